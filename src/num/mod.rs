@@ -1,0 +1,4 @@
+//! Numbers: special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams.
+
+pub mod real;
+pub mod special;

@@ -1,0 +1,116 @@
+//! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
+
+/// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
+///
+/// Batches hold draws as the fastest axis: coordinate `i` of draw `b` of a batch of `n` stands at `i * n + b`.
+pub trait Target: Send + Sync {
+    /// Number of unconstrained coordinates `d`.
+    fn dimension(&self) -> usize;
+
+    /// An evaluator with buffers of its own, for one thread.
+    fn evaluator(&self) -> Box<dyn Evaluator + '_>;
+
+    /// A name for each unconstrained coordinate.
+    fn coordinate_names(&self) -> Vec<String> {
+        (1..=self.dimension()).map(|i| format!("z[{i}]")).collect()
+    }
+
+    /// A name for each scalar that [`Target::constrain`] gives.
+    fn output_names(&self) -> Vec<String> {
+        self.coordinate_names()
+    }
+
+    /// The reported quantities (constrained parameters, then derived ones) at one point.
+    fn constrain(&self, z: &[f64]) -> Vec<f64> {
+        z.to_vec()
+    }
+}
+
+/// Evaluates a [`Target`] without allocating; made by [`Target::evaluator`].
+pub trait Evaluator: Send {
+    /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`. Outside the support the log density is
+    /// minus infinity or not a number and the gradient means nothing.
+    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]);
+
+    /// The log density alone.
+    fn log_density(&mut self, z: &[f64], draws: usize, log_density: &mut [f64]) {
+        let mut gradient = vec![0.0; z.len()];
+        self.evaluate(z, draws, log_density, &mut gradient);
+    }
+
+    /// Products of the Hessian of the log density at the one point `z` with `count` vectors:
+    /// `v[i * count + k]` in, `out[i * count + k]` out.
+    ///
+    /// The default takes central differences of the gradient; a compiled model is exact.
+    fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
+        let d = z.len();
+        let mut point = vec![0.0; d];
+        let (mut plus, mut minus, mut value) = (vec![0.0; d], vec![0.0; d], [0.0]);
+        let scale = 1.0 + z.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        for k in 0..count {
+            let norm = (0..d).map(|i| v[i * count + k].powi(2)).sum::<f64>().sqrt();
+            let h = f64::EPSILON.cbrt() * scale / norm.max(f64::MIN_POSITIVE);
+            for (sign, gradient) in [(h, &mut plus), (-h, &mut minus)] {
+                (0..d).for_each(|i| point[i] = z[i] + sign * v[i * count + k]);
+                self.evaluate(&point, 1, &mut value, gradient);
+            }
+            (0..d).for_each(|i| out[i * count + k] = (plus[i] - minus[i]) / (2.0 * h));
+        }
+    }
+}
+
+/// A target from a function of one point that writes the gradient and returns the log density.
+pub struct FromFn<F> {
+    dimension: usize,
+    function: F,
+}
+
+/// Makes a [`Target`] from a plain function.
+///
+/// ```
+/// use stickler::target::{from_fn, Target};
+/// let standard_normal = from_fn(2, |z: &[f64], g: &mut [f64]| {
+///     (0..2).for_each(|i| g[i] = -z[i]);
+///     -0.5 * (z[0] * z[0] + z[1] * z[1])
+/// });
+/// let (mut lp, mut g) = ([0.0], [0.0; 2]);
+/// standard_normal.evaluator().evaluate(&[1.0, 2.0], 1, &mut lp, &mut g);
+/// assert_eq!((lp[0], g), (-2.5, [-1.0, -2.0]));
+/// ```
+pub fn from_fn<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync>(dimension: usize, function: F) -> FromFn<F> {
+    FromFn { dimension, function }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Target for FromFn<F> {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        Box::new(FromFnEvaluator {
+            function: &self.function,
+            point: vec![0.0; self.dimension],
+            slope: vec![0.0; self.dimension],
+        })
+    }
+}
+
+struct FromFnEvaluator<'a, F> {
+    function: &'a F,
+    point: Vec<f64>,
+    slope: Vec<f64>,
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Evaluator for FromFnEvaluator<'_, F> {
+    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        for b in 0..draws {
+            for (i, p) in self.point.iter_mut().enumerate() {
+                *p = z[i * draws + b];
+            }
+            log_density[b] = (self.function)(&self.point, &mut self.slope);
+            for (i, s) in self.slope.iter().enumerate() {
+                gradient[i * draws + b] = *s;
+            }
+        }
+    }
+}
