@@ -48,3 +48,12 @@ pub fn phi(x: f64) -> f64 {
 pub fn inv_phi(p: f64) -> f64 {
     std::f64::consts::SQRT_2 * (2.0 * p - 1.0).inv_error()
 }
+
+/// log of [`phi`], without underflow.
+pub fn log_phi(x: f64) -> f64 {
+    if x > -20.0 {
+        phi(x).ln()
+    } else {
+        -0.5 * x * x - (-x).ln() - 0.918_938_533_204_672_8 + (-1.0 / (x * x)).ln_1p()
+    }
+}
