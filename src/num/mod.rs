@@ -2,4 +2,5 @@
 
 pub mod dispatch;
 pub mod real;
+pub mod rising;
 pub mod special;
