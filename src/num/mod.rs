@@ -1,4 +1,7 @@
 //! Numbers: special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams.
 
+pub mod dispatch;
+pub mod elementary;
 pub mod real;
 pub mod special;
+pub mod stream;
