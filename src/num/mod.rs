@@ -2,6 +2,7 @@
 
 pub mod dispatch;
 pub mod elementary;
+pub mod linalg;
 pub mod real;
 pub mod special;
 pub mod stream;
