@@ -10,3 +10,4 @@ pub mod plan;
 pub mod source;
 pub mod syntax;
 pub mod target;
+pub mod transform;
