@@ -8,8 +8,12 @@ pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, Noncentered, Part, Probe, Sampler, Support,
 };
 
+mod choice;
 mod count;
 mod draw;
+mod event;
+mod gp;
+mod ordered;
 mod tails;
 
 mod bernoulli;
@@ -17,14 +21,36 @@ mod bernoulli_logit;
 mod beta_binomial;
 mod binomial;
 mod binomial_logit;
+mod categorical;
+mod categorical_logit;
+mod dirichlet;
+mod dirichlet_multinomial;
+mod gaussian_random_walk;
 mod geometric;
+mod gp_exp_quad;
+mod gp_exponential;
+mod gp_matern32;
+mod gp_matern52;
+mod gp_periodic;
+mod inv_wishart;
+mod lkj_corr;
+mod lkj_corr_cholesky;
+mod multi_normal;
+mod multi_normal_cholesky;
+mod multi_normal_prec;
+mod multi_student_t;
+mod multinomial;
+mod multinomial_logit;
 mod neg_binomial;
 mod neg_binomial_2;
 mod neg_binomial_2_log;
 mod normal;
+mod ordered_logistic;
+mod ordered_probit;
 mod poisson;
 mod poisson_log;
 mod std_normal;
+mod wishart;
 
 /// Every distribution, in the order of the manual.
 pub static TABLE: &[&Distribution] = &[
@@ -41,6 +67,28 @@ pub static TABLE: &[&Distribution] = &[
     &neg_binomial_2::ROW,
     &neg_binomial_2_log::ROW,
     &geometric::ROW,
+    &categorical::ROW,
+    &categorical_logit::ROW,
+    &ordered_logistic::ROW,
+    &ordered_probit::ROW,
+    &multinomial::ROW,
+    &multinomial_logit::ROW,
+    &dirichlet::ROW,
+    &dirichlet_multinomial::ROW,
+    &multi_normal::ROW,
+    &multi_normal_cholesky::ROW,
+    &multi_normal_prec::ROW,
+    &multi_student_t::ROW,
+    &lkj_corr::ROW,
+    &lkj_corr_cholesky::ROW,
+    &wishart::ROW,
+    &inv_wishart::ROW,
+    &gaussian_random_walk::ROW,
+    &gp_exp_quad::ROW,
+    &gp_matern32::ROW,
+    &gp_matern52::ROW,
+    &gp_exponential::ROW,
+    &gp_periodic::ROW,
 ];
 
 /// The distribution called `name`.

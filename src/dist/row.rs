@@ -111,6 +111,8 @@ pub enum End {
     Arg(usize),
     /// The number of entries along the last axis of an argument, by position.
     Length(usize),
+    /// One more than that: the number of categories that so many cut-points divide.
+    LengthPlusOne(usize),
 }
 
 impl Support {
