@@ -12,6 +12,7 @@ mod reduce;
 mod scan;
 mod take;
 mod triangular;
+mod wide;
 
 pub use cholesky::Cholesky;
 pub use concat::Concat;
