@@ -1,5 +1,6 @@
 //! A small modelling language and a variational-inference engine that can vouch for its answer.
 
+pub mod data;
 pub mod num;
 pub mod source;
 pub mod syntax;
