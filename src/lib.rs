@@ -4,6 +4,7 @@ pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod data;
 pub mod num;
 pub mod ops;
 pub mod plan;
