@@ -98,7 +98,8 @@ impl<'a> Found<'a> {
     /// The same as a scalar: it must have one cell.
     pub fn as_scalar(&self) -> Result<Found<'a>, Diagnostic> {
         self.reshaped(&[]).ok_or_else(|| {
-            let message = format!("`{}` is one value in the model, but {}", self.name(), self.describe());
+            let message =
+                format!("`{}` is one value in the model, but the data give {}", self.name(), self.describe());
             Diagnostic::error("not-a-scalar", message).place(self.whole_place()).help(format!(
                 "declare it with a size, as in `{0} : real[N]`, or give one value with --set {0}=…",
                 self.name()
@@ -134,7 +135,7 @@ impl<'a> Found<'a> {
         );
         Err(Diagnostic::error("out-of-bounds", message)
             .place(self.place(i))
-            .note(format!("{count} of {} are out of bounds", say::counted(values.len(), "value")))
+            .note(format!("out of bounds: {count} of {}", say::counted(values.len(), "value")))
             .help("correct the data, or widen the bound in the declaration"))
     }
 
@@ -183,9 +184,11 @@ impl<'a> Found<'a> {
             first.get_or_insert(i);
         }
         let Some(first) = first else { return Ok(()) };
-        let (noun, verb) = if count == 1 { ("cell", "is") } else { ("cells", "are") };
-        let message =
-            format!("{count} {noun} of `{}` {verb} empty (first at {})", self.name(), self.locate(first));
+        let (name, at) = (self.name(), self.locate(first));
+        let message = match count {
+            1 => format!("1 cell of `{name}` is empty (at {at})"),
+            _ => format!("{count} cells of `{name}` are empty (first at {at})"),
+        };
         Err(Diagnostic::error("missing-values", message)
             .place(self.place(first))
             .note(format!("empty means: nothing, or one of {}", MISSING_MARKERS[1..].join(", ")))
@@ -233,7 +236,7 @@ impl<'a> Found<'a> {
             format!("`{name}` is an integer in the model, but is {text} at {at}"),
         )
         .place(self.place(i))
-        .note(format!("{fractions} of {} are not whole", say::counted(self.len(), "value")))
+        .note(format!("not whole: {fractions} of {}", say::counted(self.len(), "value")))
         .help(format!("declare `{name} : real`, or correct the data"))
     }
 
@@ -242,9 +245,10 @@ impl<'a> Found<'a> {
         Diagnostic::error("not-binary", format!("`{name}` is binary, but is `{text}` at {}", self.locate(i)))
             .place(self.place(i))
             .note("binary values are 0 or 1, true or false, yes or no")
-            .help(format!(
-                "recode the column, or declare `{name} : category`, or `{name} : count` for numbers"
-            ))
+            .help(match self.has_text() {
+                true => format!("recode the column, or declare `{name} : category`"),
+                false => format!("recode the column, or declare `{name} : count` or `{name} : category`"),
+            })
     }
 }
 
@@ -295,12 +299,13 @@ fn remedy(text: &str) -> Option<String> {
     if binary_of(text).is_some() {
         return Some("declare it `binary`, which takes true/false and yes/no as 1/0".to_string());
     }
-    if text.contains(',') && is_number(&text.replace(',', "")) {
-        let point = text.replacen(',', ".", 1);
-        return Some(match is_number(&point) {
-            true => format!("decimals are written with a point: {point} (and thousands without a separator)"),
-            false => format!("thousands are written without a separator: {}", text.replace(',', "")),
-        });
+    let (joined, point) = (text.replace(',', ""), text.replace(',', "."));
+    match (text.contains(',') && is_number(&joined), is_number(&point)) {
+        (true, true) => {
+            return Some(format!("if the comma marks decimals, write {point}; if thousands, write {joined}"));
+        }
+        (true, false) => return Some(format!("thousands are written without a separator: {joined}")),
+        (false, _) => {}
     }
     if let Some(number) = text.strip_suffix('%').filter(|t| is_number(t)) {
         return Some(format!("leave out the % sign: {number}"));

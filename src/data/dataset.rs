@@ -161,10 +161,9 @@ impl Dataset {
         for file in self.given() {
             let names: Vec<&str> = file.names().collect();
             diagnostic = diagnostic.note(format!("{} has {}", file.name, say::listed(&names)));
-            if let [only] = names.as_slice()
-                && only.contains(' ')
-            {
-                diagnostic = diagnostic.note(format!("{} may be separated by spaces: use commas", file.name));
+            if names.len() == 1 && names[0].split(' ').any(|word| word == name) {
+                return diagnostic
+                    .help(format!("separate the cells of {} by commas, not by spaces", file.name));
             }
         }
         match say::did_you_mean(name, self.names()) {

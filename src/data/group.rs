@@ -6,7 +6,7 @@ use super::found::{Found, Part};
 use super::levels::Levels;
 use super::say;
 use crate::source::Diagnostic;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What to do about missing labels.
 const LABELS: &str = "write the label of the level that each row belongs to";
@@ -24,10 +24,31 @@ impl Dataset {
             [] => Ok(keys.first().map(|part| Found::single(name, *part))),
             [first, others @ ..] => match others.iter().find(|p| !p.array.same(first.array)) {
                 None => Ok(Some(Found::single(name, *first))),
-                Some(other) => Err(ambiguous(name, first, other)),
+                Some(other) => Err(repeats(name, first, other)),
             },
         }
     }
+}
+
+/// The error for a category that repeats values in two tables, with the first repeat in the shorter of them: that one
+/// may have been meant as a group-level table.
+fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
+    let diagnostic = ambiguous(name, first, other);
+    let part = if first.array.len() < other.array.len() { first } else { other };
+    let (table, mut seen) = (Found::single(name, *part), HashMap::new());
+    for row in 0..part.array.len() {
+        if let Some(label) = part.array.text(row)
+            && let Some(before) = seen.insert(label.clone(), row)
+        {
+            let (one, two) = (table.locate(before), table.locate(row));
+            return diagnostic.note(format!(
+                "a table with one row for each level would have each once, but {} has `{}` at {one} and at {two}",
+                table.file(),
+                say::shown(&label)
+            ));
+        }
+    }
+    diagnostic
 }
 
 impl<'a> Found<'a> {

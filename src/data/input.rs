@@ -55,6 +55,9 @@ pub fn cannot_open(name: &str, path: &Path, error: &io::Error) -> Diagnostic {
         Some(near) if error.kind() == io::ErrorKind::NotFound => {
             diagnostic.help(format!("did you mean `{near}`, in the same folder?"))
         }
+        _ if error.kind() == io::ErrorKind::IsADirectory => {
+            diagnostic.help("name the files in it that hold the data")
+        }
         _ => diagnostic,
     }
 }

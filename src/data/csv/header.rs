@@ -65,10 +65,10 @@ fn name(file: &str, content: &[u8], column: usize) -> Result<String, Diagnostic>
     if text.contains('\r') {
         return Err(Diagnostic::error(
             "line-endings",
-            format!("{file} has no line that this program can see"),
+            format!("the lines of {file} end in a bare carriage return"),
         )
         .place(say::line(file, 1, Some(text)))
-        .note("its lines end in a bare carriage return, as on very old computers")
+        .note("so all of it is one line, as in files of very old computers")
         .help("save it again with Unix or Windows line endings"));
     }
     Ok(text.to_string())

@@ -62,8 +62,10 @@ impl<'a> Pass<'a> {
         let lines = window.lines();
         let skip = if lines.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let blank = lines[skip..].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        if blank + skip == lines.len() {
-            return Err(empty(file));
+        match lines.get(skip + blank) {
+            None => return Err(empty(file)),
+            Some(b'{') => return Err(json(file)),
+            Some(_) => {}
         }
         let leading = last_break(&lines[skip..skip + blank]);
         let line = 1 + record::count_breaks(&lines[skip..skip + leading]);
@@ -175,6 +177,12 @@ fn empty(file: &str) -> Diagnostic {
     Diagnostic::error("empty-file", format!("{file} is empty"))
         .place(say::file(file))
         .help("a table begins with a line of column names, followed by one line for each row")
+}
+
+fn json(file: &str) -> Diagnostic {
+    Diagnostic::error("not-a-table", format!("{file} is not a table: it begins like JSON"))
+        .place(say::line(file, 1, Some("{")))
+        .help("give it a name that ends in .json")
 }
 
 fn no_rows(file: &str, names: &[String]) -> Diagnostic {

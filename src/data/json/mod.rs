@@ -216,14 +216,17 @@ impl Parser<'_> {
     }
 
     fn string(&mut self) -> Result<String, Diagnostic> {
-        let line = self.source.line();
+        let (line, byte) = (self.source.line(), self.source.byte());
         string::string(&mut self.source).map_err(|bad| {
             let place = say::line(self.file, line, None);
             match bad {
                 string::Bad::Unclosed => self.syntax("a string is opened and never closed").place(place),
                 string::Bad::Utf8 => {
-                    let message = format!("a string in line {line} of {} is not UTF-8 text", self.file);
-                    Diagnostic::error("invalid-utf8", message).place(place).help("save the file as UTF-8")
+                    let message = format!("line {line} of {} is not UTF-8 text", self.file);
+                    Diagnostic::error("invalid-utf8", message)
+                        .place(place)
+                        .note(format!("it is in the string that begins at byte {byte}"))
+                        .help("save the file as UTF-8; it may be Latin-1 (iconv -f latin1 -t utf8)")
                 }
                 string::Bad::Escape => self
                     .syntax("a backslash in a string is followed by something unknown")
@@ -248,7 +251,12 @@ impl Parser<'_> {
 
     fn unexpected(&self, found: Option<u8>, expected: &str) -> Diagnostic {
         match found {
-            None => self.wrong(&format!("it ends where {expected} should follow")),
+            None => self
+                .wrong(&format!("it ends where {expected} should follow"))
+                .help("the file may be cut off: close what was opened"),
+            Some(b'\'') => self
+                .wrong(&format!("expected {expected}, found a single quote"))
+                .help("keys and texts stand in double quotes"),
             Some(b) if b.is_ascii_graphic() => {
                 self.wrong(&format!("expected {expected}, found `{}`", char::from(b)))
             }
@@ -280,10 +288,14 @@ fn irregular(file: &str, name: &str, line: Option<usize>, problem: Problem) -> D
         )
         .place(place)
         .help("rows of an array have equal lengths; give a ragged array as one long array and one of lengths or groups"),
-        ProblemKind::Depth => {
-            Diagnostic::error("ragged-array", format!("`{path}` mixes single values and arrays at one depth"))
+        ProblemKind::Array | ProblemKind::Value => {
+            let (is, others) = match problem.kind {
+                ProblemKind::Array => ("an array", "single values"),
+                _ => ("a single value", "arrays"),
+            };
+            Diagnostic::error("ragged-array", format!("`{path}` is {is}, but those before it are {others}"))
                 .place(place)
-                .help("all elements of an array are values, or all are arrays of equal length")
+                .help("all elements of an array are single values, or all are arrays of equal length")
         }
         ProblemKind::Object => {
             Diagnostic::error("nested-object", format!("`{path}` is an object, not a value or an array"))

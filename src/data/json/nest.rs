@@ -35,8 +35,10 @@ pub enum ProblemKind {
         /// Its own length.
         found: usize,
     },
-    /// An array beside values, or a value beside arrays.
-    Depth,
+    /// An array beside values.
+    Array,
+    /// A value beside arrays.
+    Value,
     /// An object inside an array, or in the place of one.
     Object,
 }
@@ -46,7 +48,7 @@ impl Nest {
     pub fn open(&mut self) {
         let depth = self.path.len();
         if self.depth == Some(depth) {
-            self.complain(ProblemKind::Depth);
+            self.complain(ProblemKind::Array);
         }
         if self.lengths.len() == depth {
             self.lengths.push(None);
@@ -130,7 +132,7 @@ impl Nest {
     fn leaf(&mut self) {
         let depth = self.path.len();
         if self.lengths.len() > depth {
-            self.complain(ProblemKind::Depth);
+            self.complain(ProblemKind::Value);
         }
         self.depth.get_or_insert(depth);
     }

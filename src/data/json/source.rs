@@ -10,13 +10,14 @@ pub struct Source<'a> {
     buffer: Vec<u8>,
     at: usize,
     line: usize,
+    byte: usize,
     failure: Option<io::Error>,
 }
 
 impl<'a> Source<'a> {
     /// The bytes of a reader, after a byte-order mark if there is one.
     pub fn new(reader: Box<dyn Read + 'a>) -> Self {
-        let mut source = Self { reader, buffer: Vec::new(), at: 0, line: 1, failure: None };
+        let mut source = Self { reader, buffer: Vec::new(), at: 0, line: 1, byte: 1, failure: None };
         source.refill();
         if source.buffer.starts_with(b"\xEF\xBB\xBF") {
             source.at = 3;
@@ -32,6 +33,11 @@ impl<'a> Source<'a> {
     /// The line of the next byte, from 1.
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// The place of the next byte in its line, from 1.
+    pub fn byte(&self) -> usize {
+        self.byte
     }
 
     /// The error that ended the stream early, if one did.
@@ -53,7 +59,10 @@ impl<'a> Source<'a> {
     pub fn next(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
-        self.line += usize::from(byte == b'\n');
+        self.byte += 1;
+        if byte == b'\n' {
+            (self.line, self.byte) = (self.line + 1, 1);
+        }
         Some(byte)
     }
 
