@@ -4,3 +4,4 @@ pub mod num;
 pub mod source;
 pub mod syntax;
 pub mod target;
+pub mod vi;
