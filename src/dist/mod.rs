@@ -12,7 +12,9 @@ pub use row::{
 };
 
 mod cauchy;
+mod count;
 mod double_exponential;
+mod draw;
 mod exp_mod_normal;
 mod exponential;
 mod flat;
@@ -28,8 +30,6 @@ mod pareto;
 mod pareto_type_2;
 mod rayleigh;
 mod skew_normal;
-mod count;
-mod draw;
 mod tails;
 
 mod bernoulli;

@@ -21,6 +21,15 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
+/// A closure is work too; what it calls must be marked `#[inline(always)]`.
+impl<R, F: FnOnce() -> R> Work for F {
+    type Out = R;
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
+    }
+}
+
 /// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below it
 /// `#[inline(always)]`, closures included.
 pub trait LaneWork<T: Real> {
