@@ -4,7 +4,7 @@
 //! values with slopes of a tile. What is done with them — broadcasting sums, weights, adjoints — is written once below.
 
 use super::ScalarFn;
-use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::dispatch::{LaneWork, View, wide_or_plain};
 use crate::num::real::{Dual, F8, Real};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Operand, accumulate};
 use std::marker::PhantomData;
@@ -74,10 +74,10 @@ macro_rules! plain {
 }
 plain!(f64, Dual);
 
-/// Eight draws: compiled for each kind of vector register.
+/// Eight draws: compiled for AVX-512 registers and for numbers in memory.
 impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
     fn values(&self, args: &[Operand<F8>], start: usize, out: &mut [F8]) {
-        best_lanes(Values::<F, N> { args, start, out, code: PhantomData });
+        wide_or_plain(Values::<F, N> { args, start, out, code: PhantomData });
     }
 
     fn slopes(
@@ -88,7 +88,7 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
         out: &mut [F8],
         slopes: &mut [[F8; MOST_ARGS]],
     ) {
-        best_lanes(Slopes::<F, N> { args, start, need, out, slopes, code: PhantomData });
+        wide_or_plain(Slopes::<F, N> { args, start, need, out, slopes, code: PhantomData });
     }
 }
 
