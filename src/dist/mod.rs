@@ -1,20 +1,22 @@
 //! Every distribution, one file each, and what can be asked of any of them.
 
-mod density;
-mod row;
-
-pub use density::{log_density, log_density_sum};
-pub use row::{
-    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, Noncentered, Part, Probe, Sampler, Support,
-};
-
 mod choice;
 mod count;
+mod density;
 mod draw;
 mod event;
 mod gp;
+mod numeric;
 mod ordered;
+mod row;
+mod shared;
 mod tails;
+
+pub use density::{log_density, log_density_sum};
+pub use row::{
+    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
+    Sampler, Support,
+};
 
 mod bernoulli;
 mod bernoulli_logit;
@@ -23,8 +25,14 @@ mod binomial;
 mod binomial_logit;
 mod categorical;
 mod categorical_logit;
+mod cauchy;
 mod dirichlet;
 mod dirichlet_multinomial;
+mod double_exponential;
+mod exp_mod_normal;
+mod exponential;
+mod flat;
+mod frechet;
 mod gaussian_random_walk;
 mod geometric;
 mod gp_exp_quad;
@@ -32,9 +40,15 @@ mod gp_exponential;
 mod gp_matern32;
 mod gp_matern52;
 mod gp_periodic;
+mod gumbel;
+mod half_cauchy;
+mod half_normal;
 mod inv_wishart;
 mod lkj_corr;
 mod lkj_corr_cholesky;
+mod logistic;
+mod loglogistic;
+mod lognormal;
 mod multi_normal;
 mod multi_normal_cholesky;
 mod multi_normal_prec;
@@ -47,15 +61,39 @@ mod neg_binomial_2_log;
 mod normal;
 mod ordered_logistic;
 mod ordered_probit;
+mod pareto;
+mod pareto_type_2;
 mod poisson;
 mod poisson_log;
+mod rayleigh;
+mod skew_normal;
 mod std_normal;
+mod uniform;
+mod weibull;
 mod wishart;
 
 /// Every distribution, in the order of the manual.
 pub static TABLE: &[&Distribution] = &[
-    &normal::ROW,
     &std_normal::ROW,
+    &normal::ROW,
+    &cauchy::ROW,
+    &double_exponential::ROW,
+    &logistic::ROW,
+    &gumbel::ROW,
+    &skew_normal::ROW,
+    &exp_mod_normal::ROW,
+    &half_normal::ROW,
+    &half_cauchy::ROW,
+    &lognormal::ROW,
+    &loglogistic::ROW,
+    &exponential::ROW,
+    &weibull::ROW,
+    &frechet::ROW,
+    &rayleigh::ROW,
+    &pareto::ROW,
+    &pareto_type_2::ROW,
+    &uniform::ROW,
+    &flat::ROW,
     &bernoulli::ROW,
     &bernoulli_logit::ROW,
     &binomial::ROW,

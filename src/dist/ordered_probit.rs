@@ -47,7 +47,8 @@ pub static ROW: Distribution = Distribution {
         ArgSpec { name: "eta", domain: Domain::Real, rank: 0, default: None },
         ArgSpec { name: "c", domain: Domain::Ordered, rank: 1, default: None },
     ],
-    support: Support::Integers(End::At(1.0), End::LengthPlusOne(1)),
+    // The last category is one more than there are cut-points; the density refuses what lies beyond.
+    support: Support::Integers(End::At(1.0), End::At(f64::INFINITY)),
     discrete: true,
     event: 0,
     density: Density::Events(|b, x, a| ordered::density(b, &BETWEEN, x, a[0], a[1])),
