@@ -219,7 +219,7 @@ pub fn rows() -> impl Iterator<Item = &'static Distribution> {
 
 /// The points that a row names.
 pub fn probes(dist: &'static Distribution) -> impl Iterator<Item = Point> {
-    dist.probes.iter().map(|p| Point::new(dist, p.x, p.args))
+    dist.probes.iter().map(move |p| Point::new(dist, p.x, p.args))
 }
 
 /// The reference values.
