@@ -85,9 +85,11 @@ fn cumulative_probabilities_agree_with_mpmath() {
             let Some(expected) = case[key].as_f64() else { continue };
             let got = at(row.unwrap(), x[0], &args);
             // Relative in the log, so that probabilities close to one keep their difference from it; and relative to
-            // the terms of the log probability, which are as large as the counts.
-            let size = args.iter().copied().filter(|a| *a == a.round()).fold(x[0], f64::max).min(1e6);
-            let tolerance = (1e-12 + 1e-16 * size) * expected.abs();
+            // the terms of the log probability, which are as large as n log n.
+            let counts = dist.args.iter().zip(&args).filter(|(spec, _)| spec.domain == Domain::Count);
+            let n = counts.fold(x[0], |n, (_, &count)| n.max(count));
+            let terms = f64::EPSILON * n * (1.0 + n).ln();
+            let tolerance = 1e-12 * expected.abs() + terms * expected.abs().min(1.0);
             assert!((got - expected).abs() <= tolerance, "{case} {key}: {got}");
         }
     }
@@ -125,7 +127,12 @@ fn slopes_of_cumulative_probabilities_agree_with_finite_differences() {
                     };
                     let expected = difference(h, |t| moved(t).0);
                     let close = |got: f64, want: f64| (got - want).abs() <= 1e-6 * (1e-3 + want.abs());
-                    assert!(close(slopes[i], expected), "{} {probe:?} {i}: {} {expected}", row.name, slopes[i]);
+                    assert!(
+                        close(slopes[i], expected),
+                        "{} {probe:?} {i}: {} {expected}",
+                        row.name,
+                        slopes[i]
+                    );
                     let mut v = vec![0.0; z.len()];
                     v[i] = 1.0;
                     for (j, got) in hessian_times(&plan, &z, &v).into_iter().enumerate() {
@@ -201,7 +208,10 @@ fn negative_binomial_tends_to_poisson() {
             let term = ((x - 5.0) * (x - 5.0) - x) / (2.0 * phi);
             let got = Point::named("neg_binomial_2", &[x], &[&[5.0], &[phi]]);
             let difference = got.value() - poisson - term;
-            assert!(difference.abs() < 1e-13 * (1.0 + poisson.abs()) + 1e5 / (phi * phi), "{x} {phi}: {difference}");
+            assert!(
+                difference.abs() < 1e-13 * (1.0 + poisson.abs()) + 1e5 / (phi * phi),
+                "{x} {phi}: {difference}"
+            );
             let (plan, z) = got.plan();
             let slope = gradient(&plan, &z).1[1];
             // So its derivative in log phi is minus that.

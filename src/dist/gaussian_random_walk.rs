@@ -9,7 +9,7 @@ use crate::ops::scalar::WHERE;
 /// The standard deviation of the first value: that of the steps where no other was given.
 fn first_scale(b: &mut Builder, sigma: NodeId, init: NodeId) -> Result<NodeId, BuildError> {
     match b.constant_of(init) {
-        Some(given) if given.iter().all(|&s| s == 0.0) => Ok(sigma),
+        Some(given) if given[..] == [0.0] && b.dims(init).is_empty() => Ok(sigma),
         Some(given) if given.contains(&0.0) => b.map(&WHERE, &[init, init, sigma]),
         _ => Ok(init),
     }
