@@ -82,6 +82,12 @@ impl<T: Copy, U: Copy> View<T, U> {
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
     }
 
+    /// A slice of arrays to write.
+    #[inline(always)]
+    pub fn nested_mut<const N: usize>(self, x: &mut [[T; N]]) -> &mut [[U; N]] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+    }
+
     /// A slice of cells.
     #[inline(always)]
     pub fn cells(self, x: &[Cell<T>]) -> &[Cell<U>] {
