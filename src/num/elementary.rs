@@ -53,7 +53,7 @@ fn polynomial<V: Vector, const N: usize>(c: &[f64; N], x: V) -> V {
     let mut i = last - 1;
     while i > 0 {
         i -= 1;
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             even = even * x2 + V::splat(c[i]);
         } else {
             odd = odd * x2 + V::splat(c[i]);
