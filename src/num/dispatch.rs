@@ -79,9 +79,21 @@ impl<T: Copy, U: Copy> View<T, U> {
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 
+    /// A slice of arrays to read.
+    #[inline(always)]
+    pub fn nested<const N: usize>(self, x: &[[T; N]]) -> &[[U; N]] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+    }
+
     /// A slice to write.
     #[inline(always)]
     pub fn slice_mut(self, x: &mut [T]) -> &mut [U] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+    }
+
+    /// A slice of arrays to write.
+    #[inline(always)]
+    pub fn nested_mut<const N: usize>(self, x: &mut [[T; N]]) -> &mut [[U; N]] {
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
     }
 

@@ -17,14 +17,14 @@ macro_rules! operators {
             #[inline(always)]
             fn $method(mut self, other: F8) -> F8 {
                 for i in 0..LANES {
-                    self.0[i] = self.0[i] $op other.0[i];
+                    self.0[i] $op other.0[i];
                 }
                 self
             }
         }
     )*};
 }
-operators!(Add add +, Sub sub -, Mul mul *, Div div /);
+operators!(Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
 impl Neg for F8 {
     type Output = F8;

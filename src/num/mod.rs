@@ -7,6 +7,7 @@ mod lanes;
 pub mod linalg;
 pub mod real;
 pub mod rising;
+pub mod sobol;
 pub mod special;
 pub mod stream;
 mod vector;

@@ -8,7 +8,9 @@ mod cholesky;
 mod eigen;
 mod product;
 mod qr;
+mod rotations;
 mod triangular;
+mod tridiagonal;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, log_det_cholesky, solve_cholesky};
 pub use eigen::{Eigen, symmetric_eigen};
