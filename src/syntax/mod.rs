@@ -1,6 +1,7 @@
 //! Model text to syntax tree and back: grammar, parser, formatter.
 
 pub mod ast;
+mod explain;
 mod layout;
 mod parse;
 mod scan;
