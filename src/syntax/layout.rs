@@ -179,7 +179,7 @@ impl Walk<'_> {
         }
         let after_joining = self.last.is_some_and(|last| match self.tokens[last].kind {
             Kind::Symbol => JOINING.contains(&self.text(last)),
-            Kind::Word => matches!(self.text(last), "in" | "of" | "else"),
+            Kind::Word => matches!(self.text(last), "in" | "else"),
             _ => false,
         });
         !(after_joining || self.continues_line(next))
