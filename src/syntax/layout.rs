@@ -230,12 +230,9 @@ impl Walk<'_> {
 
     /// Reports the innermost `(` or `[` that is open where a statement or a block must end, and forgets all such.
     fn close_round(&mut self) {
-        let innermost = self.open.last().copied();
-        if self.inside_round() {
-            if let Some(open) = innermost {
-                let problem = self.unclosed(open.token);
-                self.report(problem);
-            }
+        if let Some(innermost) = self.open.last().copied().filter(|_| self.inside_round()) {
+            let problem = self.unclosed(innermost.token);
+            self.report(problem);
         }
         while self.inside_round() {
             self.open.pop();
