@@ -1,4 +1,4 @@
-//! The scalar that every kernel is written for: one number, eight draws side by side, or eight draws with a tangent.
+//! The scalar that every kernel is written for: one number, eight draws side by side, or one number with a tangent.
 //!
 //! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F8`] the same code evaluates eight draws in
 //! SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep becomes forward-mode

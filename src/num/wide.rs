@@ -40,10 +40,10 @@ registers! {
     F8: On512, On256, Plain;
 }
 
-/// Functions that are written for registers.
+/// Functions that are written for registers: part of the kernel around them (`always`), or compiled once (`never`).
 macro_rules! in_registers {
-    ($($name:ident),*) => {$(
-        #[inline(always)]
+    ($inline:ident: $($name:ident),*) => {$(
+        #[inline($inline)]
         fn $name(self) -> Self {
             el::$name(self)
         }
@@ -70,7 +70,7 @@ fn each(mut x: [f64; LANES], f: fn(f64) -> f64) -> [f64; LANES] {
 }
 
 macro_rules! eight_lanes {
-    ($($t:ty),*) => {$(
+    ($inline:ident: $($t:ty),*) => {$(
         registers!($t: $t, $t, $t;);
 
         impl AddAssign for $t {
@@ -162,7 +162,7 @@ macro_rules! eight_lanes {
             fn pow(self, y: $t) -> $t {
                 self.lift2(y, f64::powf, f64::powf, f64::powf)
             }
-            in_registers!(exp, ln, log1p, expm1, tanh, inv_logit, log1p_exp);
+            in_registers!($inline: exp, ln, log1p, expm1, tanh, inv_logit, log1p_exp);
             by_lane! {
                 sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan, sinh f64::sinh, cosh f64::cosh,
                 lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, erf sf::erf, erfc sf::erfc, phi sf::phi, inv_phi sf::inv_phi
@@ -170,6 +170,6 @@ macro_rules! eight_lanes {
         }
     )*};
 }
-eight_lanes!(Plain);
+eight_lanes!(never: Plain);
 #[cfg(target_arch = "x86_64")]
-eight_lanes!(On512, On256);
+eight_lanes!(always: On512, On256);
