@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn tangents_match_finite_differences() {
-        let cases: &[(fn(Dual) -> Dual, f64)] = &[
+        type Case = (fn(Dual) -> Dual, f64);
+        let cases: &[Case] = &[
             (Dual::exp, 0.7),
             (Dual::tanh, 0.4),
             (Dual::erfc, 0.9),
