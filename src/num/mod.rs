@@ -6,6 +6,7 @@ pub mod elementary;
 mod lanes;
 pub mod linalg;
 pub mod real;
+pub mod rising;
 pub mod sobol;
 pub mod special;
 pub mod stream;
