@@ -117,7 +117,7 @@ fn keep_tiny<V: Vector>(x: V, y: V) -> V {
 
 /// log(1 + f) + k log 2 for f in [√½ - 1, √2 - 1].
 #[inline(always)]
-fn log_sum<V: Vector>(f: V, k: V) -> V {
+pub(super) fn log_sum<V: Vector>(f: V, k: V) -> V {
     let s = f / (V::splat(2.0) + f);
     let z = s * s;
     let rest = z * polynomial(&LOG, z);
@@ -268,9 +268,9 @@ mod tests {
     struct All(F8);
 
     impl LaneWork<F8> for All {
-        type Out = [F8; 10];
+        type Out = [F8; 15];
         #[inline(always)]
-        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 10] {
+        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 15] {
             let x = view.value(self.0);
             [
                 view.back(x.exp()),
@@ -283,13 +283,18 @@ mod tests {
                 view.back(x.log1m_exp()),
                 view.back(x.sin()),
                 view.back(x.cos()),
+                view.back(x.erf()),
+                view.back(x.erfc()),
+                view.back(x.phi()),
+                view.back(x.log_phi()),
+                view.back(x.phi_ratio()),
             ]
         }
     }
 
     #[test]
     fn every_instruction_set_gives_the_bits_of_one_number() {
-        let scalars: [Scalar; 10] = [
+        let scalars: [Scalar; 15] = [
             Real::exp,
             Real::expm1,
             Real::ln,
@@ -300,6 +305,11 @@ mod tests {
             Real::log1m_exp,
             Real::sin,
             Real::cos,
+            Real::erf,
+            Real::erfc,
+            Real::phi,
+            Real::log_phi,
+            Real::phi_ratio,
         ];
         let mut stream = Stream::new(8, 0, 0);
         for round in 0..5000 {

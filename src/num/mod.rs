@@ -3,6 +3,7 @@
 pub mod dispatch;
 mod dual;
 pub mod elementary;
+mod gaussian;
 mod lanes;
 pub mod linalg;
 pub mod real;

@@ -3,7 +3,7 @@
 use super::lanes::F8;
 use super::real::{Fn3, LANES, Real, Registers};
 use super::vector::{Pair, Vector};
-use super::{elementary as el, special as sf};
+use super::{elementary as el, gaussian as ga, special as sf};
 use std::ops::{AddAssign, SubAssign};
 
 #[cfg(target_arch = "x86_64")]
@@ -42,10 +42,10 @@ registers! {
 
 /// Functions that are written for registers.
 macro_rules! in_registers {
-    ($($name:ident),*) => {$(
+    ($($name:ident $f:path),*) => {$(
         #[inline(always)]
         fn $name(self) -> Self {
-            el::$name(self)
+            $f(self)
         }
     )*};
 }
@@ -162,10 +162,15 @@ macro_rules! eight_lanes {
             fn pow(self, y: $t) -> $t {
                 self.lift2(y, f64::powf, f64::powf, f64::powf)
             }
-            in_registers!(exp, ln, log1p, expm1, tanh, inv_logit, log1p_exp);
+            in_registers! {
+                exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
+                inv_logit el::inv_logit, log1p_exp el::log1p_exp,
+                erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio
+            }
             by_lane! {
-                sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan, sinh f64::sinh, cosh f64::cosh,
-                lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, erf sf::erf, erfc sf::erfc, phi sf::phi, inv_phi sf::inv_phi
+                sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
+                sinh f64::sinh, cosh f64::cosh,
+                lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, inv_phi sf::inv_phi
             }
         }
     )*};
