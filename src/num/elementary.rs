@@ -268,9 +268,9 @@ mod tests {
     struct All(F8);
 
     impl LaneWork<F8> for All {
-        type Out = [F8; 15];
+        type Out = [F8; 17];
         #[inline(always)]
-        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 15] {
+        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 17] {
             let x = view.value(self.0);
             [
                 view.back(x.exp()),
@@ -283,6 +283,8 @@ mod tests {
                 view.back(x.log1m_exp()),
                 view.back(x.sin()),
                 view.back(x.cos()),
+                view.back(x.lgamma()),
+                view.back(x.digamma()),
                 view.back(x.erf()),
                 view.back(x.erfc()),
                 view.back(x.phi()),
@@ -294,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_bits_of_one_number() {
-        let scalars: [Scalar; 15] = [
+        let scalars: [Scalar; 17] = [
             Real::exp,
             Real::expm1,
             Real::ln,
@@ -305,6 +307,8 @@ mod tests {
             Real::log1m_exp,
             Real::sin,
             Real::cos,
+            Real::lgamma,
+            Real::digamma,
             Real::erf,
             Real::erfc,
             Real::phi,
@@ -313,9 +317,10 @@ mod tests {
         ];
         let mut stream = Stream::new(8, 0, 0);
         for round in 0..5000 {
-            let x = F8(std::array::from_fn(|_| match round % 3 {
+            let x = F8(std::array::from_fn(|_| match round % 4 {
                 0 => stream.normal() * 300.0,
                 1 => stream.normal(),
+                2 => stream.exponential() * 8.0,
                 _ => f64::from_bits(stream.bits()),
             }));
             for level in [Level::Baseline, Level::Avx2, Level::Avx512] {

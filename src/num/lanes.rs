@@ -2,7 +2,7 @@
 
 use super::dispatch::{LaneWork, View, best_lanes};
 use super::real::{Fn3, LANES, Real};
-use super::{elementary as el, gaussian as ga, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Eight draws of one quantity.
@@ -103,13 +103,21 @@ impl Real for f64 {
     fn pow(self, y: f64) -> f64 {
         self.powf(y)
     }
+    #[inline(always)]
+    fn lgamma(self) -> f64 {
+        if self > 0.0 { gamma::lgamma(self) } else { sf::lgamma(self) }
+    }
+    #[inline(always)]
+    fn digamma(self) -> f64 {
+        if self > 0.0 { gamma::digamma(self) } else { sf::digamma(self) }
+    }
     calls! {
         exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh, sqrt f64::sqrt,
         inv_logit el::inv_logit, log1p_exp el::log1p_exp,
         erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio,
         sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
         sinh f64::sinh, cosh f64::cosh,
-        lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, inv_phi sf::inv_phi
+        trigamma sf::trigamma, inv_phi sf::inv_phi
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod dispatch;
 mod dual;
 pub mod elementary;
+mod gamma;
 mod gaussian;
 mod lanes;
 pub mod linalg;

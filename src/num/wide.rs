@@ -3,7 +3,7 @@
 use super::lanes::F8;
 use super::real::{Fn3, LANES, Real, Registers};
 use super::vector::{Pair, Vector};
-use super::{elementary as el, gaussian as ga, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{AddAssign, SubAssign};
 
 #[cfg(target_arch = "x86_64")]
@@ -94,6 +94,12 @@ macro_rules! eight_lanes {
                 unsafe { std::mem::transmute(self) }
             }
             #[inline(always)]
+            fn all_positive(self) -> bool {
+                let (zero, one) = (Vector::splat(0.0), Vector::splat(1.0));
+                let flags: $t = Vector::if_less(zero, self, zero, one);
+                flags.to_lanes() == [0.0; LANES]
+            }
+            #[inline(always)]
             fn from_lanes(x: [f64; LANES]) -> $t {
                 // SAFETY: as above; every bit pattern is a number.
                 unsafe { std::mem::transmute(x) }
@@ -162,6 +168,14 @@ macro_rules! eight_lanes {
             fn pow(self, y: $t) -> $t {
                 self.lift2(y, f64::powf, f64::powf, f64::powf)
             }
+            #[inline(always)]
+            fn lgamma(self) -> $t {
+                if self.all_positive() { gamma::lgamma(self) } else { self.lift1(Real::lgamma, Real::digamma) }
+            }
+            #[inline(always)]
+            fn digamma(self) -> $t {
+                if self.all_positive() { gamma::digamma(self) } else { self.lift1(Real::digamma, Real::trigamma) }
+            }
             in_registers! {
                 exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
                 inv_logit el::inv_logit, log1p_exp el::log1p_exp,
@@ -170,7 +184,7 @@ macro_rules! eight_lanes {
             by_lane! {
                 sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
                 sinh f64::sinh, cosh f64::cosh,
-                lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, inv_phi sf::inv_phi
+                trigamma sf::trigamma, inv_phi sf::inv_phi
             }
         }
     )*};
