@@ -6,7 +6,7 @@
 use super::elementary::{exp, log_sum};
 use super::real::SQRT_2PI;
 use super::vector::Vector;
-use std::f64::consts::FRAC_1_SQRT_2;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// (1 + 2z) erfcx(z) on z ≥ 0 as a polynomial in t = (z - K) / (z + K), with relative error below 6e-17.
 const ERFCX: [f64; 24] = [
@@ -39,7 +39,7 @@ const K: f64 = 3.75;
 
 /// erf(x) / x on |x| ≤ 1 as a polynomial in x², with relative error below 1e-17.
 const ERF: [f64; 12] = [
-    1.1283791670955126,
+    FRAC_2_SQRT_PI,
     -0.3761263890318352,
     0.112837916709442,
     -0.026866170643113415,
