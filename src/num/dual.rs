@@ -176,6 +176,8 @@ impl<V: Real> Real for DualOf<V> {
         erf |x, _y| (-x.square()).exp().scale(FRAC_2_SQRT_PI);
         erfc |x, _y| (-x.square()).exp().scale(-FRAC_2_SQRT_PI);
         phi |x, _y| x.square().scale(-0.5).exp().scale(1.0 / SQRT_2PI);
+        log_phi |x, _y| x.phi_ratio();
+        phi_ratio |x, y| -(y * (x + y));
         inv_phi |_x, y| y.square().scale(0.5).exp().scale(SQRT_2PI);
     }
 }
@@ -186,10 +188,13 @@ mod tests {
 
     #[test]
     fn tangents_match_finite_differences() {
-        let cases: &[(fn(Dual) -> Dual, f64)] = &[
+        type Case = (fn(Dual) -> Dual, f64);
+        let cases: &[Case] = &[
             (Dual::exp, 0.7),
             (Dual::tanh, 0.4),
             (Dual::erfc, 0.9),
+            (Dual::log_phi, -1.7),
+            (Dual::phi_ratio, 0.6),
             (Dual::ln, 0.7),
             (Dual::inv_logit, -1.3),
             (Dual::log1p_exp, 2.1),

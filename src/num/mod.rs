@@ -3,6 +3,8 @@
 pub mod dispatch;
 mod dual;
 pub mod elementary;
+mod gamma;
+mod gaussian;
 mod lanes;
 pub mod linalg;
 pub mod real;

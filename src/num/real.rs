@@ -106,6 +106,10 @@ pub trait Real:
     fn phi(self) -> Self;
     /// Inverse of the standard normal cdf.
     fn inv_phi(self) -> Self;
+    /// Log of the standard normal cdf.
+    fn log_phi(self) -> Self;
+    /// Density over cdf of the standard normal, the derivative of [`Real::log_phi`].
+    fn phi_ratio(self) -> Self;
     /// x^y for x ≥ 0, or any x with y an integer constant.
     fn pow(self, y: Self) -> Self;
 
