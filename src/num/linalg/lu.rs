@@ -34,14 +34,16 @@ pub fn lu_solve<T: Real>(a: &[f64], rows: &[usize], b: &mut [T]) {
     assert!(a.len() == d * d && rows.len() == d);
     rows.iter().enumerate().for_each(|(k, &row)| b.swap(k, row));
     for k in 0..d {
+        let x = b[k];
         for i in k + 1..d {
-            b[i] = b[i] - b[k].scale(a[i * d + k]);
+            b[i] -= x.scale(a[i * d + k]);
         }
     }
     for k in (0..d).rev() {
-        b[k] = b[k].scale(1.0 / a[k * d + k]);
+        let x = b[k].scale(1.0 / a[k * d + k]);
+        b[k] = x;
         for i in 0..k {
-            b[i] = b[i] - b[k].scale(a[i * d + k]);
+            b[i] -= x.scale(a[i * d + k]);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::num::real::{Dual, Real};
 #[derive(Clone, Debug)]
 enum Method {
     DormandPrince(DormandPrince),
-    Radau(Radau),
+    Radau(Box<Radau>),
 }
 
 /// Everything a solution needs beside the equation: buffers and the steps taken.
@@ -30,7 +30,7 @@ impl Driver {
         let len = groups * ode.states;
         let method = match ode.method {
             OdeMethod::DormandPrince => Method::DormandPrince(DormandPrince::new(len)),
-            OdeMethod::Radau => Method::Radau(Radau::new(ode.states, len)),
+            OdeMethod::Radau => Method::Radau(Box::new(Radau::new(ode.states, len))),
         };
         let buffer = vec![Dual::zero(); len];
         Self {

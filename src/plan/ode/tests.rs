@@ -183,9 +183,9 @@ fn hessian_vector_products_match_differences_of_the_gradient() {
         };
         let h = 1e-3;
         let (near, far) = ((at(h), at(-h)), (at(2.0 * h), at(-2.0 * h)));
-        for i in 0..6 {
+        for (i, product) in products.iter().enumerate() {
             let expected = (8.0 * (near.0[i] - near.1[i]) - (far.0[i] - far.1[i])) / (12.0 * h);
-            let got = products[i].tangent(5);
+            let got = product.tangent(5);
             assert!(
                 (got - expected).abs() < 1e-6 * (1.0 + expected.abs()),
                 "{method:?} {i}: {got} {expected}"
