@@ -81,7 +81,7 @@ scalar_row! {
 }
 
 const SQRT_3: f64 = 1.732_050_807_568_877_2;
-const SQRT_5: f64 = 2.236_067_977_499_789_7;
+const SQRT_5: f64 = 2.236_067_977_499_79;
 
 /// ∂(alpha² c)/∂alpha, from the value.
 #[inline(always)]

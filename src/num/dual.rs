@@ -94,6 +94,7 @@ macro_rules! functions {
 
 impl<V: Real> Real for DualOf<V> {
     const WIDTH: usize = V::WIDTH;
+    const TANGENT: bool = true;
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -107,6 +108,14 @@ impl<V: Real> Real for DualOf<V> {
     fn set_lane(&mut self, i: usize, x: f64) {
         self.v.set_lane(i, x);
         self.d.set_lane(i, 0.0);
+    }
+    #[inline(always)]
+    fn tangent(self, i: usize) -> f64 {
+        self.d.lane(i)
+    }
+    #[inline(always)]
+    fn set_tangent(&mut self, i: usize, d: f64) {
+        self.d.set_lane(i, d);
     }
     #[inline(always)]
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self {

@@ -6,6 +6,7 @@
 
 mod cholesky;
 mod eigen;
+mod lu;
 mod product;
 mod qr;
 mod rotations;
@@ -14,6 +15,7 @@ mod tridiagonal;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, log_det_cholesky, solve_cholesky};
 pub use eigen::{Eigen, symmetric_eigen};
+pub use lu::{lu_factor, lu_solve};
 pub use product::{
     add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
 };

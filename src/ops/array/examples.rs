@@ -141,11 +141,11 @@ fn reverse_sweeps_match_forward_mode() {
     for e in examples() {
         let x = flat(&e);
         let (_, slopes) = run(&e, &x);
-        for i in 0..x.len() {
+        for (i, &slope) in slopes.iter().enumerate() {
             let duals: Vec<Dual> = x.iter().enumerate().map(|(j, &v)| dual(v, f64::from(i == j))).collect();
             let (out, _) = run(&e, &duals);
             let tangent: f64 = out.iter().enumerate().map(|(k, y)| weight(k) * y.d.0[3]).sum();
-            close(slopes[i], tangent, 1e-12, &format!("{:?} in argument {i}", e.op));
+            close(slope, tangent, 1e-12, &format!("{:?} in argument {i}", e.op));
         }
     }
 }

@@ -125,11 +125,11 @@ wide! {
                 }
             }
             let mut scale = zero;
-            for j in 0..k {
+            for (j, x) in now.iter_mut().enumerate() {
                 let e = (log_seen.get(t * k + j) - top).exp();
                 room.seen[t * k + j] = e;
-                now[j] = now[j] * e;
-                scale += now[j];
+                *x = *x * e;
+                scale += *x;
             }
             room.scales[t] = scale;
             let r = inverse(scale);
