@@ -28,6 +28,21 @@ mod pareto;
 mod pareto_type_2;
 mod rayleigh;
 mod skew_normal;
+mod count;
+mod draw;
+mod tails;
+
+mod bernoulli;
+mod bernoulli_logit;
+mod beta_binomial;
+mod binomial;
+mod binomial_logit;
+mod geometric;
+mod neg_binomial;
+mod neg_binomial_2;
+mod neg_binomial_2_log;
+mod poisson;
+mod poisson_log;
 mod std_normal;
 mod uniform;
 mod weibull;
@@ -54,6 +69,17 @@ pub static TABLE: &[&Distribution] = &[
     &pareto_type_2::ROW,
     &uniform::ROW,
     &flat::ROW,
+    &bernoulli::ROW,
+    &bernoulli_logit::ROW,
+    &binomial::ROW,
+    &binomial_logit::ROW,
+    &beta_binomial::ROW,
+    &poisson::ROW,
+    &poisson_log::ROW,
+    &neg_binomial::ROW,
+    &neg_binomial_2::ROW,
+    &neg_binomial_2_log::ROW,
+    &geometric::ROW,
 ];
 
 /// The distribution called `name`.

@@ -2,8 +2,10 @@
 
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
+use crate::num::dispatch::{Work, best};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
+use std::cell::Cell;
 
 /// `A B` for matrices; `A v` and `v A` for a matrix and a vector.
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -49,8 +51,7 @@ impl Kernel for MatMul {
         let (n, k, m) = extents(cx.dims);
         let (a, b) = (cx.args[0], cx.args[1]);
         if let (Arg::Const(a), Arg::Var(b), 1) = (a, b, m) {
-            let out = &mut *cx.out;
-            return crate::num::dispatch::best(|| design_forward(a, b, out));
+            return best(DesignForward { a, b, out: cx.out });
         }
         for i in 0..n {
             for j in 0..m {
@@ -73,14 +74,7 @@ impl Kernel for MatMul {
         }
         let Some(adjoint) = cx.adjoints[1] else { return };
         if let (Arg::Const(a), 1) = (cx.args[0], m) {
-            let out = cx.adjoint;
-            return crate::num::dispatch::best(|| {
-                for (row, &g) in a.chunks_exact(k).zip(out) {
-                    for (cell, &x) in adjoint.iter().zip(row) {
-                        cell.set(cell.get() + g.scale(x));
-                    }
-                }
-            });
+            return best(DesignReverse { a, up: cx.adjoint, into: adjoint });
         }
         for l in 0..k {
             for j in 0..m {
@@ -93,13 +87,43 @@ impl Kernel for MatMul {
 }
 
 /// A constant matrix times a vector of variables: the linear predictor of a regression.
-#[inline(always)]
-fn design_forward<T: Real>(a: &[f64], b: &[T], out: &mut [T]) {
-    for (o, row) in out.iter_mut().zip(a.chunks_exact(b.len().max(1))) {
-        let mut sum = T::zero();
-        for (&x, &y) in row.iter().zip(b) {
-            sum += y.scale(x);
+struct DesignForward<'a, T> {
+    a: &'a [f64],
+    b: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Work for DesignForward<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (o, row) in self.out.iter_mut().zip(self.a.chunks_exact(self.b.len().max(1))) {
+            let mut sum = T::zero();
+            for (&x, &y) in row.iter().zip(self.b) {
+                sum += y.scale(x);
+            }
+            *o = sum;
         }
-        *o = sum;
+    }
+}
+
+/// The adjoint of the vector: the transposed matrix times the adjoint of the product.
+struct DesignReverse<'a, T> {
+    a: &'a [f64],
+    up: &'a [T],
+    into: &'a [Cell<T>],
+}
+
+impl<T: Real> Work for DesignReverse<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (row, &g) in self.a.chunks_exact(self.into.len().max(1)).zip(self.up) {
+            for (cell, &x) in self.into.iter().zip(row) {
+                cell.set(cell.get() + g.scale(x));
+            }
+        }
     }
 }
