@@ -70,6 +70,12 @@ impl<T: Copy, U: Copy> View<T, U> {
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 
+    /// A slice of arrays to read.
+    #[inline(always)]
+    pub fn nested<const N: usize>(self, x: &[[T; N]]) -> &[[U; N]] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+    }
+
     /// A slice to write.
     #[inline(always)]
     pub fn slice_mut(self, x: &mut [T]) -> &mut [U] {
