@@ -3,7 +3,6 @@
 use super::gamma;
 use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
 use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
-use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 use rand_chacha::ChaCha8Rng;

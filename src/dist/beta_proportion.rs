@@ -85,10 +85,7 @@ pub static ROW: Distribution = Distribution {
     name: "beta_proportion",
     doc: "beta with mean mu and concentration kappa (shapes mu kappa and (1 - mu) kappa)",
     formula: "(mu * kappa - 1) * log(x) + ((1 - mu) * kappa - 1) * log1m(x) - lbeta(mu * kappa, (1 - mu) * kappa)",
-    args: &[
-        ArgSpec { name: "mu", domain: Domain::Unit, rank: 0, default: None },
-        ArgSpec::positive("kappa"),
-    ],
+    args: &[ArgSpec { name: "mu", domain: Domain::Unit, rank: 0, default: None }, ArgSpec::positive("kappa")],
     support: Support::UNIT,
     discrete: false,
     event: 0,

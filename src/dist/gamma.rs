@@ -2,8 +2,9 @@
 
 use super::exponential;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
-use super::row::{ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support};
-use crate::num::real::Real;
+use super::row::{
+    ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
+};
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 use rand_chacha::ChaCha8Rng;

@@ -4,7 +4,6 @@ use super::chi_square;
 use super::gamma::draw;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
 use super::row::{ArgSpec, Density, Distribution, LOG_X, Part, Probe, Sampler, Support};
-use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 

@@ -3,7 +3,9 @@
 use super::gamma::draw;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
 use super::inv_chi_square;
-use super::row::{ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support};
+use super::row::{
+    ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
+};
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::{SQUARE, scalar_row};

@@ -195,11 +195,21 @@ fn centred_draw(rng: &mut ChaCha8Rng, kappa: f64) -> f64 {
 
 fn quantile(p: f64, mu: f64, kappa: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
-        return if p == 0.0 { -PI } else if p == 1.0 { PI } else { f64::NAN };
+        return if p == 0.0 {
+            -PI
+        } else if p == 1.0 {
+            PI
+        } else {
+            f64::NAN
+        };
     }
     let start = (mu - TAU * (mu / TAU).round()).clamp(-3.0, 3.0);
     root(-PI, PI, start, (1.0 / kappa.sqrt()).min(1.0), |x| {
-        if p < 0.5 { log_side::<0>(x, mu, kappa) - p.ln() } else { (-p).ln_1p() - log_side::<1>(x, mu, kappa) }
+        if p < 0.5 {
+            log_side::<0>(x, mu, kappa) - p.ln()
+        } else {
+            (-p).ln_1p() - log_side::<1>(x, mu, kappa)
+        }
     })
 }
 

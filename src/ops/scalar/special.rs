@@ -9,7 +9,7 @@ scalar_row! { TGAMMA = "tgamma"(x), "the gamma function, for x > 0"; value x.lga
 scalar_row! { DIGAMMA = "digamma"(x), "derivative of lgamma"; value x.digamma(); slopes(_y) [x.trigamma()]; probes [&[0.5], &[1e-3], &[1e5]] }
 scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.trigamma(); slopes(_y) [x.lift1(sf::tetragamma, sf::pentagamma)]; probes [&[0.5], &[0.1], &[300.0]] }
 scalar_row! {
-    LBETA = "lbeta"(a, b), "log of the beta function"; 
+    LBETA = "lbeta"(a, b), "log of the beta function";
     value a.lift2(b, sf::lbeta, |a, b| sf::digamma(a) - sf::digamma(a + b), |a, b| sf::digamma(b) - sf::digamma(a + b));
     slopes(_y) [a.digamma() - (a + b).digamma(), b.digamma() - (a + b).digamma()];
     probes [&[0.5, 2.0], &[30.0, 0.1]]
