@@ -109,9 +109,7 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(
         let (num, den) = if up { (num, den) } else { (den, num) };
         term = num.if_equal(T::zero(), T::zero(), term * num / den);
         let change = P::score_step(low, a);
-        let counts = |i: usize| {
-            lanes[i] && term.lane(i) > if whole[i] { 0.0 } else { 1e-18 * total.lane(i) }
-        };
+        let counts = |i: usize| lanes[i] && term.lane(i) > if whole[i] { 0.0 } else { 1e-18 * total.lane(i) };
         if !(0..T::WIDTH).any(counts) {
             break;
         }
@@ -138,7 +136,7 @@ pub(super) fn at(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     let operands: Vec<Operand<f64>> =
         all.iter().map(|v| Operand { arg: Arg::Const(std::slice::from_ref(v)), index: &one }).collect();
     let mut out = [0.0];
-    <f64 as Lane>::scalar(row.kernel).map(&operands, &mut out);
+    <f64 as Lane>::scalar(row.kernel).values(&operands, 0, &mut out);
     out[0]
 }
 
@@ -149,11 +147,7 @@ pub(super) fn quantile(p: f64, guess: f64, args: &[f64], lcdf: &ScalarRow, lccdf
         return f64::NAN;
     }
     let enough = |x: f64| {
-        if p < 0.5 {
-            at(lcdf, x, args) >= p.ln() - 1e-13
-        } else {
-            at(lccdf, x, args) <= (-p).ln_1p() + 1e-13
-        }
+        if p < 0.5 { at(lcdf, x, args) >= p.ln() - 1e-13 } else { at(lccdf, x, args) <= (-p).ln_1p() + 1e-13 }
     };
     let (mut low, mut high) = (-1.0, guess.max(1.0).ceil());
     while !enough(high) {

@@ -21,6 +21,15 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
+/// A closure is work too; what it calls must be marked `#[inline(always)]`.
+impl<R, F: FnOnce() -> R> Work for F {
+    type Out = R;
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
+    }
+}
+
 /// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below it
 /// `#[inline(always)]`, closures included.
 pub trait LaneWork<T: Real> {
@@ -176,6 +185,19 @@ fn on_avx2<W: Work>(work: W) -> W::Out {
 #[inline]
 pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
     lanes_at(level(), work)
+}
+
+/// Runs the work on AVX-512 registers where there are any, and otherwise on numbers in memory, whose functions find the
+/// best registers by themselves. For kernels that exist by the hundred: two copies of each instead of three large ones.
+#[inline]
+pub fn wide_or_plain<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
+    match level() {
+        // SAFETY: as in `at`; and the register type has the layout of `T`.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
+        // SAFETY: every type has its own layout.
+        _ => work.run(unsafe { View::<T, T>::new() }),
+    }
 }
 
 /// Runs the work on the registers of a given level, or of the best one if the processor does not reach it.

@@ -81,10 +81,11 @@ fn tangent<V: Real>(slope: V, d: V) -> V {
     d.if_equal(V::zero(), V::zero(), slope * d)
 }
 
-/// The functions of one number: the derivative in terms of argument `x` and value `y`.
+/// The functions of one number, each compiled once (a dual number is wide, and inlined copies of these would be most of
+/// the program): the derivative in terms of argument `x` and value `y`.
 macro_rules! functions {
     ($($name:ident |$x:ident, $y:ident| $slope:expr;)*) => {$(
-        #[inline(always)]
+        #[inline(never)]
         fn $name(self) -> Self {
             let $x = self.v;
             let $y = $x.$name();
@@ -109,11 +110,11 @@ impl<V: Real> Real for DualOf<V> {
         self.v.set_lane(i, x);
         self.d.set_lane(i, 0.0);
     }
-    #[inline(always)]
+    #[inline(never)]
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self {
         Self { v: self.v.lift1(f, df), d: tangent(self.v.lift1(df, df), self.d) }
     }
-    #[inline(always)]
+    #[inline(never)]
     fn lift2(
         self,
         b: Self,
@@ -125,7 +126,7 @@ impl<V: Real> Real for DualOf<V> {
         let in_b = self.v.lift2(b.v, db, db, db);
         Self { v: self.v.lift2(b.v, f, da, db), d: tangent(in_a, self.d) + tangent(in_b, b.d) }
     }
-    #[inline(always)]
+    #[inline(never)]
     fn lift3(self, b: Self, c: Self, f: Fn3, df: [Fn3; 3]) -> Self {
         let tangents = [self.d, b.d, c.d];
         let mut d = V::zero();
@@ -146,7 +147,7 @@ impl<V: Real> Real for DualOf<V> {
     fn detach(self) -> Self {
         Self { v: self.v, d: V::zero() }
     }
-    #[inline(always)]
+    #[inline(never)]
     fn pow(self, y: Self) -> Self {
         let v = self.v.pow(y.v);
         let in_x = y.v * self.v.pow(y.v.shift(-1.0));

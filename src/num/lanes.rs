@@ -111,10 +111,10 @@ impl Real for f64 {
     }
 }
 
-/// Functions of eight draws, in the registers of this processor.
+/// Functions of eight draws, in the registers of this processor; each compiled once, as they are long.
 macro_rules! in_registers {
     ($($name:ident),*) => {$(
-        #[inline(always)]
+        #[inline(never)]
         fn $name(self) -> F8 {
             struct Apply(F8);
             impl LaneWork<F8> for Apply {

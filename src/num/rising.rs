@@ -143,7 +143,10 @@ mod tests {
                 let terms = if a < LARGE { sf::lgamma(a + x).abs() + 1.0 + x } else { 0.0 };
                 for (k, (got, want)) in got.iter().zip(want).enumerate() {
                     let scale = want.abs() + x * x / a.powi(k as i32 + 1) + terms;
-                    assert!((got - want).abs() < 4e-15 * scale, "x {x} a {a} order {k}: {got} against {want}");
+                    assert!(
+                        (got - want).abs() < 4e-15 * scale,
+                        "x {x} a {a} order {k}: {got} against {want}"
+                    );
                 }
             }
         }

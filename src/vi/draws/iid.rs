@@ -1,0 +1,22 @@
+//! Independent draws.
+
+use super::{Choice, Draws, Family, Key, Source, stream};
+
+/// The row.
+pub(super) const ROW: Draws =
+    Draws { name: "iid", doc: "independent draws", make: |_, _| Ok(Box::new(Independent)) };
+
+pub(super) struct Independent;
+
+impl Source for Independent {
+    fn fill(&self, base: &Choice<Family>, key: Key, first: usize, _: usize, out: &mut [f64]) {
+        fill(base, key, first, out);
+    }
+}
+
+/// Independent draws, from the stream that belongs to the draw `first` of the batch.
+pub(super) fn fill(base: &Choice<Family>, key: Key, first: usize, out: &mut [f64]) {
+    let step = key.step << 8 | key.attempt;
+    let mut rng = stream(key.seed, key.purpose as u64, step, first as u64);
+    (base.row.fill)(base.value, &mut rng, out);
+}

@@ -1,0 +1,51 @@
+//! The inner loops of the factors, over contiguous slices, in an order of additions that never changes.
+
+/// x · y, in eight running sums so that the loop is one of SIMD multiply-adds.
+#[inline(always)]
+pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let tail: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in xs.zip(ys) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + tail
+}
+
+/// y += a x
+#[inline(always)]
+pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
+}
+
+/// y += Σ_k a_k x_k over the rows `x_k = rows[k][..y.len()]` of a matrix with rows of length `stride`; four rows a pass,
+/// so that `y` is read and written a quarter as often.
+#[inline(always)]
+pub(super) fn combine(a: impl Fn(usize) -> f64, rows: &[f64], count: usize, stride: usize, y: &mut [f64]) {
+    let n = y.len();
+    let row = |k: usize| &rows[k * stride..k * stride + n];
+    let mut k = 0;
+    while k + 4 <= count {
+        let (a0, a1, a2, a3) = (a(k), a(k + 1), a(k + 2), a(k + 3));
+        let (x0, x1, x2, x3) = (row(k), row(k + 1), row(k + 2), row(k + 3));
+        for j in 0..n {
+            y[j] += (a0 * x0[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
+        }
+        k += 4;
+    }
+    for k in k..count {
+        axpy(a(k), row(k), y);
+    }
+}
+
+/// The larger root of `x² - ĉ x - γ = 0`: the minimiser of `-log x + (x - ĉ)²/(2γ)` over x > 0. Written so that a large
+/// negative ĉ loses no digits.
+#[inline(always)]
+pub(super) fn prox_of_minus_log(c: f64, gamma: f64) -> f64 {
+    let root = c.hypot(2.0 * gamma.sqrt());
+    if c >= 0.0 { 0.5 * (c + root) } else { 2.0 * gamma / (root - c) }
+}

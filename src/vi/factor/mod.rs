@@ -1,0 +1,107 @@
+//! The scale factor `C` of `z = m + C u`: the spaces it may live in, and how it is packed.
+//!
+//! The parameters are one vector `w = (m, c)`: the `d` coordinates of `m`, then the numbers `c` that stand for `C`. This
+//! is the one place that says which numbers these are, and each packing is an isometry, `‖c‖ = ‖C‖_F`, because every
+//! theorem is in that norm:
+//!
+//! | row | space | c |
+//! |---|---|---|
+//! | `triangular` | lower triangular | the lower triangle by rows: C₁₁, C₂₁, C₂₂, C₃₁, … |
+//! | `triangular_full` | lower triangular | the whole matrix by rows, the upper triangle clamped to zero |
+//! | `symmetric` | symmetric | the lower triangle by rows, off-diagonal entries times √2 |
+//! | `symmetric_full` | symmetric | the whole matrix by rows |
+//! | `diagonal` | diagonal | the diagonal |
+//!
+//! Gradients are taken in the same coordinates, so `proj_V` is part of [`Factor::add_outer`]. Draws stand one after the
+//! other here (coordinate `i` of draw `b` at `b * d + i`), which makes every inner loop run along a row of `C`.
+
+mod diagonal;
+mod kernel;
+mod symmetric;
+mod triangular;
+
+use super::step::Sizes;
+use super::table::Row;
+
+/// A way to hold `C`, with what it keeps between calls (an eigendecomposition, say) so that no step allocates.
+pub trait Factor: Send + Sync {
+    /// How many numbers stand for `C`.
+    fn len(&self) -> usize;
+
+    /// The numbers that stand for `proj_V(dense)`, the nearest matrix of the space; `dense` is by rows.
+    fn pack(&self, dense: &[f64], c: &mut [f64]);
+
+    /// The matrix by rows.
+    fn unpack(&self, c: &[f64], dense: &mut [f64]);
+
+    /// Makes ready for the calls below at this `c`; false if `C` is not positive definite. `c` must then stay the same
+    /// until the next call of this, of [`Factor::prox`] or of [`Factor::project`], which leave all ready too.
+    fn load(&mut self, c: &[f64]) -> bool;
+
+    /// out += C u for each draw.
+    fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]);
+
+    /// x ← C⁻ᵀ x for each draw; `scratch` has room for one draw.
+    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize, scratch: &mut [f64]);
+
+    /// g += scale · Σ_b proj_V(s_b u_bᵀ).
+    fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]);
+
+    /// g += scale · proj_V(C⁻ᵀ).
+    fn add_inverse_transposed(&self, scale: f64, c: &[f64], g: &mut [f64]);
+
+    /// log det C.
+    fn log_det(&self, c: &[f64]) -> f64;
+
+    /// Replaces `c` by the minimiser of `-log det X + ½ Σ_i (x_i - c_i)² / γ_i`; false, and nothing done, where
+    /// [`Space::prox`] says that there is no closed form.
+    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>) -> bool;
+
+    /// Replaces `c` by the nearest matrix with all singular values at least `floor`; false, and nothing done, where
+    /// [`Space::projects`] says that there is no closed form.
+    fn project(&mut self, c: &mut [f64], floor: f64) -> bool;
+}
+
+/// Under which steps the prox of the entropy has a closed form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxWith {
+    /// Any, a step of its own for each coordinate included.
+    AnySteps,
+    /// One step for all coordinates.
+    OneStep,
+}
+
+/// A row of the table of factors.
+#[derive(Debug)]
+pub struct Space {
+    /// Name.
+    pub name: &'static str,
+    /// One line of explanation.
+    pub doc: &'static str,
+    /// Under which steps there is a prox.
+    pub prox: ProxWith,
+    /// Whether the projection onto σ_min ≥ floor has a closed form.
+    pub projects: bool,
+    /// Whether the space holds every covariance.
+    pub full_rank: bool,
+    /// A factor of the given dimension.
+    pub make: fn(usize) -> Box<dyn Factor>,
+}
+
+impl Row for Space {
+    const KIND: &'static str = "factor";
+
+    fn table() -> &'static [Space] {
+        static TABLE: [Space; 5] =
+            [triangular::PACKED, triangular::FULL, symmetric::PACKED, symmetric::FULL, diagonal::ROW];
+        &TABLE
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn doc(&self) -> &'static str {
+        self.doc
+    }
+}

@@ -1,0 +1,57 @@
+//! The Student-t base scaled to unit variance; more than four degrees of freedom, so that the fourth moment exists.
+
+use super::Family;
+use crate::num::special::{digamma, lgamma};
+use crate::vi::table::Parameter;
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use special::Beta as _;
+
+/// The row.
+pub(super) const ROW: Family = Family {
+    name: "student_t",
+    doc: "independent Student-t coordinates of unit variance, mixed by C; more than 4 degrees of freedom",
+    parameter: Some(Parameter { name: "degrees of freedom", default: 6.0, range: (4.0, f64::INFINITY) }),
+    fill,
+    quantile: |nu, p| scale(nu) * standard_quantile(nu, p),
+    log_density: |nu, u| {
+        let t = u / scale(nu);
+        -log_normaliser(nu) - scale(nu).ln() - 0.5 * (nu + 1.0) * (t * t / nu).ln_1p()
+    },
+    score: |nu, u| -(nu + 1.0) * u / (nu - 2.0 + u * u),
+    entropy: |nu| {
+        let half = 0.5 * (nu + 1.0);
+        half * (digamma(half) - digamma(0.5 * nu)) + log_normaliser(nu) + scale(nu).ln()
+    },
+    kurtosis: |nu| 3.0 * (nu - 2.0) / (nu - 4.0),
+};
+
+/// The scale at which the variance is 1.
+fn scale(nu: f64) -> f64 {
+    ((nu - 2.0) / nu).sqrt()
+}
+
+/// log of √ν B(ν/2, 1/2).
+fn log_normaliser(nu: f64) -> f64 {
+    0.5 * nu.ln() + lgamma(0.5 * nu) + lgamma(0.5) - lgamma(0.5 * (nu + 1.0))
+}
+
+fn fill(nu: f64, rng: &mut dyn rand::Rng, u: &mut [f64]) {
+    // The parameter's range keeps ν positive, which is all that the chi-squared distribution asks.
+    let Ok(chi_squared) = ChiSquared::new(nu) else { return u.fill(f64::NAN) };
+    for x in u {
+        let normal: f64 = StandardNormal.sample(rng);
+        let spread: f64 = chi_squared.sample(rng);
+        *x = normal * ((nu - 2.0) / spread).sqrt();
+    }
+}
+
+/// From the cdf ½ I_x(ν/2, ½) at -t, x = ν / (ν + t²).
+fn standard_quantile(nu: f64, p: f64) -> f64 {
+    let tail = 2.0 * p.min(1.0 - p);
+    if tail >= 1.0 {
+        return 0.0;
+    }
+    let (a, b) = (0.5 * nu, 0.5);
+    let x = tail.inv_inc_beta(a, b, a.ln_beta(b));
+    (nu * (1.0 - x) / x).sqrt().copysign(p - 0.5)
+}

@@ -1,0 +1,451 @@
+//! The loop: draw, differentiate, step, prox or project, average.
+//!
+//! # When a value is not finite
+//!
+//! A batch in which any log density or gradient is not finite is never averaged over what is left. The iterate goes half
+//! the way back to the last one whose batch was finite (all sets involved are convex, so it stays inside; before the first
+//! finite batch `C` is halved instead), every later step is halved, and the batch is drawn afresh. A step after which `w`
+//! is not finite or `C` not positive definite is taken back and halved too. After [`PATIENCE`] finite batches the halving is
+//! undone once. [`TRIES`] failures in a row end the fit with an error.
+
+use super::Error;
+use super::average::{Setup as AverageSetup, Takes, Weights};
+use super::batch::{Job, Part, Problem};
+use super::check::Resolved;
+use super::draws::{Key, Purpose, Source};
+use super::factor::Factor;
+use super::method::{Config, Start};
+use super::run::{Progress, Record, Run, Tally};
+use super::step::{Setup, Sizes, StepRule};
+use super::subsample::{Shuffle, Subsample};
+use crate::target::Target;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+
+/// Failures in a row that end a fit.
+const TRIES: usize = 40;
+/// Finite batches after which one halving of the step is undone.
+const PATIENCE: usize = 50;
+/// Share of the estimated 1/√M that serves as floor when M is not known: low enough not to bias the fit.
+const CAUTIOUS_FLOOR: f64 = 0.1;
+
+/// Called after each step; `Break` ends the fit, which then answers with what it has.
+pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
+
+/// Fits a target.
+pub fn fit(target: &dyn Target, config: &Config, watch: &mut Watch<'_>) -> Result<Run, Error> {
+    run(Problem::Whole(target), None, config, watch)
+}
+
+/// Fits a target from `size` of its observations a step. The ELBO at the end is over all of them.
+///
+/// The noise bounds grow by a factor between 1 and N that depends on the data, and the one for STL is not known to carry
+/// over, so step rules of theorems have no guarantee here.
+pub fn fit_subsampled(
+    target: &dyn Subsample,
+    size: usize,
+    config: &Config,
+    watch: &mut Watch<'_>,
+) -> Result<Run, Error> {
+    let observations = target.observations();
+    if size == 0 || size > observations {
+        let expected = format!("between 1 and the number of observations, {observations}");
+        return Err(Error::Configuration {
+            field: "the size of the sub-sample",
+            expected,
+            found: size.to_string(),
+        });
+    }
+    let shuffle = Shuffle::new(config.seed, observations, size);
+    run(Problem::Part(target), Some(shuffle), config, watch)
+}
+
+fn run(
+    problem: Problem<'_>,
+    mut shuffle: Option<Shuffle>,
+    config: &Config,
+    watch: &mut Watch<'_>,
+) -> Result<Run, Error> {
+    let mut state = State::new(problem, config)?;
+    let mut stopped = false;
+    for t in 0..config.steps {
+        let rows = shuffle.as_mut().map_or(&[][..], |s| s.rows(t));
+        state.step(t, rows)?;
+        state.record(t + 1);
+        if watch(&state.progress(t + 1)).is_break() {
+            stopped = t + 1 < config.steps;
+            break;
+        }
+    }
+    state.finish(problem, stopped)
+}
+
+/// Everything that a fit keeps between steps; all of it is made before the first one.
+struct State<'a> {
+    config: &'a Config,
+    resolved: Resolved,
+    d: usize,
+    parts: Vec<Part<'a>>,
+    pool: Option<rayon::ThreadPool>,
+    factor: Box<dyn Factor>,
+    source: Box<dyn Source>,
+    rule: Box<dyn StepRule>,
+    weights: Box<dyn Weights>,
+    w: Vec<f64>,
+    /// The last iterate whose batch was finite; empty before there is one.
+    good: Vec<f64>,
+    average: Vec<f64>,
+    gradient: Vec<f64>,
+    /// The vector of the largest curvature met so far.
+    steepest: Vec<f64>,
+    /// σ_min(C) is kept at least this by the projection.
+    floor: f64,
+    shrink: f64,
+    clean: usize,
+    failures: usize,
+    rejected: usize,
+    taken: usize,
+    gradients: usize,
+    step_size: f64,
+    tally: Tally,
+    previous: Tally,
+    trace: Vec<Record>,
+    names: Vec<String>,
+}
+
+impl<'a> State<'a> {
+    fn new(problem: Problem<'a>, config: &'a Config) -> Result<Self, Error> {
+        let d = problem.dimension();
+        let resolved = config.resolve(d)?;
+        let mut factor = (config.factor.make)(d);
+        let floor = config.constants.map_or(0.0, |c| 1.0 / c.smoothness.sqrt());
+        let w = starting_point(config, d, &mut *factor, floor)?;
+        let rule = make_rule(config, &resolved, d, &w);
+        let weights = (resolved.average.row.make)(&AverageSetup {
+            value: resolved.average.value,
+            steps: config.steps,
+            noise: resolved.noise.map_or(f64::NAN, |q| q.a),
+            gamma: rule.fixed().unwrap_or(f64::NAN),
+        });
+        let parts = Part::split(problem, config.batch);
+        let n = w.len();
+        Ok(State {
+            pool: thread_pool(config.threads.min(parts.len())),
+            source: (config.draws.make)(d, config.batch)?,
+            good: Vec::with_capacity(n),
+            average: w.clone(),
+            gradient: vec![0.0; n],
+            steepest: (0..d).map(|i| 1.0 + (i as f64 * 0.7).sin()).collect(),
+            floor,
+            shrink: 1.0,
+            clean: 0,
+            failures: 0,
+            rejected: 0,
+            taken: 0,
+            gradients: 0,
+            step_size: f64::NAN,
+            tally: Tally::default(),
+            previous: Tally::default(),
+            trace: Vec::with_capacity(config.trace + 1),
+            names: problem.coordinate_names(),
+            config,
+            resolved,
+            d,
+            parts,
+            factor,
+            rule,
+            weights,
+            w,
+        })
+    }
+
+    fn step(&mut self, t: usize, rows: &[usize]) -> Result<(), Error> {
+        self.look_around(t, rows);
+        if self.resolved.average.row.takes == Takes::Before {
+            self.take_average();
+        }
+        self.differentiate(t, rows)?;
+        self.advance(t)?;
+        if self.resolved.average.row.takes == Takes::After {
+            self.take_average();
+        }
+        Ok(())
+    }
+
+    /// Estimates the curvature when the step rule asks for it, or when the projection needs a floor that nobody gave.
+    fn look_around(&mut self, t: usize, rows: &[usize]) {
+        let doubling = t == 0 || (t >= 8 && t.is_power_of_two());
+        let for_floor = doubling && self.config.operator.floors && self.config.constants.is_none();
+        if !for_floor && !self.rule.wants_curvature(t) {
+            return;
+        }
+        let rounds = if t == 0 { 12 } else { 4 };
+        let key = Key { seed: self.config.seed, purpose: Purpose::Curvature, step: t as u64, attempt: 0 };
+        let job = job(self.config, &self.w, &*self.factor, &*self.source, key, rows);
+        let part = &mut self.parts[0];
+        self.gradients += (2 * rounds + 1) * part.draws();
+        let Some(curvature) = part.curvature(&job, &mut self.steepest, rounds).filter(|c| *c > 0.0) else {
+            return;
+        };
+        self.rule.set_curvature(curvature);
+        if for_floor {
+            let floor = CAUTIOUS_FLOOR / curvature.sqrt();
+            self.floor = if t == 0 { floor } else { self.floor.min(floor) };
+        }
+    }
+
+    /// Fills `gradient` at an iterate whose batch is finite, moving back to find one if need be.
+    fn differentiate(&mut self, t: usize, rows: &[usize]) -> Result<(), Error> {
+        for attempt in 0.. {
+            let key = Key { seed: self.config.seed, purpose: Purpose::Gradient, step: t as u64, attempt };
+            let job = job(self.config, &self.w, &*self.factor, &*self.source, key, rows);
+            let estimator = self.config.estimator;
+            each(&self.pool, &mut self.parts, |part| part.gradient(&job, estimator));
+            self.gradients += self.config.batch;
+            let Some(fault) = self.parts.iter().find_map(|p| p.fault) else { break };
+            self.fail(t, self.place(fault))?;
+            self.retreat();
+        }
+        self.succeed();
+        self.gather();
+        self.parts.iter().flat_map(|p| &p.log_ratio).for_each(|x| self.tally.add(*x));
+        Ok(())
+    }
+
+    fn place(&self, fault: usize) -> String {
+        match self.names.get(fault) {
+            Some(name) => format!("the gradient with respect to '{name}'"),
+            None => "the log density".into(),
+        }
+    }
+
+    fn fail(&mut self, step: usize, place: String) -> Result<(), Error> {
+        self.failures += 1;
+        self.rejected += 1;
+        self.clean = 0;
+        self.shrink *= 0.5;
+        if self.failures >= TRIES { Err(Error::NonFinite { step, tries: TRIES, place }) } else { Ok(()) }
+    }
+
+    /// A batch was finite: the iterate is one to come back to.
+    fn succeed(&mut self) {
+        self.failures = 0;
+        self.clean += 1;
+        if self.clean % PATIENCE == 0 && self.shrink < 1.0 {
+            self.shrink *= 2.0;
+        }
+        self.good.clear();
+        self.good.extend_from_slice(&self.w);
+    }
+
+    /// Half the way back to the last good iterate; before there is one, half the width.
+    fn retreat(&mut self) {
+        if self.good.is_empty() {
+            self.w[self.d..].iter_mut().for_each(|c| *c *= 0.5);
+        } else {
+            self.w.iter_mut().zip(&self.good).for_each(|(w, g)| *w = 0.5 * (*w + g));
+        }
+        self.factor.load(&self.w[self.d..]);
+    }
+
+    /// Adds up the parts, in their order.
+    fn gather(&mut self) {
+        let (mean, factor) = self.gradient.split_at_mut(self.d);
+        mean.fill(0.0);
+        factor.fill(0.0);
+        let share = 1.0 / self.config.batch as f64;
+        for part in &self.parts {
+            for v in part.v.chunks_exact(self.d) {
+                mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
+            }
+            self.factor.add_outer(share, &part.v, &part.u, part.draws(), factor);
+        }
+        let inverse = self.config.estimator.inverse;
+        if inverse != 0.0 {
+            self.factor.add_inverse_transposed(inverse, &self.w[self.d..], factor);
+        }
+    }
+
+    /// The step and the operator; what they spoil is taken back.
+    fn advance(&mut self, t: usize) -> Result<(), Error> {
+        let sizes = self.rule.sizes(t, &self.w, &mut self.gradient, self.shrink);
+        self.step_size = sizes.typical();
+        match sizes {
+            Sizes::One(gamma) => self.w.iter_mut().zip(&self.gradient).for_each(|(w, g)| *w -= gamma * g),
+            Sizes::Each(gammas) => {
+                self.w.iter_mut().zip(&self.gradient).zip(gammas).for_each(|((w, g), s)| *w -= s * g);
+            }
+        }
+        let finite = self.w.iter().all(|x| x.is_finite());
+        let c = &mut self.w[self.d..];
+        if finite && (self.config.operator.apply)(&mut *self.factor, c, sizes.from(self.d), self.floor) {
+            return Ok(());
+        }
+        self.w.copy_from_slice(&self.good);
+        self.factor.load(&self.w[self.d..]);
+        self.fail(t, "the step itself".into())
+    }
+
+    fn take_average(&mut self) {
+        self.taken += 1;
+        let rho = self.weights.weight(self.taken);
+        if rho == 1.0 {
+            self.average.copy_from_slice(&self.w);
+        } else {
+            self.average.iter_mut().zip(&self.w).for_each(|(a, w)| *a += rho * (w - *a));
+        }
+    }
+
+    fn record(&mut self, done: usize) {
+        let steps = self.config.steps;
+        let every = steps.div_ceil(self.config.trace.max(1));
+        if done % every != 0 && done != steps {
+            return;
+        }
+        self.trace.push(Record {
+            step: done,
+            elbo: self.tally.mean(),
+            elbo_se: self.tally.standard_error(),
+            step_size: self.step_size,
+            gradient_norm: self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt(),
+        });
+        (self.previous, self.tally) = (self.tally, Tally::default());
+    }
+
+    fn progress(&self, done: usize) -> Progress<'_> {
+        let recent = self.previous.merge(self.tally);
+        Progress {
+            step: done,
+            steps: self.config.steps,
+            elbo: recent.mean(),
+            elbo_se: recent.standard_error(),
+            step_size: self.step_size,
+            gradients: self.gradients,
+            rejected: self.rejected,
+            iterate: &self.w,
+            average: &self.average,
+        }
+    }
+
+    fn finish(mut self, problem: Problem<'_>, stopped: bool) -> Result<Run, Error> {
+        let steps = self.trace.last().map_or(0, |r| r.step).max(self.taken);
+        self.factor.load(&self.average[self.d..]);
+        let everything: Vec<usize> = match problem {
+            Problem::Whole(_) => Vec::new(),
+            Problem::Part(target) => (0..target.observations()).collect(),
+        };
+        let elbo = self.final_elbo(&everything);
+        let mut factor = vec![0.0; self.d * self.d];
+        self.factor.unpack(&self.average[self.d..], &mut factor);
+        Ok(Run {
+            mean: self.average[..self.d].to_vec(),
+            factor,
+            elbo: elbo.mean(),
+            elbo_se: elbo.standard_error(),
+            elbo_draws: self.config.elbo_draws,
+            steps,
+            gradients: self.gradients,
+            rejected: self.rejected,
+            stopped,
+            trace: self.trace,
+            family: self.config.family,
+            step: self.resolved.step,
+            average: self.resolved.average,
+            last: self.w,
+            averaged: self.average,
+        })
+    }
+
+    /// The ELBO at the average, from independent draws.
+    fn final_elbo(&mut self, rows: &[usize]) -> Tally {
+        let mut tally = Tally::default();
+        let mut left = self.config.elbo_draws;
+        for step in 0.. {
+            let key = Key { seed: self.config.seed, purpose: Purpose::Elbo, step, attempt: 0 };
+            let source = super::draws::independent();
+            let job = job(self.config, &self.average, &*self.factor, source, key, rows);
+            each(&self.pool, &mut self.parts, |part| part.elbo(&job));
+            for ratio in self.parts.iter().flat_map(|p| &p.log_ratio).take(left) {
+                tally.add(*ratio);
+            }
+            left = left.saturating_sub(self.config.batch);
+            if left == 0 {
+                break;
+            }
+        }
+        tally
+    }
+}
+
+fn job<'a>(
+    config: &'a Config,
+    w: &'a [f64],
+    factor: &'a dyn Factor,
+    source: &'a dyn Source,
+    key: Key,
+    rows: &'a [usize],
+) -> Job<'a> {
+    Job { w, factor, family: &config.family, source, key, rows }
+}
+
+/// The same work on every part, by one thread or several.
+fn each<'a>(pool: &Option<rayon::ThreadPool>, parts: &mut [Part<'a>], work: impl Fn(&mut Part<'a>) + Sync) {
+    match pool {
+        None => parts.iter_mut().for_each(work),
+        Some(pool) => pool.install(|| parts.par_iter_mut().for_each(&work)),
+    }
+}
+
+/// A pool, if more than one thread is of use; where none can be had, one thread does the work.
+fn thread_pool(threads: usize) -> Option<rayon::ThreadPool> {
+    if threads < 2 {
+        return None;
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()
+}
+
+fn make_rule(config: &Config, resolved: &Resolved, d: usize, start: &[f64]) -> Box<dyn StepRule> {
+    (resolved.step.row.make)(&Setup {
+        value: resolved.step.value,
+        steps: config.steps,
+        dimension: d,
+        batch: config.batch,
+        start,
+        noise: resolved.noise.map_or(f64::NAN, |q| q.a),
+        smoothness: config.constants.map_or(f64::NAN, |c| c.smoothness),
+        strong_concavity: config.constants.map_or(f64::NAN, |c| c.strong_concavity),
+    })
+}
+
+/// `w⁰`, in the set that the operator keeps to.
+fn starting_point(config: &Config, d: usize, factor: &mut dyn Factor, floor: f64) -> Result<Vec<f64>, Error> {
+    let refuse =
+        |expected: String, found: String| Err(Error::Configuration { field: "start", expected, found });
+    let identity =
+        |scale: f64| -> Vec<f64> { (0..d * d).map(|k| if k / d == k % d { scale } else { 0.0 }).collect() };
+    let (mean, dense) = match &config.start {
+        Start::Standard => (vec![0.0; d], identity(1.0)),
+        Start::Scaled { mean, scale } => (mean.clone(), identity(*scale)),
+        Start::Given { mean, factor } => (mean.clone(), factor.clone()),
+    };
+    if mean.len() != d || dense.len() != d * d {
+        let expected = format!("a mean of {d} numbers and a factor of {d} × {d}");
+        return refuse(expected, format!("{} and {} numbers", mean.len(), dense.len()));
+    }
+    if mean.iter().chain(&dense).any(|x| !x.is_finite()) {
+        return refuse("made of finite numbers".into(), "one that is not".into());
+    }
+    let mut w = mean;
+    w.resize(d + factor.len(), 0.0);
+    factor.pack(&dense, &mut w[d..]);
+    let positive = factor.load(&w[d..]);
+    if config.operator.floors {
+        factor.project(&mut w[d..], floor);
+    } else if !positive {
+        return refuse("positive definite in its factor".into(), "one that is not".into());
+    }
+    if !factor.load(&w[d..]) {
+        return refuse("positive definite in its factor".into(), "one that is not".into());
+    }
+    Ok(w)
+}
