@@ -2,7 +2,7 @@
 
 use super::numeric::{integrate, root, slope};
 use super::row::{ArgSpec, Density, Distribution, End, Part, Probe, Sampler, Support};
-use super::shared::unit;
+use super::draw::uniform;
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
@@ -167,8 +167,8 @@ fn draw(rng: &mut ChaCha8Rng, mu: f64, kappa: f64) -> f64 {
 /// About 0, by rejection from the uniform: for small kappa.
 fn flat_draw(rng: &mut ChaCha8Rng, kappa: f64) -> f64 {
     loop {
-        let angle = TAU * (unit(rng) - 0.5);
-        if unit(rng) < (kappa * (angle.cos() - 1.0)).exp() {
+        let angle = TAU * (uniform(rng) - 0.5);
+        if uniform(rng) < (kappa * (angle.cos() - 1.0)).exp() {
             return angle;
         }
     }
@@ -181,14 +181,14 @@ fn centred_draw(rng: &mut ChaCha8Rng, kappa: f64) -> f64 {
     // (1 + ρ²) / (2ρ), less 1: written so that a large kappa does not cancel.
     let above = (1.0 - rho) * (1.0 - rho) / (2.0 * rho);
     loop {
-        let z = (PI * unit(rng)).cos();
+        let z = (PI * uniform(rng)).cos();
         // 1 - f for f = (1 + r z) / (r + z) with r = 1 + above.
         let gap = above * (1.0 - z) / (1.0 + above + z);
         let c = kappa * (above + gap);
-        let u = unit(rng);
+        let u = uniform(rng);
         if c * (2.0 - c) - u > 0.0 || (c / u).ln() + 1.0 - c >= 0.0 {
             let angle = 2.0 * (0.5 * gap).sqrt().min(1.0).asin();
-            return if unit(rng) < 0.5 { -angle } else { angle };
+            return if uniform(rng) < 0.5 { -angle } else { angle };
         }
     }
 }

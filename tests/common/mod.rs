@@ -1,10 +1,9 @@
 //! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of its value,
 //! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
 
-use std::cell::Cell;
 use stickler::num::real::{Dual, F8, LANES, Real};
 use stickler::ops::operand::{Arg, Broadcast, Lane, Operand};
-use stickler::ops::scalar::ScalarRow;
+use stickler::ops::scalar::{MOST_ARGS, ScalarRow};
 
 static ONE: Broadcast = Broadcast::One;
 
@@ -15,18 +14,16 @@ fn operands<T: Real>(x: &[T]) -> Vec<Operand<'_, T>> {
 /// The row's value at one point.
 pub fn value<T: Lane>(row: &'static ScalarRow, x: &[T]) -> T {
     let mut out = [T::zero()];
-    T::scalar(row.kernel).map(&operands(x), &mut out);
+    T::scalar(row.kernel).values(&operands(x), 0, &mut out);
     out[0]
 }
 
-/// The row's slopes at one point, those in `wanted`; zero elsewhere.
+/// The row's slopes at one point, those in `wanted`; the others mean nothing.
 fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
-    let y = value(row, x);
-    let mut slopes = vec![T::zero(); x.len()];
-    let cells = Cell::from_mut(slopes.as_mut_slice()).as_slice_of_cells();
-    let adjoints: Vec<_> = (0..x.len()).map(|k| wanted(k).then(|| &cells[k..=k])).collect();
-    T::scalar(row.kernel).pull(&operands(x), &[y], &[T::one()], &adjoints);
-    slopes
+    let need: Vec<bool> = (0..x.len()).map(wanted).collect();
+    let (mut out, mut slopes) = ([T::zero()], [[T::zero(); MOST_ARGS]]);
+    T::scalar(row.kernel).slopes(&operands(x), 0, &need, &mut out, &mut slopes);
+    slopes[0][..x.len()].to_vec()
 }
 
 /// The row's slopes at one point.

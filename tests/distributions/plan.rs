@@ -101,8 +101,7 @@ fn close(a: f64, b: f64, scale: f64, tolerance: f64) -> bool {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (dist, parts) in rows().filter(|(_, parts)| !parts.is_empty()) {
-        let _ = parts;
+    for (dist, _) in rows().filter(|(_, parts)| !parts.is_empty()) {
         let (x, args) = numbers(&dist.probes[0]);
         cases.extend((0..1 << (1 + args.len())).map(|vectors| Case::new(dist, x, &args, vectors)));
     }
