@@ -4,7 +4,7 @@ use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Lowered, Named, TermKind, lower};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F8, LANES};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, Workspace};
 use crate::source::Checked;

@@ -16,7 +16,7 @@ mod tests;
 use super::run::Workspace;
 use super::schedule::Plan;
 use crate::graph::Ode;
-use crate::num::real::{Dual, LANES, Real};
+use crate::num::real::{Dual, Real};
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 use drive::Driver;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl OdeRoom {
     pub(super) fn new(code: &OdeCode) -> Self {
         let ode = &code.ode;
         let (coordinates, states) = (ode.states + ode.parameters, ode.times.len() * ode.states);
-        let groups = code.directions().div_ceil(LANES).max(1);
+        let groups = code.directions().max(1);
         let track = Track {
             point: vec![f64::NAN; coordinates],
             states: vec![0.0; states],
@@ -193,7 +193,7 @@ impl OdeRoom {
             for i in 0..n {
                 states[k * n + i] = at[i].lane(0);
                 for (j, slope) in slopes[(k * n + i) * q..(k * n + i + 1) * q].iter_mut().enumerate() {
-                    *slope = at[j / LANES * n + i].tangent(j % LANES);
+                    *slope = at[j * n + i].d;
                 }
             }
         };

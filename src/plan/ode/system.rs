@@ -1,25 +1,24 @@
 //! A differential equation together with the derivatives of its states in where it starts and what it depends on.
 //!
-//! The states are carried as [`Dual`] numbers: every lane holds the same value, and lane by lane the derivative in another
-//! direction. The rate of such states is their rate and, lane by lane, the rate of their derivatives: one forward sweep of
-//! the right-hand side gives y' and eight columns of S' = (∂f/∂y) S + ∂f/∂theta. More than eight directions take several
-//! groups of lanes.
+//! The states are carried as [`Dual`] numbers, once for each direction: their value, and their derivative in it. The rate
+//! of such states is their rate and the rate of their derivatives: one forward sweep of the right-hand side gives y' and
+//! one column of S' = (∂f/∂y) S + ∂f/∂theta.
 
 use super::super::run::Workspace;
 use super::super::schedule::Plan;
 use crate::graph::Ode;
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, Real};
 
 /// The equation and the buffers that computing its rate needs.
 pub(super) struct System<'a> {
     pub(super) ode: &'a Ode,
     pub(super) plan: &'a Plan,
-    /// One for each group of directions, and a last one for the Jacobian.
+    /// One for each direction, and a last one for the Jacobian.
     pub(super) work: &'a mut [Workspace<Dual>],
 }
 
 impl System<'_> {
-    /// Number of groups of directions.
+    /// Number of directions, at least one.
     pub(super) fn groups(&self) -> usize {
         self.work.len() - 1
     }
@@ -30,8 +29,7 @@ impl System<'_> {
         let (n, p) = (self.ode.states, self.ode.parameters);
         let groups = self.groups();
         let unit = |x: f64, direction: Option<usize>, group: usize| {
-            let hot = |l: usize| group < groups && direction == Some(group * LANES + l);
-            Dual { v: F8::splat(x), d: F8(std::array::from_fn(|l| f64::from(hot(l)))) }
+            Dual { v: x, d: f64::from(group < groups && direction == Some(group)) }
         };
         for group in 0..groups {
             for i in 0..n {
@@ -61,15 +59,12 @@ impl System<'_> {
         let n = self.ode.states;
         let (point, rates) = room.split_at_mut(n);
         let last = self.groups();
-        for from in (0..n).step_by(LANES) {
+        for j in 0..n {
             for i in 0..n {
-                let hot = |l: usize| f64::from(from + l == i);
-                point[i] = Dual { v: states[i].v, d: F8(std::array::from_fn(hot)) };
+                point[i] = Dual { v: states[i].v, d: f64::from(i == j) };
             }
             rate_of(&mut self.work[last], self.plan, t, point, &mut rates[..n]);
-            for i in 0..n {
-                (from..n.min(from + LANES)).for_each(|j| out[i * n + j] = rates[i].d.0[j - from]);
-            }
+            (0..n).for_each(|i| out[i * n + j] = rates[i].d);
         }
     }
 
@@ -88,12 +83,10 @@ impl System<'_> {
                 .sum();
             (squares / n.max(1) as f64).sqrt()
         };
-        let mut worst = column(&|x| x.v.0[0], 0);
-        for group in 0..self.groups() {
-            for l in 0..LANES {
-                let here = column(&|x| x.d.0[l], group);
-                worst = if here <= worst { worst } else { here };
-            }
+        let mut worst = column(&|x| x.v, 0);
+        for direction in 0..self.groups() {
+            let here = column(&|x| x.d, direction);
+            worst = if here <= worst { worst } else { here };
         }
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
