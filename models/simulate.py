@@ -122,11 +122,11 @@ def ordinal(r):
     words, cuts = ["bad", "fair", "good", "excellent"], [-1.5, 0.3, 2.0]
     rows = []
     for _ in range(90):
-        price, wait = round(r.gauss(0, 1), 2), round(r.expovariate(0.1), 1)
+        taste, wait = round(r.gauss(0, 1), 2), round(r.expovariate(0.1), 1)
         u = r.random()
-        score = 0.8 * price - 0.1 * (wait - 10) + math.log(u / (1 - u))
-        rows.append([price, wait, words[sum(score > c for c in cuts)]])
-    table("ordinal", ["price", "wait", "rating"], rows)
+        score = 0.8 * taste - 0.1 * (wait - 10) + math.log(u / (1 - u))
+        rows.append([taste, wait, words[sum(score > c for c in cuts)]])
+    table("ordinal", ["taste", "wait", "rating"], rows)
 
 
 def hierarchy(r, name, groups, per_group, sd):
