@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the tables of the models in this folder: `python3 models/simulate.py`.
 
-Each table has its own seed, its name, so that adding one changes no other. Simulated ones come from the model they belong to,
+Each table has its own seed, made of its name, so that adding one changes no other. Simulated ones come from the model they belong to,
 with the values given here; three are published figures (eight_schools, bioassay, predator_prey). Standard library only.
 """
 
@@ -307,7 +307,7 @@ def main():
         varying_intercepts, varying_slopes, irt, mixture, hmm, ar, garch, local_level, gaussian_process, spatial_gp, spatial_icar,
         survival, robust, horseshoe, capture_recapture, missing_data, measurement_error,
     ]:
-        make(random.Random(make.__name__))
+        make(random.Random(f"table {make.__name__}"))
 
 
 if __name__ == "__main__":
