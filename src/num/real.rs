@@ -4,7 +4,7 @@
 //! SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep becomes forward-mode
 //! differentiation and the reverse sweep becomes a Hessian-vector product.
 
-use super::special as sf;
+use super::{elementary as el, special as sf};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Number of draws in an [`F8`].
@@ -400,10 +400,10 @@ pub const SQRT_2PI: f64 = 2.506_628_274_631_000_5;
 pub const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
 
 functions! {
-    exp = f64::exp, |x, y| { let _ = x; y };
-    ln = f64::ln, |x, y| { let _ = y; x.recip() };
-    log1p = f64::ln_1p, |x, y| { let _ = y; x.shift(1.0).recip() };
-    expm1 = f64::exp_m1, |x, y| { let _ = x; y.shift(1.0) };
+    exp = el::exp, |x, y| { let _ = x; y };
+    ln = el::ln, |x, y| { let _ = y; x.recip() };
+    log1p = el::log1p, |x, y| { let _ = y; x.shift(1.0).recip() };
+    expm1 = el::expm1, |x, y| { let _ = x; y.shift(1.0) };
     sqrt = f64::sqrt, |x, y| { let _ = x; y.recip().scale(0.5) };
     sin = f64::sin, |x, y| { let _ = y; x.cos() };
     cos = f64::cos, |x, y| { let _ = y; -x.sin() };
@@ -413,7 +413,7 @@ functions! {
     atan = f64::atan, |x, y| { let _ = y; x.square().shift(1.0).recip() };
     sinh = f64::sinh, |x, y| { let _ = y; x.cosh() };
     cosh = f64::cosh, |x, y| { let _ = y; x.sinh() };
-    tanh = f64::tanh, |x, y| { let _ = x; F8::one() - y.square() };
+    tanh = el::tanh, |x, y| { let _ = x; F8::one() - y.square() };
     lgamma = sf::lgamma, |x, y| { let _ = y; x.digamma() };
     digamma = sf::digamma, |x, y| { let _ = y; x.trigamma() };
     trigamma = sf::trigamma, |x, y| { let _ = y; x.map(sf::tetragamma) };

@@ -29,6 +29,7 @@ pub struct Stmt {
 
 /// The kinds of statement.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a model has few statements; the tree stays plain to match on")]
 pub enum StmtKind {
     /// `data { x : real[N]; ... }`, or `data x : real[N]` (one declaration, no block).
     Data(Vec<DataDecl>),
@@ -391,6 +392,14 @@ pub enum UnaryOp {
     Neg,
     /// `!`
     Not,
+}
+
+impl BinaryOp {
+    /// Whether it compares: `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
 }
 
 /// Infix operators, loosest first.

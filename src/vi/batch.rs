@@ -4,7 +4,6 @@
 //! buffers of its own, and the parts are added up in their order: the same bits on any number of threads.
 
 use super::draws::{Key, Source};
-use super::estimator::Estimator;
 use super::factor::Factor;
 use super::family::Family;
 use super::subsample::{Subsample, SubsetEvaluator};
@@ -146,8 +145,9 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), and `log_ratio`.
-    pub(super) fn gradient(&mut self, job: &Job<'_>, estimator: &Estimator) {
+    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), with the path term or without,
+    /// and `log_ratio`.
+    pub(super) fn gradient(&mut self, job: &Job<'_>, sticks: bool) {
         self.sample(job);
         if self.fault.is_some() {
             return;
@@ -155,12 +155,22 @@ impl<'a> Part<'a> {
         self.weigh(job);
         transpose(&self.gradient, self.d, self.draws, &mut self.v);
         self.v.iter_mut().for_each(|v| *v = -*v);
-        if estimator.sticks {
+        if sticks {
             let score = job.family.row.score;
             self.path.iter_mut().zip(&self.u).for_each(|(p, u)| *p = score(job.family.value, *u));
-            job.factor.solve_transposed(&job.w[self.d..], &mut self.path, self.draws, &mut self.scratch);
+            job.factor.solve_transposed(&job.w[self.d..], &mut self.path, self.draws);
             self.v.iter_mut().zip(&self.path).for_each(|(v, p)| *v += p);
         }
+    }
+
+    /// ‖C⁻ᵀs‖² at one draw, and its mean for C = I.
+    pub(super) fn path_term(&mut self, job: &Job<'_>) -> (f64, f64) {
+        let path = &mut self.path[..self.d];
+        job.source.fill(job.family, job.key, 0, self.d, path);
+        path.iter_mut().for_each(|u| *u = (job.family.row.score)(job.family.value, *u));
+        let plain = path.iter().map(|p| p * p).sum();
+        job.factor.solve_transposed(&job.w[self.d..], path, 1);
+        (path.iter().map(|p| p * p).sum(), plain)
     }
 
     /// Fills `log_ratio` alone. A draw outside the support has minus infinity.

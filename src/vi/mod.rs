@@ -36,7 +36,6 @@ pub mod estimator;
 pub mod factor;
 pub mod family;
 mod fit;
-mod interim;
 pub mod method;
 pub mod noise;
 pub mod operator;

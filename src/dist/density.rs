@@ -1,0 +1,89 @@
+//! The log density of any distribution, as nodes of the graph.
+
+use super::row::{Density, Distribution, Part};
+use crate::graph::{BuildError, Builder, NodeId};
+use crate::ops::operand::Broadcast;
+
+/// The log density, element by element of the broadcast arguments (event by event for arrays).
+pub fn log_density(
+    b: &mut Builder,
+    dist: &Distribution,
+    x: NodeId,
+    args: &[NodeId],
+) -> Result<NodeId, BuildError> {
+    let parts = match dist.density {
+        Density::Events(build) => return build(b, x, args),
+        Density::Parts(parts) => parts,
+    };
+    let dims = all_dims(b, x, args)?;
+    let mut total = b.number(0.0);
+    for part in parts {
+        let term = b.map(part.row, &chosen(part, x, args))?;
+        total = b.add2(total, term)?;
+    }
+    Ok(b.broadcast_to(total, &dims))
+}
+
+/// The sum of the log density over all elements, each weighted by a constant if one is given.
+pub fn log_density_sum(
+    b: &mut Builder,
+    dist: &Distribution,
+    x: NodeId,
+    args: &[NodeId],
+    weight: Option<NodeId>,
+) -> Result<NodeId, BuildError> {
+    let parts = match dist.density {
+        Density::Events(build) => {
+            let mut each = build(b, x, args)?;
+            if let Some(w) = weight {
+                each = b.mul(each, w)?;
+            }
+            return b.sum(each, None);
+        }
+        Density::Parts(parts) => parts,
+    };
+    let mut all = vec![x];
+    all.extend(args.iter().chain(&weight));
+    let dims = b.common(&all)?;
+    let count: usize = dims.iter().product();
+    let mut total = b.number(0.0);
+    for part in parts {
+        let of = chosen(part, x, args);
+        let own = b.common(&of)?;
+        let repeats = count / own.iter().product::<usize>().max(1);
+        let term = match weight {
+            Some(w) => {
+                let w = gathered_weight(b, w, &dims, &own);
+                b.map_sum(part.row, &of, Some(w))?
+            }
+            None => {
+                let once = b.map_sum(part.row, &of, None)?;
+                let times = b.number(repeats as f64);
+                b.mul(times, once)?
+            }
+        };
+        total = b.add2(total, term)?;
+    }
+    Ok(total)
+}
+
+fn all_dims(b: &Builder, x: NodeId, args: &[NodeId]) -> Result<Vec<usize>, BuildError> {
+    let mut all = vec![x];
+    all.extend(args);
+    b.common(&all)
+}
+
+fn chosen(part: &Part, x: NodeId, args: &[NodeId]) -> Vec<NodeId> {
+    part.of.iter().map(|&k| if k == 0 { x } else { args[k - 1] }).collect()
+}
+
+/// The weights of elements that share one value of a part, added up.
+fn gathered_weight(b: &mut Builder, weight: NodeId, dims: &[usize], own: &[usize]) -> NodeId {
+    let values = b.constant_of(weight).cloned().unwrap_or_else(|| vec![1.0].into());
+    let (from, to) = (Broadcast::between(b.dims(weight), dims), Broadcast::between(own, dims));
+    let mut sums = vec![0.0; own.iter().product()];
+    for i in 0..dims.iter().product() {
+        sums[to.at(i)] += values[from.at(i)];
+    }
+    b.constant(sums, own.to_vec())
+}

@@ -1,0 +1,82 @@
+//! The normal distribution, by mean and standard deviation.
+
+use super::row::{ArgSpec, Density, Distribution, Domain, Noncentered, Part, Probe, Sampler, Support};
+use super::std_normal;
+use crate::num::real::{HALF_LN_2PI, Real};
+use crate::num::special as sf;
+use crate::ops::scalar::scalar_row;
+use rand_distr::{Distribution as _, StandardNormal};
+
+scalar_row! {
+    JOINT = "normal"(x, mu, sigma), "-((x - mu) / sigma)² / 2";
+    value ((x - mu) / sigma).square().scale(-0.5);
+    slopes(_y) { let r = sigma.recip(); let z = (x - mu) * r; [-(z * r), z * r, z.square() * r] };
+    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]]
+}
+
+scalar_row! {
+    SCALE = "normal.scale"(sigma), "-log sigma - log √(2π)";
+    value -(sigma.ln()).shift(HALF_LN_2PI);
+    slopes(_y) [-sigma.recip()];
+    probes [&[0.3], &[1e-6], &[1e6]]
+}
+
+scalar_row! {
+    LCDF = "normal_lcdf"(x, mu, sigma), "log Φ((x - mu) / sigma)";
+    value log_phi((x - mu) / sigma);
+    slopes(y) { let z = (x - mu) / sigma; let r = ratio(z, y) / sigma; [r, -r, -(r * z)] };
+    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.9], &[9.0, 0.0, 2.0]]
+}
+
+scalar_row! {
+    LCCDF = "normal_lccdf"(x, mu, sigma), "log Φ((mu - x) / sigma)";
+    value log_phi((mu - x) / sigma);
+    slopes(y) { let z = (mu - x) / sigma; let r = ratio(z, y) / sigma; [-r, r, -(r * z)] };
+    probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]]
+}
+
+#[inline(always)]
+fn log_phi<T: Real>(z: T) -> T {
+    z.lift1(sf::log_phi, |z| (-0.5 * z * z - HALF_LN_2PI - sf::log_phi(z)).exp())
+}
+
+/// φ(z) / Φ(z), where log Φ(z) is known.
+#[inline(always)]
+fn ratio<T: Real>(z: T, log_phi: T) -> T {
+    (z.square().scale(-0.5).shift(-HALF_LN_2PI) - log_phi).exp()
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "normal",
+    doc: "normal with mean mu and standard deviation sigma",
+    formula: "-0.5 * ((x - mu) / sigma)^2 - log(sigma) - 0.5 * log(2 * pi())",
+    args: &[
+        ArgSpec { name: "mu", domain: Domain::Real, rank: 0, default: None },
+        ArgSpec { name: "sigma", domain: Domain::Positive, rank: 0, default: None },
+    ],
+    support: Support::REAL,
+    discrete: false,
+    event: 0,
+    density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1, 2] }, Part { row: &SCALE, of: &[2] }]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| a[0] + a[1] * sf::inv_phi(p)),
+    sample: Sampler::Number(|rng, a| {
+        let z: f64 = StandardNormal.sample(rng);
+        a[0] + a[1] * z
+    }),
+    noncentered: Some(Noncentered {
+        base: &std_normal::ROW,
+        base_args: &[],
+        build: |b, z, a| {
+            let spread = b.mul(a[1], z)?;
+            b.add2(a[0], spread)
+        },
+    }),
+    probes: &[
+        Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },
+        Probe { x: &[-30.0], args: &[&[1.0], &[0.5]] },
+        Probe { x: &[2.0], args: &[&[1e3], &[1e2]] },
+    ],
+};

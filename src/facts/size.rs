@@ -1,0 +1,178 @@
+//! Sizes known as numbers or as expressions in named sizes, and the shapes made of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The extent of one axis: a linear form in named sizes such as `N`, `T - 1` or `3`; or not known before the data are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Size {
+    /// `constant + Σ coefficient · name`; a product of names is itself a name (`K * J`).
+    Linear {
+        /// The part without names.
+        constant: i64,
+        /// Coefficients, none of them zero.
+        terms: BTreeMap<String, i64>,
+    },
+    /// Only the data can tell.
+    Any,
+}
+
+/// Sizes of all axes, first axis first; empty for a scalar.
+pub type Shape = Vec<Size>;
+
+impl Size {
+    /// A number.
+    pub fn known(n: usize) -> Size {
+        Size::Linear { constant: n as i64, terms: BTreeMap::new() }
+    }
+
+    /// A number that may be negative on the way to a size.
+    pub fn integer(n: i64) -> Size {
+        Size::Linear { constant: n, terms: BTreeMap::new() }
+    }
+
+    /// A named size.
+    pub fn named(name: &str) -> Size {
+        Size::Linear { constant: 0, terms: BTreeMap::from([(name.to_string(), 1)]) }
+    }
+
+    /// The number, if it is one.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Size::Linear { constant, terms } if terms.is_empty() => Some(*constant),
+            Size::Linear { .. } | Size::Any => None,
+        }
+    }
+
+    /// Whether it is the number one.
+    pub fn is_one(&self) -> bool {
+        self.as_integer() == Some(1)
+    }
+
+    /// self + factor · other.
+    pub fn plus(&self, factor: i64, other: &Size) -> Size {
+        match (self, other) {
+            (Size::Linear { constant, terms }, Size::Linear { constant: c, terms: t }) => {
+                let mut terms = terms.clone();
+                for (name, k) in t {
+                    let sum = terms.get(name).copied().unwrap_or(0).saturating_add(factor.saturating_mul(*k));
+                    if sum == 0 {
+                        terms.remove(name);
+                    } else {
+                        terms.insert(name.clone(), sum);
+                    }
+                }
+                Size::Linear { constant: constant.saturating_add(factor.saturating_mul(*c)), terms }
+            }
+            (Size::Any, _) | (_, Size::Any) => Size::Any,
+        }
+    }
+
+    /// The product; of two sizes with names, a name of its own.
+    pub fn times(&self, other: &Size) -> Size {
+        match (self.as_integer(), other.as_integer()) {
+            (Some(a), _) => Size::integer(0).plus(a, other),
+            (_, Some(b)) => Size::integer(0).plus(b, self),
+            (None, None) if *self == Size::Any || *other == Size::Any => Size::Any,
+            (None, None) => {
+                let (a, b) = if self <= other { (self, other) } else { (other, self) };
+                Size::named(&format!("{} * {}", a.bracketed(), b.bracketed()))
+            }
+        }
+    }
+
+    fn bracketed(&self) -> String {
+        let text = self.to_string();
+        if text.contains([' ', '-', '+']) { format!("({text})") } else { text }
+    }
+
+    /// What two axes that meet elementwise make together, if they can.
+    pub fn meet(&self, other: &Size) -> Option<Size> {
+        match (self, other) {
+            (a, b) if a == b => Some(a.clone()),
+            (a, b) if a.is_one() => Some(b.clone()),
+            (a, b) if b.is_one() => Some(a.clone()),
+            (Size::Any, b) => Some(b.clone()),
+            (a, Size::Any) => Some(a.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether the two may be the same size (equal, or one of them not known yet).
+    pub fn may_equal(&self, other: &Size) -> bool {
+        self == other || *self == Size::Any || *other == Size::Any
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Size::Linear { constant, terms } = self else { return write!(f, "?") };
+        let mut first = true;
+        for (name, k) in terms {
+            let sign = if *k < 0 { "-" } else { "+" };
+            match (first, *k < 0) {
+                (true, false) => {}
+                (true, true) => write!(f, "-")?,
+                (false, _) => write!(f, " {sign} ")?,
+            }
+            if k.abs() != 1 {
+                write!(f, "{}*", k.abs())?;
+            }
+            write!(f, "{name}")?;
+            first = false;
+        }
+        match (first, *constant) {
+            (true, c) => write!(f, "{c}"),
+            (false, 0) => Ok(()),
+            (false, c) if c < 0 => write!(f, " - {}", -c),
+            (false, c) => write!(f, " + {c}"),
+        }
+    }
+}
+
+/// The shape that elementwise operations on both give: axes align at the last one. None if they do not fit.
+pub fn broadcast(a: &[Size], b: &[Size]) -> Option<Shape> {
+    let rank = a.len().max(b.len());
+    let one = Size::known(1);
+    let axis = |s: &'_ [Size], i: usize| -> Size {
+        (i + s.len()).checked_sub(rank).map_or(one.clone(), |k| s[k].clone())
+    };
+    (0..rank).map(|i| axis(a, i).meet(&axis(b, i))).collect()
+}
+
+/// A shape as users write it: `[N, 3]`, or `scalar`.
+pub fn show(shape: &[Size]) -> String {
+    if shape.is_empty() {
+        return "scalar".into();
+    }
+    format!("[{}]", shape.iter().map(Size::to_string).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_linear_forms() {
+        let (n, t) = (Size::named("N"), Size::named("T"));
+        assert_eq!(t.plus(-1, &Size::known(2)).plus(1, &Size::known(1)).to_string(), "T - 1");
+        assert_eq!(n.plus(-1, &n), Size::known(0));
+        assert_eq!(n.times(&Size::known(2)).to_string(), "2*N");
+        assert_eq!(n.times(&t), t.times(&n));
+    }
+
+    #[test]
+    fn broadcasting_aligns_at_the_last_axis() {
+        let (n, d) = (Size::named("N"), Size::named("D"));
+        assert_eq!(
+            broadcast(&[n.clone(), d.clone()], std::slice::from_ref(&d)),
+            Some(vec![n.clone(), d.clone()])
+        );
+        assert_eq!(
+            broadcast(&[n.clone(), Size::known(1)], std::slice::from_ref(&d)),
+            Some(vec![n.clone(), d.clone()])
+        );
+        assert_eq!(broadcast(std::slice::from_ref(&n), &[]), Some(vec![n.clone()]));
+        assert_eq!(broadcast(&[n.clone(), d.clone()], &[n]), None);
+    }
+}

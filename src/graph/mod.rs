@@ -1,0 +1,10 @@
+//! The expression graph: array-valued, interned nodes, operands before users.
+
+mod arena;
+mod build;
+mod dump;
+mod fold;
+
+pub use arena::{Graph, Node, NodeId, Op};
+pub use build::{BuildError, Builder};
+pub use dump::{dot, text};

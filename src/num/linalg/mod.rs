@@ -1,0 +1,19 @@
+//! Dense linear algebra on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
+//!
+//! Many right-hand sides (or draws) are the fastest axis, as everywhere in this crate. Nothing here uses a fused
+//! multiply-add or splits a sum by the number of threads, so the same input gives the same bits on every machine.
+//! Sizes that do not fit the slices are a fault of the caller: the functions assert them.
+
+mod cholesky;
+mod eigen;
+mod product;
+mod qr;
+mod triangular;
+
+pub use cholesky::{NotPositiveDefinite, cholesky, log_det_cholesky, solve_cholesky};
+pub use eigen::{Eigen, symmetric_eigen};
+pub use product::{
+    add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
+};
+pub use qr::{Qr, qr};
+pub use triangular::{solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many};

@@ -1,0 +1,189 @@
+//! Solves with a lower triangular matrix and with its transpose.
+
+use super::product::{Left, Part, Product, Right, dot};
+use crate::num::dispatch::{Work, best};
+
+/// Rows solved at once before their effect on the others is taken as one matrix product.
+const BLOCK: usize = 32;
+
+struct Forward<'a> {
+    l: &'a [f64],
+    d: usize,
+    x: &'a mut [f64],
+}
+
+impl Work for Forward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        for i in 0..self.d {
+            let (done, rest) = self.x.split_at_mut(i);
+            let row = &self.l[i * self.d..][..=i];
+            rest[0] = (rest[0] - dot(&row[..i], done)) / row[i];
+        }
+    }
+}
+
+struct Backward<'a> {
+    l: &'a [f64],
+    d: usize,
+    x: &'a mut [f64],
+}
+
+impl Work for Backward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        for i in (0..self.d).rev() {
+            let row = &self.l[i * self.d..][..=i];
+            let (above, rest) = self.x.split_at_mut(i);
+            let value = rest[0] / row[i];
+            rest[0] = value;
+            above.iter_mut().zip(row).for_each(|(x, l)| *x -= value * l);
+        }
+    }
+}
+
+/// Solves L x = b in place, for lower triangular L [d × d] (what stands above its diagonal is not read).
+pub fn solve_lower(l: &[f64], d: usize, x: &mut [f64]) {
+    assert!(l.len() >= d * d && x.len() >= d);
+    best(Forward { l, d, x });
+}
+
+/// Solves Lᵀ x = b in place, for lower triangular L [d × d].
+pub fn solve_lower_transposed(l: &[f64], d: usize, x: &mut [f64]) {
+    assert!(l.len() >= d * d && x.len() >= d);
+    best(Backward { l, d, x });
+}
+
+/// Rows `first..first + size` of L X = B (or Lᵀ X = B), the other rows having been accounted for.
+struct Diagonal<'a> {
+    l: &'a [f64],
+    d: usize,
+    first: usize,
+    size: usize,
+    transposed: bool,
+    x: &'a mut [f64],
+    n: usize,
+}
+
+impl Work for Diagonal<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let at = |i: usize, j: usize| self.l[(self.first + i) * self.d + self.first + j];
+        for step in 0..self.size {
+            let i = if self.transposed { self.size - 1 - step } else { step };
+            let (above, rest) = self.x.split_at_mut(i * self.n);
+            let (row, below) = rest.split_at_mut(self.n);
+            if self.transposed {
+                for (k, other) in below.chunks_exact(self.n).take(step).enumerate() {
+                    subtract(row, at(i + 1 + k, i), other);
+                }
+            } else {
+                for (k, other) in above.chunks_exact(self.n).enumerate() {
+                    subtract(row, at(i, k), other);
+                }
+            }
+            let pivot = at(i, i);
+            row.iter_mut().for_each(|x| *x /= pivot);
+        }
+    }
+}
+
+#[inline(always)]
+fn subtract(row: &mut [f64], factor: f64, other: &[f64]) {
+    row.iter_mut().zip(other).for_each(|(x, y)| *x -= factor * y);
+}
+
+/// Solves L X = B in place, for lower triangular L [d × d] and X [d × n], the right-hand side being the fastest axis.
+pub fn solve_lower_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
+    assert!(l.len() >= d * d && x.len() >= d * n);
+    for first in (0..d).step_by(BLOCK) {
+        let size = BLOCK.min(d - first);
+        let (done, rest) = x.split_at_mut(first * n);
+        best(Product {
+            scale: -1.0,
+            m: size,
+            n,
+            depth: first,
+            left: Left::Rows,
+            a: &l[first * d..],
+            a_stride: d,
+            right: Right::Rows,
+            b: done,
+            b_stride: n,
+            part: Part::All,
+            c: rest,
+            c_stride: n,
+        });
+        best(Diagonal { l, d, first, size, transposed: false, x: rest, n });
+    }
+}
+
+/// Solves Lᵀ X = B in place, for lower triangular L [d × d] and X [d × n].
+pub fn solve_lower_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
+    assert!(l.len() >= d * d && x.len() >= d * n);
+    for first in (0..d).step_by(BLOCK).rev() {
+        let size = BLOCK.min(d - first);
+        let next = first + size;
+        let (rest, done) = x.split_at_mut(next * n);
+        if next < d {
+            best(Product {
+                scale: -1.0,
+                m: size,
+                n,
+                depth: d - next,
+                left: Left::Columns,
+                a: &l[next * d + first..],
+                a_stride: d,
+                right: Right::Rows,
+                b: done,
+                b_stride: n,
+                part: Part::All,
+                c: &mut rest[first * n..],
+                c_stride: n,
+            });
+        }
+        best(Diagonal { l, d, first, size, transposed: true, x: &mut rest[first * n..], n });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{lower_product, lower_transposed_product};
+    use super::*;
+    use crate::num::stream::Stream;
+
+    #[test]
+    fn solves_undo_products() {
+        for (d, n) in [(1, 1), (3, 2), (32, 8), (33, 1), (75, 19), (130, 16)] {
+            let mut stream = Stream::new(1, d as u64, n as u64);
+            let mut l = vec![f64::NAN; d * d];
+            for i in 0..d {
+                stream.fill_normal(&mut l[i * d..i * d + i]);
+                (0..i).for_each(|j| l[i * d + j] /= d as f64);
+                l[i * d + i] = 1.0 + stream.uniform();
+            }
+            let mut x = vec![0.0; d * n];
+            stream.fill_normal(&mut x);
+            type Solve = fn(&[f64], &mut [f64], [usize; 2]);
+            type Multiply = fn(&[f64], &[f64], [usize; 2], &mut [f64]);
+            let pairs: [(Multiply, Solve); 2] =
+                [(lower_product, solve_lower_many), (lower_transposed_product, solve_lower_transposed_many)];
+            for (multiply, solve) in pairs {
+                let mut b = vec![0.0; d * n];
+                multiply(&l, &x, [d, n], &mut b);
+                solve(&l, &mut b, [d, n]);
+                assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
+            }
+            let mut b = vec![0.0; d];
+            lower_product(&l, &x[..d], [d, 1], &mut b);
+            solve_lower(&l, d, &mut b);
+            assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
+            lower_transposed_product(&l, &x[..d], [d, 1], &mut b);
+            solve_lower_transposed(&l, d, &mut b);
+            assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Seeded random streams: the same key gives the same numbers whatever the thread that draws them.
+//!
+//! A [`Stream`] is ChaCha with 8 rounds, keyed by (seed, purpose, index). Two streams whose keys differ in any part are
+//! independent. Work that is shared out over threads opens one stream per piece (step t, draw b), never one per thread.
+
+use super::special;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Infallible, Rng, SeedableRng, TryRng};
+use rand_distr::Distribution;
+
+/// A stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream of a seed, a purpose (who draws) and an index (which step, or which draw of which step).
+    pub fn new(seed: u64, purpose: u64, index: u64) -> Stream {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&purpose.to_le_bytes());
+        key[16..24].copy_from_slice(&index.to_le_bytes());
+        key[24..].copy_from_slice(b"stickler");
+        Stream(ChaCha8Rng::from_seed(key))
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Uniform on the open interval (0, 1): odd multiples of 2^-53, so never 0 or 1.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        open_unit(self.bits())
+    }
+
+    /// A whole number below `n`, without bias (0 if n = 0).
+    pub fn below(&mut self, n: usize) -> usize {
+        // Lemire: the high half of a product, rejecting the low halves that are over-represented.
+        let n = n as u64;
+        if n == 0 {
+            return 0;
+        }
+        let threshold = n.wrapping_neg() % n;
+        loop {
+            let product = u128::from(self.bits()) * u128::from(n);
+            if product as u64 >= threshold {
+                return (product >> 64) as usize;
+            }
+        }
+    }
+
+    /// Standard normal, by the ziggurat method.
+    #[inline]
+    pub fn normal(&mut self) -> f64 {
+        rand_distr::StandardNormal.sample(self)
+    }
+
+    /// Fills a slice with standard normals.
+    pub fn fill_normal(&mut self, out: &mut [f64]) {
+        out.iter_mut().for_each(|x| *x = self.normal());
+    }
+
+    /// Exponential with rate 1.
+    pub fn exponential(&mut self) -> f64 {
+        rand_distr::Exp1.sample(self)
+    }
+
+    /// Gamma with the given shape and scale 1; NaN unless the shape is positive and finite.
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        rand_distr::Gamma::new(shape, 1.0).map_or(f64::NAN, |law| law.sample(self))
+    }
+
+    /// A random permutation of 0..n.
+    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in (1..n).rev() {
+            order.swap(i, self.below(i + 1));
+        }
+        order
+    }
+}
+
+/// So that the laws of `rand_distr` can draw from a stream.
+impl TryRng for Stream {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+/// The 52 high bits as an odd multiple of 2^-53.
+#[inline]
+pub(crate) fn open_unit(bits: u64) -> f64 {
+    ((bits >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
+}
+
+/// Standard normals by the inverse cdf of uniforms: the map that quasi-random points need.
+pub fn uniform_to_normal(u: f64) -> f64 {
+    special::inv_phi(u)
+}

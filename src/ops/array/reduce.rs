@@ -1,0 +1,146 @@
+//! Reductions over one axis or over the whole array.
+
+use super::{Forward, Kernel, Reverse, ShapeError};
+use crate::facts::{Shape, show};
+use crate::num::real::Real;
+use crate::ops::operand::accumulate;
+
+/// The shape without the reduced axis.
+fn without_axis(shape: &Shape, axis: Option<usize>) -> Result<Shape, ShapeError> {
+    let Some(axis) = axis else { return Ok(Shape::new()) };
+    if axis >= shape.len() {
+        return Err(ShapeError(format!("there is no axis {} in {}", axis + 1, show(shape))));
+    }
+    let mut out = shape.clone();
+    out.remove(axis);
+    Ok(out)
+}
+
+/// An array seen as [outer, n, inner] around the reduced axis.
+#[derive(Clone, Copy)]
+struct Lines {
+    outer: usize,
+    n: usize,
+    inner: usize,
+}
+
+impl Lines {
+    fn new(dims: &[usize], axis: Option<usize>) -> Self {
+        match axis {
+            None => Self { outer: 1, n: dims.iter().product(), inner: 1 },
+            Some(k) => {
+                Self { outer: dims[..k].iter().product(), n: dims[k], inner: dims[k + 1..].iter().product() }
+            }
+        }
+    }
+
+    /// Calls `f(o, iterator over the flat positions of line o)` for each line.
+    fn each(self, mut f: impl FnMut(usize, &mut dyn Iterator<Item = usize>)) {
+        for o in 0..self.outer {
+            for i in 0..self.inner {
+                let start = o * self.n * self.inner + i;
+                f(o * self.inner + i, &mut (0..self.n).map(|k| start + k * self.inner));
+            }
+        }
+    }
+}
+
+/// Sum over an axis, or over everything.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Sum {
+    /// The axis that disappears.
+    pub axis: Option<usize>,
+}
+
+impl Kernel for Sum {
+    const NAME: &'static str = "sum";
+
+    fn shape(&self, args: &[Shape]) -> Result<Shape, ShapeError> {
+        without_axis(&args[0], self.axis)
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        Lines::new(cx.dims[0], self.axis).each(|line, places| {
+            cx.out[line] = places.fold(T::zero(), |sum, p| sum + cx.args[0].get(p));
+        });
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        Lines::new(cx.dims[0], self.axis)
+            .each(|line, places| places.for_each(|p| accumulate(adjoint, p, cx.adjoint[line])));
+    }
+}
+
+/// log Σ exp over an axis, or over everything.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct LogSumExp {
+    /// The axis that disappears.
+    pub axis: Option<usize>,
+}
+
+impl Kernel for LogSumExp {
+    const NAME: &'static str = "log_sum_exp";
+
+    fn shape(&self, args: &[Shape]) -> Result<Shape, ShapeError> {
+        without_axis(&args[0], self.axis)
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        let lines = Lines::new(cx.dims[0], self.axis);
+        let lowest = T::splat(f64::NEG_INFINITY);
+        lines.each(|line, places| {
+            cx.out[line] = places.fold(lowest, |m, p| m.max(cx.args[0].get(p))).detach();
+        });
+        lines.each(|line, places| {
+            let top = cx.out[line];
+            let sum = places.fold(T::zero(), |s, p| s + (cx.args[0].get(p) - top).exp());
+            cx.out[line] = top.if_equal(lowest, lowest, top + sum.ln());
+        });
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        let lowest = T::splat(f64::NEG_INFINITY);
+        Lines::new(cx.dims[0], self.axis).each(|line, places| {
+            places.for_each(|p| {
+                let x = cx.args[0].get(p);
+                let share = x.if_equal(lowest, T::zero(), (x - cx.out[line]).exp());
+                accumulate(adjoint, p, cx.adjoint[line] * share);
+            });
+        });
+    }
+}
+
+/// Product over an axis, or over everything.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Product {
+    /// The axis that disappears.
+    pub axis: Option<usize>,
+}
+
+impl Kernel for Product {
+    const NAME: &'static str = "prod";
+
+    fn shape(&self, args: &[Shape]) -> Result<Shape, ShapeError> {
+        without_axis(&args[0], self.axis)
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        Lines::new(cx.dims[0], self.axis).each(|line, places| {
+            cx.out[line] = places.fold(T::one(), |product, p| product * cx.args[0].get(p));
+        });
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        Lines::new(cx.dims[0], self.axis).each(|line, places| {
+            // The product of the others, without dividing, so that zeros are right: O(n²), and n is small.
+            let places: Vec<usize> = places.collect();
+            for &p in &places {
+                let others = places.iter().filter(|&&q| q != p).fold(T::one(), |x, &q| x * cx.args[0].get(q));
+                accumulate(adjoint, p, cx.adjoint[line] * others);
+            }
+        });
+    }
+}

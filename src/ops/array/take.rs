@@ -1,0 +1,62 @@
+//! Indexing of every kind: the result's elements are listed elements of the argument.
+
+use super::{Forward, Kernel, Reverse, ShapeError};
+use crate::facts::{Shape, Size};
+use crate::num::real::Real;
+use crate::ops::operand::{Arg, accumulate};
+use std::sync::Arc;
+
+/// `out[i] = in[table[i]]`: scalar index, slice, gather by group, transpose, reshape, repetition.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Take {
+    /// Flat positions in the argument.
+    pub table: Arc<[u32]>,
+    /// Shape of the result.
+    pub dims: Vec<usize>,
+}
+
+impl Take {
+    /// First position, when the table is consecutive.
+    fn consecutive(&self) -> Option<usize> {
+        let first = *self.table.first()? as usize;
+        let last = *self.table.last()? as usize;
+        let plain = last.checked_sub(first)? + 1 == self.table.len()
+            && self.table.windows(2).all(|w| w[1] == w[0] + 1);
+        plain.then_some(first)
+    }
+
+    /// Whether it only gives the elements another shape.
+    pub fn is_reshape(&self, size: usize) -> bool {
+        self.table.len() == size && (size == 0 || self.consecutive() == Some(0))
+    }
+}
+
+impl Kernel for Take {
+    const NAME: &'static str = "take";
+
+    fn shape(&self, _: &[Shape]) -> Result<Shape, ShapeError> {
+        Ok(self.dims.iter().map(|&n| Size::known(n)).collect())
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        match cx.args[0] {
+            Arg::Var(x) => {
+                for (o, &p) in cx.out.iter_mut().zip(self.table.iter()) {
+                    *o = x[p as usize];
+                }
+            }
+            Arg::Const(x) => {
+                for (o, &p) in cx.out.iter_mut().zip(self.table.iter()) {
+                    *o = T::splat(x[p as usize]);
+                }
+            }
+        }
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        for (&p, &a) in self.table.iter().zip(cx.adjoint) {
+            accumulate(adjoint, p as usize, a);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Arithmetic: the operators of the language and the plain functions of one or two numbers.
+
+use super::{ScalarRow, scalar_row};
+
+scalar_row! { ADD = "add"(a, b), "a + b"; value a + b; slopes(_y) [T::one(), T::one()]; probes [&[1.0, -2.0], &[1e10, 1e-10]] }
+scalar_row! { SUB = "sub"(a, b), "a - b"; value a - b; slopes(_y) [T::one(), -T::one()]; probes [&[1.0, -2.0], &[3.5, 3.0]] }
+scalar_row! { MUL = "mul"(a, b), "a * b, element by element"; value a * b; slopes(_y) [b, a]; probes [&[1.5, -2.0], &[0.0, 3.0]] }
+scalar_row! {
+    DIV = "div"(a, b), "a / b, element by element"; value a / b;
+    slopes(y) [b.recip(), -y / b]; probes [&[1.5, -2.0], &[0.0, 3.0]]
+}
+scalar_row! {
+    POW = "pow"(a, b), "a to the power b";
+    value a.pow(b);
+    slopes(y, need) [
+        b * a.pow(b.shift(-1.0)),
+        if need[1] { y.if_equal(T::zero(), T::zero(), y * a.ln()) } else { T::zero() }
+    ];
+    probes [&[1.5, -2.0], &[0.3, 0.7], &[7.0, 3.0]]
+}
+scalar_row! { NEG = "neg"(a), "-a"; value -a; slopes(_y) [-T::one()]; probes [&[1.5], &[-2.0]] }
+scalar_row! { SQUARE = "square"(x), "x squared"; value x.square(); slopes(_y) [x.scale(2.0)]; probes [&[1.5], &[-2.0]] }
+scalar_row! {
+    INV = "inv"(x), "1 / x"; value x.recip(); slopes(y) [-y.square()]; probes [&[1.5], &[-2.0], &[1e-3]]
+}
+scalar_row! {
+    ABS = "abs"(x), "absolute value"; value x.abs();
+    slopes(_y) [x.if_less(T::zero(), -T::one(), T::one())]; probes [&[1.5], &[-2.0]]
+}
+scalar_row! {
+    FMAX = "fmax"(a, b), "the larger of two"; value a.max(b);
+    slopes(_y) [a.if_less(b, T::zero(), T::one()), a.if_less(b, T::one(), T::zero())];
+    probes [&[1.5, 0.5], &[-2.0, 1.0]]
+}
+scalar_row! {
+    FMIN = "fmin"(a, b), "the smaller of two"; value a.min(b);
+    slopes(_y) [b.if_less(a, T::zero(), T::one()), b.if_less(a, T::one(), T::zero())];
+    probes [&[1.5, 0.5], &[-2.0, 1.0]]
+}
+scalar_row! {
+    FLOOR = "floor"(x), "the largest integer not above x"; value x.lift1(f64::floor, |_| 0.0);
+    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]
+}
+scalar_row! {
+    CEIL = "ceil"(x), "the smallest integer not below x"; value x.lift1(f64::ceil, |_| 0.0);
+    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]
+}
+scalar_row! {
+    ROUND = "round"(x), "the nearest integer; halves away from zero"; value x.lift1(f64::round, |_| 0.0);
+    slopes(_y) [T::zero()]; probes [&[1.4], &[-2.3]]
+}
+scalar_row! {
+    IDIV = "idiv"(a, b), "integer division, rounded towards minus infinity";
+    value a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0);
+    slopes(_y) [T::zero(), T::zero()]; probes [&[7.5, 2.0], &[-7.5, 2.0]]
+}
+scalar_row! {
+    MOD = "mod"(a, b), "remainder of integer division, with the sign of b";
+    value a - b * a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0);
+    slopes(_y) [T::one(), -a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0)]; probes [&[7.5, 2.0], &[-7.5, 2.0]]
+}
+scalar_row! {
+    FMA = "fma"(a, b, c), "a * b + c"; value a * b + c; slopes(_y) [b, a, T::one()]; probes [&[1.5, 2.0, 0.5], &[-7.5, 2.0, 1.0]]
+}
+scalar_row! {
+    HYPOT = "hypot"(a, b), "length of (a, b)"; value (a.square() + b.square()).sqrt();
+    slopes(y) [a / y, b / y]; probes [&[1.5, 2.0], &[-7.5, 2.0]]
+}
+
+pub(super) static ROWS: &[&ScalarRow] = &[
+    &ADD, &SUB, &MUL, &DIV, &POW, &NEG, &SQUARE, &INV, &ABS, &FMAX, &FMIN, &FLOOR, &CEIL, &ROUND, &IDIV,
+    &MOD, &FMA, &HYPOT,
+];

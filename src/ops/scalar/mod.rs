@@ -1,0 +1,25 @@
+//! Elementwise functions of a few numbers: value and slopes written once, run over tiles of elements and draws.
+
+mod arithmetic;
+mod compare;
+mod elementary;
+mod row;
+mod special;
+mod tile;
+
+pub use arithmetic::*;
+pub use compare::*;
+pub use elementary::*;
+pub(crate) use row::scalar_row;
+pub use row::{ScalarFn, ScalarRow};
+pub use special::*;
+pub use tile::{Elementwise, ScalarKernel, Tile};
+
+/// Every function with a name of its own in the language, in the order of the manual. Densities are rows too; they are
+/// listed with their distributions.
+pub static TABLE: &[&[&ScalarRow]] = &[arithmetic::ROWS, elementary::ROWS, special::ROWS, compare::ROWS];
+
+/// The elementwise function called `name`.
+pub fn find(name: &str) -> Option<&'static ScalarRow> {
+    TABLE.iter().copied().flatten().copied().find(|row| row.name == name)
+}

@@ -1,0 +1,91 @@
+//! A row of the table of elementwise functions.
+
+use super::tile::ScalarKernel;
+use crate::num::real::Real;
+
+/// A smooth (almost everywhere) function of `N` numbers.
+pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
+    /// Its value.
+    fn value<T: Real>(x: [T; N]) -> T;
+
+    /// Its partial derivatives at `x`, where its value is `y`. Entries for which `need` is false may be anything finite.
+    fn slopes<T: Real>(x: [T; N], y: T, need: &[bool; N]) -> [T; N];
+
+    /// Value and slopes together, where they share work.
+    #[inline(always)]
+    fn both<T: Real>(x: [T; N], need: &[bool; N]) -> (T, [T; N]) {
+        let y = Self::value(x);
+        (y, Self::slopes(x, y, need))
+    }
+}
+
+/// Everything true of an elementwise function, beside its formula.
+pub struct ScalarRow {
+    /// Its name, in the language and in dumps of the graph.
+    pub name: &'static str,
+    /// Names of its arguments.
+    pub args: &'static [&'static str],
+    /// One line for the manual.
+    pub doc: &'static str,
+    /// Its code.
+    pub kernel: &'static dyn ScalarKernel,
+    /// Points at which the table tests probe it: inside the domain, in the tails too, away from kinks.
+    pub probes: &'static [&'static [f64]],
+}
+
+impl std::fmt::Debug for ScalarRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A row is itself: two rows are the same function only if they are the same row.
+impl PartialEq for ScalarRow {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ScalarRow {}
+
+/// Defines an elementwise function: a public static row, and the type that carries its code.
+///
+/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`
+macro_rules! scalar_row {
+    ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
+     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr; probes $probes:expr) => {
+        $(#[$meta])*
+        #[doc = $doc]
+        pub static $static: $crate::ops::scalar::ScalarRow = {
+            struct Code;
+            impl $crate::ops::scalar::ScalarFn<{ $crate::ops::scalar::scalar_row!(@count $($arg)+) }> for Code {
+                #[inline(always)]
+                #[allow(unused_variables)]
+                fn value<T: $crate::num::real::Real>(
+                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
+                ) -> T {
+                    $value
+                }
+                #[inline(always)]
+                #[allow(unused_variables)]
+                fn slopes<T: $crate::num::real::Real>(
+                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
+                    $y: T,
+                    need: &[bool; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
+                ) -> [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)] {
+                    $(let $need = need;)?
+                    $slopes
+                }
+            }
+            $crate::ops::scalar::ScalarRow {
+                name: $name,
+                args: &[$(stringify!($arg)),+],
+                doc: $doc,
+                kernel: &$crate::ops::scalar::Tile::<Code, { $crate::ops::scalar::scalar_row!(@count $($arg)+) }>::NEW,
+                probes: { const P: &[&[f64]] = &$probes; P },
+            }
+        };
+    };
+    (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };
+}
+pub(crate) use scalar_row;

@@ -1,0 +1,7 @@
+//! A graph scheduled for running: fixed buffers, forward and reverse sweeps, batches of draws.
+
+mod run;
+mod schedule;
+
+pub use run::Workspace;
+pub use schedule::{Plan, dump};

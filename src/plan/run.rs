@@ -1,0 +1,222 @@
+//! Runs a plan: values forward, derivatives backward, on any scalar.
+
+use super::schedule::{Code, MOST_ARGS, Plan, Slot, Step};
+use crate::ops::array::{Forward, Reverse};
+use crate::ops::operand::{Adjoint, Arg, Broadcast, Lane, Operand};
+use std::cell::Cell;
+
+/// The buffers of one thread: values, their adjoints, and what operations keep between sweeps.
+#[derive(Clone, Debug)]
+pub struct Workspace<T> {
+    values: Vec<T>,
+    adjoints: Vec<T>,
+    saved: Vec<T>,
+}
+
+impl<T: Lane> Workspace<T> {
+    /// Buffers for a plan.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            values: vec![T::zero(); plan.values],
+            adjoints: vec![T::zero(); plan.values],
+            saved: vec![T::zero(); plan.saved],
+        }
+    }
+
+    /// The unconstrained coordinates, to be set before a forward sweep.
+    pub fn inputs(&mut self, plan: &Plan) -> &mut [T] {
+        &mut self.values[..plan.inputs]
+    }
+
+    /// Computes every value; with `slopes`, also what the reverse sweep needs.
+    pub fn forward(&mut self, plan: &Plan, slopes: bool) {
+        for step in &plan.steps {
+            let (before, rest) = self.values.split_at_mut(step.at);
+            let out = &mut rest[..step.len];
+            let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+            step.forward(before, out, saved, slopes);
+        }
+    }
+
+    /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
+    pub fn reverse(&mut self, plan: &Plan) {
+        self.adjoints.fill(T::zero());
+        for root in &plan.roots {
+            if let Slot::Var { at, len } = root {
+                for a in &mut self.adjoints[*at..at + len] {
+                    *a += T::one();
+                }
+            }
+        }
+        for step in plan.steps.iter().rev() {
+            let (before, rest) = self.adjoints.split_at_mut(step.at);
+            let adjoint = &rest[..step.len];
+            let cells = Cell::from_mut(before).as_slice_of_cells();
+            let (args, rest) = self.values.split_at(step.at);
+            let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+            step.reverse(args, &rest[..step.len], saved, adjoint, cells);
+        }
+    }
+
+    /// Derivatives in the unconstrained coordinates, after a reverse sweep.
+    pub fn gradient(&self, plan: &Plan) -> &[T] {
+        &self.adjoints[..plan.inputs]
+    }
+
+    /// Element `i` of a root, after a forward sweep.
+    pub fn root(&self, plan: &Plan, root: usize, i: usize) -> T {
+        match &plan.roots[root] {
+            Slot::Const(c) => T::splat(c[i]),
+            Slot::Var { at, .. } => self.values[at + i],
+        }
+    }
+}
+
+fn arg<'a, T: Lane>(slot: &'a Slot, values: &'a [T]) -> Arg<'a, T> {
+    match slot {
+        Slot::Const(c) => Arg::Const(c),
+        Slot::Var { at, len } => Arg::Var(&values[*at..at + len]),
+    }
+}
+
+fn adjoint<'a, T>(slot: &Slot, cells: &'a [Cell<T>]) -> Adjoint<'a, T> {
+    match slot {
+        Slot::Const(_) => None,
+        Slot::Var { at, len } => Some(&cells[*at..at + len]),
+    }
+}
+
+/// The arguments of a step on the stack, so that running it allocates nothing.
+fn gather<A: Copy>(n: usize, empty: A, get: impl Fn(usize) -> A) -> [A; MOST_ARGS] {
+    let mut all = [empty; MOST_ARGS];
+    all.iter_mut().take(n).enumerate().for_each(|(k, a)| *a = get(k));
+    all
+}
+
+static ONE: Broadcast = Broadcast::One;
+
+impl Step {
+    fn operands<'a, T: Lane>(
+        &'a self,
+        index: &'a [Broadcast],
+        values: &'a [T],
+    ) -> [Operand<'a, T>; MOST_ARGS] {
+        let empty = Operand { arg: Arg::Const(&[]), index: &ONE };
+        gather(self.args.len(), empty, |k| Operand { arg: arg(&self.args[k], values), index: &index[k] })
+    }
+
+    fn forward<T: Lane>(&self, values: &[T], out: &mut [T], saved: &mut [T], slopes: bool) {
+        let n = self.args.len();
+        match &self.code {
+            Code::Map { row, index } => {
+                T::scalar(row.kernel).map(&self.operands(index, values)[..n], out);
+            }
+            Code::MapSum { row, index, weights, count } => {
+                let operands = &self.operands(index, values)[..n];
+                let weights = weights.as_deref();
+                out[0] = if slopes {
+                    T::scalar(row.kernel).sum(operands, weights, *count, saved)
+                } else {
+                    T::scalar(row.kernel).sum_value(operands, weights, *count)
+                };
+            }
+            Code::Concat => {
+                let mut at = 0;
+                for slot in &self.args {
+                    let from = arg(slot, values);
+                    match from {
+                        Arg::Var(x) => out[at..at + x.len()].copy_from_slice(x),
+                        Arg::Const(c) => {
+                            out[at..at + c.len()].iter_mut().zip(c).for_each(|(o, &x)| *o = T::splat(x));
+                        }
+                    }
+                    at += from.len();
+                }
+            }
+            Code::Array { op, dims } => {
+                let args = gather(n, Arg::Const(&[]), |k| arg(&self.args[k], values));
+                let dims = gather(n, &[][..], |k| dims[k].as_slice());
+                let mut cx = Forward { args: &args[..n], dims: &dims[..n], out, saved };
+                T::array(op.0.as_ref()).forward(&mut cx);
+            }
+        }
+    }
+
+    fn reverse<T: Lane>(&self, values: &[T], out: &[T], saved: &mut [T], up: &[T], cells: &[Cell<T>]) {
+        let n = self.args.len();
+        match &self.code {
+            Code::Map { row, index } => {
+                let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
+                T::scalar(row.kernel).pull(&self.operands(index, values)[..n], out, up, &adjoints[..n]);
+            }
+            Code::MapSum { .. } => {
+                let mut at = 0;
+                for slot in &self.args {
+                    if let Some(into) = adjoint(slot, cells) {
+                        for (cell, &slope) in into.iter().zip(&saved[at..]) {
+                            cell.set(cell.get() + up[0] * slope);
+                        }
+                        at += into.len();
+                    }
+                }
+            }
+            Code::Concat => {
+                let mut at = 0;
+                for slot in &self.args {
+                    if let Some(into) = adjoint(slot, cells) {
+                        for (cell, &a) in into.iter().zip(&up[at..]) {
+                            cell.set(cell.get() + a);
+                        }
+                    }
+                    at += slot.len();
+                }
+            }
+            Code::Array { op, dims } => {
+                let args = gather(n, Arg::Const(&[]), |k| arg(&self.args[k], values));
+                let dims = gather(n, &[][..], |k| dims[k].as_slice());
+                let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
+                let mut cx = Reverse {
+                    args: &args[..n],
+                    dims: &dims[..n],
+                    out,
+                    saved,
+                    adjoint: up,
+                    adjoints: &adjoints[..n],
+                };
+                T::array(op.0.as_ref()).reverse(&mut cx);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Builder;
+    use crate::num::real::{F8, Real};
+    use crate::ops::scalar::{EXP, MUL};
+
+    #[test]
+    fn gradient_of_a_small_expression() {
+        let mut b = Builder::new();
+        let z = b.input(0, vec![3]);
+        let x = b.constant(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![2, 3]);
+        let eta = b.matmul(x, z).unwrap();
+        let e = b.unary(&EXP, eta);
+        let total = b.map_sum(&MUL, &[e, e], None).unwrap();
+        let plan = Plan::new(&b.finish(), &[total], 3);
+        let mut ws = Workspace::<F8>::new(&plan);
+        let point = [0.1, -0.2, 0.05];
+        ws.inputs(&plan).iter_mut().zip(point).for_each(|(v, p)| *v = F8::splat(p));
+        ws.forward(&plan, true);
+        ws.reverse(&plan);
+        // Σ exp(2 x·z): gradient Σ 2 exp(2 x·z) x.
+        let eta = [0.1 - 0.4 + 0.15, 0.4 - 1.0 + 0.3_f64];
+        let e2 = eta.map(|e| (2.0 * e).exp());
+        assert!((ws.root(&plan, 0, 0).lane(5) - (e2[0] + e2[1])).abs() < 1e-14);
+        for (i, (a, b)) in [(1.0, 4.0), (2.0, 5.0), (3.0, 6.0)].into_iter().enumerate() {
+            let expected = 2.0 * (e2[0] * a + e2[1] * b);
+            assert!((ws.gradient(&plan)[i].lane(2) - expected).abs() < 1e-13);
+        }
+    }
+}

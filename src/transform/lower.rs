@@ -1,0 +1,19 @@
+//! Numbers above a bound.
+
+use super::row::{Constrained, Transform};
+use crate::ops::scalar;
+
+/// The row.
+pub static ROW: Transform = Transform {
+    name: "lower",
+    doc: "above a lower bound",
+    formula: "x = lower + exp(u); log-Jacobian u",
+    event: 0,
+    bounds: 1,
+    free: |_| 1,
+    build: |b, u, _, bounds| {
+        let e = b.unary(&scalar::EXP, u);
+        Ok(Constrained { value: b.add2(bounds[0], e)?, log_jacobian: b.sum(u, None)? })
+    },
+    inverse: |x, bounds| (x[0] > bounds[0]).then(|| vec![(x[0] - bounds[0]).ln()]),
+};
