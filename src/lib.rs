@@ -1,9 +1,34 @@
 //! A small modelling language and a variational-inference engine that can vouch for its answer.
+//!
+//! # The map
+//!
+//! A room uses only rooms above it in this list; `tests/house.rs` holds that.
+//!
+//! | room | what lives there |
+//! |---|---|
+//! | [`num`] | special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams |
+//! | [`source`] | spans, diagnostics, the one renderer |
+//! | [`facts`] | sizes and shapes, known or symbolic: lattices only |
+//! | [`ops`] | every operation: shape rule, forward, reverse; one family a file |
+//! | [`graph`] | interned array-valued nodes, the builder, text and dot dumps |
+//! | [`transform`] | constrained and unconstrained coordinates, one constraint a file |
+//! | [`func`] | functions of the language that are more than elementwise, one family a file |
+//! | [`dist`] | every distribution, one file each |
+//! | [`syntax`] | text to syntax tree and back |
+//! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
+//! | [`lower`] | model and data to graph |
+//! | [`plan`] | schedule, buffers, forward and reverse sweeps |
+//! | [`target`] | the one interface that inference sees, and compiled models behind it |
+//! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
+//! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
+pub mod cli;
+pub mod data;
 pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod lower;
 pub mod num;
 pub mod ops;
 pub mod plan;

@@ -1,3 +1,7 @@
-//! The command line.
+//! The command line: everything is in the library's `cli` room.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    stickler::cli::run(std::env::args_os())
+}

@@ -1,8 +1,9 @@
 //! The log density of any distribution, as nodes of the graph.
 
-use super::row::{Density, Distribution, Part};
+use super::row::{Density, Distribution, LOG_X, LOG1M_X, Part};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::operand::Broadcast;
+use crate::ops::scalar::{LOG, LOG1M};
 
 /// The log density, element by element of the broadcast arguments (event by event for arrays).
 pub fn log_density(
@@ -18,7 +19,8 @@ pub fn log_density(
     let dims = all_dims(b, x, args)?;
     let mut total = b.number(0.0);
     for part in parts {
-        let term = b.map(part.row, &chosen(part, x, args))?;
+        let of = chosen(b, part, x, args);
+        let term = b.map(part.row, &of)?;
         total = b.add2(total, term)?;
     }
     Ok(b.broadcast_to(total, &dims))
@@ -48,7 +50,7 @@ pub fn log_density_sum(
     let count: usize = dims.iter().product();
     let mut total = b.number(0.0);
     for part in parts {
-        let of = chosen(part, x, args);
+        let of = chosen(b, part, x, args);
         let own = b.common(&of)?;
         let repeats = count / own.iter().product::<usize>().max(1);
         let term = match weight {
@@ -73,8 +75,14 @@ fn all_dims(b: &Builder, x: NodeId, args: &[NodeId]) -> Result<Vec<usize>, Build
     b.common(&all)
 }
 
-fn chosen(part: &Part, x: NodeId, args: &[NodeId]) -> Vec<NodeId> {
-    part.of.iter().map(|&k| if k == 0 { x } else { args[k - 1] }).collect()
+fn chosen(b: &mut Builder, part: &Part, x: NodeId, args: &[NodeId]) -> Vec<NodeId> {
+    let choose = |&k: &usize| match k {
+        0 => x,
+        LOG_X => b.unary(&LOG, x),
+        LOG1M_X => b.unary(&LOG1M, x),
+        k => args[k - 1],
+    };
+    part.of.iter().map(choose).collect()
 }
 
 /// The weights of elements that share one value of a part, added up.

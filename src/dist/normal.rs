@@ -1,8 +1,9 @@
 //! The normal distribution, by mean and standard deviation.
 
-use super::row::{ArgSpec, Density, Distribution, Domain, Noncentered, Part, Probe, Sampler, Support};
+use super::row::{ArgSpec, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
+use super::shared::{location_scale, log_phi, phi_ratio, shifted};
 use super::std_normal;
-use crate::num::real::{HALF_LN_2PI, Real};
+use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 use rand_distr::{Distribution as _, StandardNormal};
@@ -24,26 +25,15 @@ scalar_row! {
 scalar_row! {
     LCDF = "normal_lcdf"(x, mu, sigma), "log Φ((x - mu) / sigma)";
     value log_phi((x - mu) / sigma);
-    slopes(y) { let z = (x - mu) / sigma; let r = ratio(z, y) / sigma; [r, -r, -(r * z)] };
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(phi_ratio(z), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.9], &[9.0, 0.0, 2.0]]
 }
 
 scalar_row! {
     LCCDF = "normal_lccdf"(x, mu, sigma), "log Φ((mu - x) / sigma)";
     value log_phi((mu - x) / sigma);
-    slopes(y) { let z = (mu - x) / sigma; let r = ratio(z, y) / sigma; [-r, r, -(r * z)] };
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(-phi_ratio(-z), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]]
-}
-
-#[inline(always)]
-fn log_phi<T: Real>(z: T) -> T {
-    z.lift1(sf::log_phi, |z| (-0.5 * z * z - HALF_LN_2PI - sf::log_phi(z)).exp())
-}
-
-/// φ(z) / Φ(z), where log Φ(z) is known.
-#[inline(always)]
-fn ratio<T: Real>(z: T, log_phi: T) -> T {
-    (z.square().scale(-0.5).shift(-HALF_LN_2PI) - log_phi).exp()
 }
 
 /// The row.
@@ -51,10 +41,7 @@ pub static ROW: Distribution = Distribution {
     name: "normal",
     doc: "normal with mean mu and standard deviation sigma",
     formula: "-0.5 * ((x - mu) / sigma)^2 - log(sigma) - 0.5 * log(2 * pi())",
-    args: &[
-        ArgSpec { name: "mu", domain: Domain::Real, rank: 0, default: None },
-        ArgSpec { name: "sigma", domain: Domain::Positive, rank: 0, default: None },
-    ],
+    args: &[ArgSpec::real("mu"), ArgSpec::positive("sigma")],
     support: Support::REAL,
     discrete: false,
     event: 0,
@@ -69,10 +56,7 @@ pub static ROW: Distribution = Distribution {
     noncentered: Some(Noncentered {
         base: &std_normal::ROW,
         base_args: &[],
-        build: |b, z, a| {
-            let spread = b.mul(a[1], z)?;
-            b.add2(a[0], spread)
-        },
+        build: |b, z, a| shifted(b, z, a[0], a[1]),
     }),
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },

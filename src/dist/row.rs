@@ -56,6 +56,18 @@ pub struct ArgSpec {
     pub default: Option<f64>,
 }
 
+impl ArgSpec {
+    /// A number, any real one.
+    pub const fn real(name: &'static str) -> Self {
+        Self { name, domain: Domain::Real, rank: 0, default: None }
+    }
+
+    /// A number above zero.
+    pub const fn positive(name: &'static str) -> Self {
+        Self { name, domain: Domain::Positive, rank: 0, default: None }
+    }
+}
+
 /// The values an argument may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
@@ -142,9 +154,14 @@ pub enum Density {
 pub struct Part {
     /// The function.
     pub row: &'static ScalarRow,
-    /// What it is a function of: 0 is `x`, k is argument k.
+    /// What it is a function of: 0 is `x`, k is argument k, [`LOG_X`] is log x, [`LOG1M_X`] is log(1 - x).
     pub of: &'static [usize],
 }
+
+/// In [`Part::of`]: log x, a node of its own, so that it is computed once where x is data.
+pub const LOG_X: usize = usize::MAX;
+/// In [`Part::of`]: log(1 - x), likewise.
+pub const LOG1M_X: usize = usize::MAX - 1;
 
 /// How values are drawn.
 pub enum Sampler {

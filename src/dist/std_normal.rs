@@ -1,6 +1,7 @@
 //! The standard normal distribution.
 
 use super::row::{Density, Distribution, Part, Probe, Sampler, Support};
+use super::shared::{log_phi, phi_ratio};
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
 use crate::ops::scalar::{LOG_PHI, scalar_row};
@@ -15,8 +16,8 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "std_normal_lccdf"(x), "log Φ(-x)";
-    value (-x).lift1(sf::log_phi, |x| (-0.5 * x * x - HALF_LN_2PI - sf::log_phi(x)).exp());
-    slopes(y) [-((x.square().scale(-0.5).shift(-HALF_LN_2PI) - y).exp())];
+    value log_phi(-x);
+    slopes(_y) [-phi_ratio(-x)];
     probes [&[0.3], &[-8.0], &[20.0]]
 }
 

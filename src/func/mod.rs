@@ -1,5 +1,6 @@
 //! Functions of the language that are more than elementwise: reductions, shapes, linear algebra, kernels; one family a file.
 
+pub(crate) mod kernel;
 mod reduce;
 mod row;
 

@@ -2,6 +2,7 @@
 
 use super::arena::{Node, Op};
 use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
+use crate::ops::scalar;
 
 /// The value of an operation whose arguments are all constant; None for a leaf.
 pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> {
@@ -12,7 +13,7 @@ pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> 
         Op::Constant(_) | Op::Input { .. } => return None,
         Op::Map(row) => {
             let indices: Vec<Broadcast> = args.iter().map(|a| Broadcast::between(&a.dims, dims)).collect();
-            <f64 as Lane>::scalar(row.kernel).map(&operands(&values, &indices), &mut out);
+            scalar::map(<f64 as Lane>::scalar(row.kernel), &operands(&values, &indices), &mut out);
         }
         Op::MapSum { row, weighted } => {
             let shape = super::build::common_dims(args)?;
@@ -24,7 +25,8 @@ pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> 
                 (0..count).map(|i| w.at(i)).collect()
             });
             let operands = operands(&values[..functions], &indices[..functions]);
-            out[0] = <f64 as Lane>::scalar(row.kernel).sum_value(&operands, weights.as_deref(), count);
+            out[0] =
+                scalar::sum_value(<f64 as Lane>::scalar(row.kernel), &operands, weights.as_deref(), count);
         }
         Op::Array(op) => {
             let dims: Vec<&[usize]> = args.iter().map(|a| a.dims.as_slice()).collect();

@@ -1,10 +1,15 @@
 //! Runs a piece of work compiled for the best instruction set that the processor has.
 //!
-//! One binary holds each piece of work several times over: for AVX-512, for AVX2 and for the baseline. Code that is
-//! inlined into [`Work::run`] is compiled for each of them, so plain loops over `[f64; 8]` become vector instructions
-//! without a build for one particular machine. No fused multiply-add is ever contracted by the compiler, so every
-//! version gives the same bits.
+//! One binary holds each piece of work several times over: for AVX-512, for AVX2 and for the baseline. There are two
+//! ways in. [`best`] compiles plain code for each of them and leaves it to the compiler to find the vectors in its loops.
+//! [`best_lanes`] gives the work a scalar type that is the processor's own register, of the same layout as the type it
+//! was written for, so nothing is left to find: prefer it for kernels that are generic in [`Real`].
+//!
+//! No fused multiply-add is ever contracted by the compiler, so every version gives the same bits.
 
+use super::real::Real;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Work that wants the widest vectors. Mark `run` and everything hot below it `#[inline(always)]`: what is not inlined
@@ -14,6 +19,77 @@ pub trait Work {
     type Out;
     /// Does the work.
     fn run(self) -> Self::Out;
+}
+
+/// A closure is work too; what it calls must be marked `#[inline(always)]`.
+impl<R, F: FnOnce() -> R> Work for F {
+    type Out = R;
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
+    }
+}
+
+/// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below it
+/// `#[inline(always)]`, closures included.
+pub trait LaneWork<T: Real> {
+    /// What the work gives.
+    type Out;
+    /// Does the work on numbers of type `U`, reached through the view.
+    fn run<U: Real>(self, view: View<T, U>) -> Self::Out;
+}
+
+/// A proof that `T` and `U` have the same layout, which turns slices of one into slices of the other.
+#[derive(Debug)]
+pub struct View<T, U>(PhantomData<(T, U)>);
+
+impl<T, U> Clone for View<T, U> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, U> Copy for View<T, U> {}
+
+impl<T: Copy, U: Copy> View<T, U> {
+    const SAME_SIZE: () = assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() >= align_of::<U>());
+
+    /// SAFETY: `T` and `U` must be arrays of as many f64 in the same order, or registers that hold them.
+    #[inline(always)]
+    unsafe fn new() -> Self {
+        let () = Self::SAME_SIZE;
+        View(PhantomData)
+    }
+
+    /// One number.
+    #[inline(always)]
+    pub fn value(self, x: T) -> U {
+        // SAFETY: `new` has promised the same layout; so for every `unsafe` below.
+        unsafe { std::mem::transmute_copy(&x) }
+    }
+
+    /// One number, back.
+    #[inline(always)]
+    pub fn back(self, x: U) -> T {
+        unsafe { std::mem::transmute_copy(&x) }
+    }
+
+    /// A slice to read.
+    #[inline(always)]
+    pub fn slice(self, x: &[T]) -> &[U] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+    }
+
+    /// A slice to write.
+    #[inline(always)]
+    pub fn slice_mut(self, x: &mut [T]) -> &mut [U] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+    }
+
+    /// A slice of cells.
+    #[inline(always)]
+    pub fn cells(self, x: &[Cell<T>]) -> &[Cell<U>] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+    }
 }
 
 /// The instruction sets told apart.
@@ -31,18 +107,22 @@ pub enum Level {
 static DETECTED: AtomicU8 = AtomicU8::new(0);
 
 /// The best level of this processor, looked up once.
-#[inline]
+#[inline(always)]
 pub fn level() -> Level {
     match DETECTED.load(Ordering::Relaxed) {
         1 => Level::Baseline,
         2 => Level::Avx2,
         3 => Level::Avx512,
-        _ => {
-            let found = detect();
-            DETECTED.store(1 + found as u8, Ordering::Relaxed);
-            found
-        }
+        _ => first_look(),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn first_look() -> Level {
+    let found = detect();
+    DETECTED.store(1 + found as u8, Ordering::Relaxed);
+    found
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -73,16 +153,14 @@ pub fn best<W: Work>(work: W) -> W::Out {
 /// Runs the work at a given level, or at the best one if the processor does not reach it.
 #[inline]
 pub fn at<W: Work>(wanted: Level, work: W) -> W::Out {
-    #[cfg(target_arch = "x86_64")]
     match wanted.min(level()) {
         // SAFETY: `level` has found the features that each function is compiled for.
-        Level::Avx512 => return unsafe { on_avx512(work) },
-        Level::Avx2 => return unsafe { on_avx2(work) },
-        Level::Baseline => {}
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { on_avx512(work) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { on_avx2(work) },
+        _ => work.run(),
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = wanted;
-    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -95,4 +173,46 @@ fn on_avx512<W: Work>(work: W) -> W::Out {
 #[target_feature(enable = "avx2,fma")]
 fn on_avx2<W: Work>(work: W) -> W::Out {
     work.run()
+}
+
+/// Runs the work at the best level of this processor, on that level's own registers.
+#[inline]
+pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
+    lanes_at(level(), work)
+}
+
+/// Runs the work on AVX-512 registers where there are any, and otherwise on numbers in memory, whose functions find the
+/// best registers by themselves. For kernels that exist by the hundred: two copies of each instead of three large ones.
+#[inline]
+pub fn wide_or_plain<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
+    match level() {
+        // SAFETY: as in `at`; and the register type has the layout of `T`.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
+        // SAFETY: every type has its own layout.
+        _ => work.run(unsafe { View::<T, T>::new() }),
+    }
+}
+
+/// Runs the work on the registers of a given level, or of the best one if the processor does not reach it.
+#[inline]
+pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
+    match wanted.min(level()) {
+        // SAFETY: as in `at`; and each register type has the layout of `T`.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { on_avx2(OnLanes::<T, T::Avx2, W>(work, View::new())) },
+        _ => work.run(unsafe { View::<T, T::Baseline>::new() }),
+    }
+}
+
+struct OnLanes<T, U, W>(W, View<T, U>);
+
+impl<T: Real, U: Real, W: LaneWork<T>> Work for OnLanes<T, U, W> {
+    type Out = W::Out;
+    #[inline(always)]
+    fn run(self) -> W::Out {
+        self.0.run(self.1)
+    }
 }

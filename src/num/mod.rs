@@ -1,8 +1,13 @@
 //! Numbers: special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams.
 
 pub mod dispatch;
+mod dual;
 pub mod elementary;
+mod lanes;
 pub mod linalg;
 pub mod real;
+pub mod rising;
 pub mod special;
 pub mod stream;
+mod vector;
+mod wide;

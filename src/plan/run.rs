@@ -3,6 +3,7 @@
 use super::schedule::{Code, MOST_ARGS, Plan, Slot, Step};
 use crate::ops::array::{Forward, Reverse};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Lane, Operand};
+use crate::ops::scalar;
 use std::cell::Cell;
 
 /// The buffers of one thread: values, their adjoints, and what operations keep between sweeps.
@@ -109,15 +110,15 @@ impl Step {
         let n = self.args.len();
         match &self.code {
             Code::Map { row, index } => {
-                T::scalar(row.kernel).map(&self.operands(index, values)[..n], out);
+                scalar::map(T::scalar(row.kernel), &self.operands(index, values)[..n], out);
             }
             Code::MapSum { row, index, weights, count } => {
                 let operands = &self.operands(index, values)[..n];
                 let weights = weights.as_deref();
                 out[0] = if slopes {
-                    T::scalar(row.kernel).sum(operands, weights, *count, saved)
+                    scalar::sum(T::scalar(row.kernel), operands, weights, *count, saved)
                 } else {
-                    T::scalar(row.kernel).sum_value(operands, weights, *count)
+                    scalar::sum_value(T::scalar(row.kernel), operands, weights, *count)
                 };
             }
             Code::Concat => {
@@ -147,7 +148,7 @@ impl Step {
         match &self.code {
             Code::Map { row, index } => {
                 let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
-                T::scalar(row.kernel).pull(&self.operands(index, values)[..n], out, up, &adjoints[..n]);
+                scalar::pull(T::scalar(row.kernel), &self.operands(index, values)[..n], up, &adjoints[..n]);
             }
             Code::MapSum { .. } => {
                 let mut at = 0;

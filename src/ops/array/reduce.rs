@@ -6,7 +6,7 @@ use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 
 /// The shape without the reduced axis.
-fn without_axis(shape: &Shape, axis: Option<usize>) -> Result<Shape, ShapeError> {
+pub(super) fn without_axis(shape: &Shape, axis: Option<usize>) -> Result<Shape, ShapeError> {
     let Some(axis) = axis else { return Ok(Shape::new()) };
     if axis >= shape.len() {
         return Err(ShapeError(format!("there is no axis {} in {}", axis + 1, show(shape))));
@@ -18,14 +18,14 @@ fn without_axis(shape: &Shape, axis: Option<usize>) -> Result<Shape, ShapeError>
 
 /// An array seen as [outer, n, inner] around the reduced axis.
 #[derive(Clone, Copy)]
-struct Lines {
+pub(super) struct Lines {
     outer: usize,
-    n: usize,
+    pub(super) n: usize,
     inner: usize,
 }
 
 impl Lines {
-    fn new(dims: &[usize], axis: Option<usize>) -> Self {
+    pub(super) fn new(dims: &[usize], axis: Option<usize>) -> Self {
         match axis {
             None => Self { outer: 1, n: dims.iter().product(), inner: 1 },
             Some(k) => {
@@ -34,12 +34,13 @@ impl Lines {
         }
     }
 
-    /// Calls `f(o, iterator over the flat positions of line o)` for each line.
-    fn each(self, mut f: impl FnMut(usize, &mut dyn Iterator<Item = usize>)) {
+    /// Calls `f(line, the flat positions of that line)` for each line.
+    #[inline(always)]
+    pub(super) fn each(self, mut f: impl FnMut(usize, std::iter::StepBy<std::ops::Range<usize>>)) {
         for o in 0..self.outer {
             for i in 0..self.inner {
                 let start = o * self.n * self.inner + i;
-                f(o * self.inner + i, &mut (0..self.n).map(|k| start + k * self.inner));
+                f(o * self.inner + i, (start..start + self.n * self.inner).step_by(self.inner));
             }
         }
     }
@@ -126,6 +127,11 @@ impl Kernel for Product {
         without_axis(&args[0], self.axis)
     }
 
+    /// Running products of one line.
+    fn saved(&self, dims: &[&[usize]]) -> usize {
+        Lines::new(dims[0], self.axis).n
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
             cx.out[line] = places.fold(T::one(), |product, p| product * cx.args[0].get(p));
@@ -135,11 +141,17 @@ impl Kernel for Product {
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
-            // The product of the others, without dividing, so that zeros are right: O(n²), and n is small.
-            let places: Vec<usize> = places.collect();
-            for &p in &places {
-                let others = places.iter().filter(|&&q| q != p).fold(T::one(), |x, &q| x * cx.args[0].get(q));
-                accumulate(adjoint, p, cx.adjoint[line] * others);
+            // The product of all others is that of those before and of those after, without dividing, so that zeros
+            // are right.
+            let mut before = T::one();
+            for (k, p) in places.clone().enumerate() {
+                cx.saved[k] = before;
+                before = before * cx.args[0].get(p);
+            }
+            let mut after = cx.adjoint[line];
+            for (k, p) in places.enumerate().rev() {
+                accumulate(adjoint, p, cx.saved[k] * after);
+                after = after * cx.args[0].get(p);
             }
         });
     }

@@ -13,7 +13,7 @@ pub use elementary::*;
 pub(crate) use row::scalar_row;
 pub use row::{ScalarFn, ScalarRow};
 pub use special::*;
-pub use tile::{Elementwise, ScalarKernel, Tile};
+pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, Tile, map, pull, sum, sum_value};
 
 /// Every function with a name of its own in the language, in the order of the manual. Densities are rows too; they are
 /// listed with their distributions.

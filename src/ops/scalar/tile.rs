@@ -1,25 +1,34 @@
-//! The loops that run an elementwise function over arrays: plain, summed, and backwards.
+//! Runs an elementwise function over arrays: plain, summed, and backwards.
+//!
+//! Only the two innermost loops know the function, so that a row costs little code: values of a tile of elements, and
+//! values with slopes of a tile. What is done with them — broadcasting sums, weights, adjoints — is written once below.
 
 use super::ScalarFn;
-use crate::num::dispatch::{Work, best};
+use crate::num::dispatch::{LaneWork, View, wide_or_plain};
 use crate::num::real::{Dual, F8, Real};
-use crate::ops::operand::{Adjoint, Broadcast, Operand, accumulate};
+use crate::ops::operand::{Adjoint, Arg, Broadcast, Operand, accumulate};
 use std::marker::PhantomData;
 
-/// The loops of one elementwise function for one scalar type.
+/// Elements that a tile holds.
+const TILE: usize = 16;
+
+/// Most arguments of an elementwise function.
+pub const MOST_ARGS: usize = 6;
+
+/// The innermost loops of one elementwise function for one scalar type.
 pub trait Elementwise<T>: Send + Sync {
-    /// `out[i] = f(args at i)`.
-    fn map(&self, args: &[Operand<T>], out: &mut [T]);
+    /// `out[i] = f(args at start + i)`.
+    fn values(&self, args: &[Operand<T>], start: usize, out: &mut [T]);
 
-    /// Adds `adjoint_out[i] · ∂f/∂arg` to each argument's adjoint.
-    fn pull(&self, args: &[Operand<T>], out: &[T], adjoint_out: &[T], adjoints: &[Adjoint<T>]);
-
-    /// `Σ_i w_i f(args at i)` over `count` elements, and the derivative of that sum in each argument, element by element
-    /// of the argument, in `slopes` (laid out one argument after another, variables only).
-    fn sum(&self, args: &[Operand<T>], weights: Option<&[f64]>, count: usize, slopes: &mut [T]) -> T;
-
-    /// The sum alone.
-    fn sum_value(&self, args: &[Operand<T>], weights: Option<&[f64]>, count: usize) -> T;
+    /// The same, and the slopes of element `i` in `slopes[i]`; those of arguments that are not needed mean nothing.
+    fn slopes(
+        &self,
+        args: &[Operand<T>],
+        start: usize,
+        need: &[bool],
+        out: &mut [T],
+        slopes: &mut [[T; MOST_ARGS]],
+    );
 }
 
 /// An elementwise function for every scalar type.
@@ -35,156 +44,228 @@ impl<F, const N: usize> Tile<F, N> {
 
 impl<F: ScalarFn<N>, const N: usize> ScalarKernel for Tile<F, N> {}
 
-impl<F: ScalarFn<N>, const N: usize, T: Real> Elementwise<T> for Tile<F, N> {
-    fn map(&self, args: &[Operand<T>], out: &mut [T]) {
-        best(Map::<F, T, N> { args: fixed(args), out, code: PhantomData });
+/// One number, and dual numbers, whose code is as wide as it is rarely run: compiled once, for any processor.
+macro_rules! plain {
+    ($($t:ty),*) => {$(
+        impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
+            fn values(&self, args: &[Operand<$t>], start: usize, out: &mut [$t]) {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = F::value(std::array::from_fn(|k| args[k].at(start + i)));
+                }
+            }
+
+            fn slopes(
+                &self,
+                args: &[Operand<$t>],
+                start: usize,
+                need: &[bool],
+                out: &mut [$t],
+                slopes: &mut [[$t; MOST_ARGS]],
+            ) {
+                let need: [bool; N] = std::array::from_fn(|k| need[k]);
+                for (i, (o, s)) in out.iter_mut().zip(slopes).enumerate() {
+                    let (y, d) = F::both(std::array::from_fn(|k| args[k].at(start + i)), &need);
+                    *o = y;
+                    s[..N].copy_from_slice(&d);
+                }
+            }
+        }
+    )*};
+}
+plain!(f64, Dual);
+
+/// Eight draws: compiled for AVX-512 registers and for numbers in memory.
+impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
+    fn values(&self, args: &[Operand<F8>], start: usize, out: &mut [F8]) {
+        wide_or_plain(Values::<F, N> { args, start, out, code: PhantomData });
     }
 
-    fn pull(&self, args: &[Operand<T>], out: &[T], adjoint_out: &[T], adjoints: &[Adjoint<T>]) {
-        let adjoints = std::array::from_fn(|k| adjoints[k]);
-        best(Pull::<F, T, N> { args: fixed(args), out, adjoint_out, adjoints, code: PhantomData });
-    }
-
-    fn sum(&self, args: &[Operand<T>], weights: Option<&[f64]>, count: usize, slopes: &mut [T]) -> T {
-        let args = fixed::<T, N>(args);
-        let need: [bool; N] = std::array::from_fn(|k| args[k].arg.is_var());
-        slopes.fill(T::zero());
-        let into = split(slopes, &args, &need);
-        best(SumSlopes::<F, T, N> { args, weights, count, need, into, code: PhantomData })
-    }
-
-    fn sum_value(&self, args: &[Operand<T>], weights: Option<&[f64]>, count: usize) -> T {
-        best(SumValue::<F, T, N> { args: fixed(args), weights, count, code: PhantomData })
+    fn slopes(
+        &self,
+        args: &[Operand<F8>],
+        start: usize,
+        need: &[bool],
+        out: &mut [F8],
+        slopes: &mut [[F8; MOST_ARGS]],
+    ) {
+        wide_or_plain(Slopes::<F, N> { args, start, need, out, slopes, code: PhantomData });
     }
 }
 
-struct Map<'a, F, T, const N: usize> {
-    args: [Operand<'a, T>; N],
-    out: &'a mut [T],
+struct Values<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F8>],
+    start: usize,
+    out: &'a mut [F8],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, T: Real, const N: usize> Work for Map<'_, F, T, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Values<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self) {
-        for (i, o) in self.out.iter_mut().enumerate() {
-            *o = F::value(at(&self.args, i));
+    fn run<U: Real>(self, view: View<F8, U>) {
+        for (i, o) in view.slice_mut(self.out).iter_mut().enumerate() {
+            *o = F::value(load(self.args, self.start + i, view));
         }
     }
 }
 
-struct Pull<'a, F, T, const N: usize> {
-    args: [Operand<'a, T>; N],
-    out: &'a [T],
-    adjoint_out: &'a [T],
-    adjoints: [Adjoint<'a, T>; N],
+struct Slopes<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F8>],
+    start: usize,
+    need: &'a [bool],
+    out: &'a mut [F8],
+    slopes: &'a mut [[F8; MOST_ARGS]],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, T: Real, const N: usize> Work for Pull<'_, F, T, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Slopes<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self) {
-        let need: [bool; N] = std::array::from_fn(|k| self.adjoints[k].is_some());
-        for (i, (&y, &up)) in self.out.iter().zip(self.adjoint_out).enumerate() {
-            let slopes = F::slopes(at(&self.args, i), y, &need);
-            for k in 0..N {
-                if let Some(adjoint) = self.adjoints[k] {
-                    accumulate(adjoint, self.args[k].index.at(i), up * slopes[k]);
+    fn run<U: Real>(self, view: View<F8, U>) {
+        let mut need = [false; N];
+        need.copy_from_slice(&self.need[..N]);
+        for (i, (o, s)) in view.slice_mut(self.out).iter_mut().zip(self.slopes).enumerate() {
+            let (y, d) = F::both(load(self.args, self.start + i, view), &need);
+            *o = y;
+            for (to, from) in view.slice_mut(s).iter_mut().zip(d) {
+                *to = from;
+            }
+        }
+    }
+}
+
+/// The numbers that meet element `i`, in registers.
+#[inline(always)]
+fn load<U: Real, const N: usize>(args: &[Operand<F8>], i: usize, view: View<F8, U>) -> [U; N] {
+    let mut x = [U::zero(); N];
+    for k in 0..N {
+        let at = args[k].index.at(i);
+        x[k] = match args[k].arg {
+            Arg::Const(c) => U::splat(c[at]),
+            Arg::Var(v) => view.slice(v)[at],
+        };
+    }
+    x
+}
+
+/// `out[i] = f(args at i)`.
+pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
+    f.values(args, 0, out);
+}
+
+/// Adds `adjoint_out[i] · ∂f/∂arg` to each argument's adjoint.
+pub fn pull<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    adjoint_out: &[T],
+    adjoints: &[Adjoint<T>],
+) {
+    let mut need = [false; MOST_ARGS];
+    adjoints.iter().enumerate().for_each(|(k, a)| need[k] = a.is_some());
+    let mut tile = Buffer::<T>::new();
+    for (c, up) in adjoint_out.chunks(TILE).enumerate() {
+        let start = c * TILE;
+        tile.fill(f, args, start, up.len(), &need);
+        for (k, adjoint) in adjoints.iter().enumerate() {
+            let Some(adjoint) = adjoint else { continue };
+            for (i, &u) in up.iter().enumerate() {
+                accumulate(adjoint, args[k].index.at(start + i), u * tile.slopes[i][k]);
+            }
+        }
+    }
+}
+
+/// `Σ_i w_i f(args at i)` over `count` elements, and the derivative of that sum in each argument, element by element of
+/// the argument, in `slopes` (laid out one argument after another, variables only).
+pub fn sum<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    weights: Option<&[f64]>,
+    count: usize,
+    slopes: &mut [T],
+) -> T {
+    slopes.fill(T::zero());
+    let mut need = [false; MOST_ARGS];
+    args.iter().enumerate().for_each(|(k, a)| need[k] = a.arg.is_var());
+    let mut total = T::zero();
+    let mut tile = Buffer::<T>::new();
+    for start in (0..count).step_by(TILE) {
+        let n = TILE.min(count - start);
+        tile.fill(f, args, start, n, &need);
+        if let Some(w) = weights {
+            tile.weigh(&w[start..start + n]);
+        }
+        total = tile.values[..n].iter().fold(total, |sum, &y| sum + y);
+        let mut at = 0;
+        for (k, arg) in args.iter().enumerate().filter(|(k, _)| need[*k]) {
+            let into = &mut slopes[at..at + arg.arg.len()];
+            at += into.len();
+            tile.add(k, n, start, arg.index, into);
+        }
+    }
+    total
+}
+
+/// The sum alone.
+pub fn sum_value<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    weights: Option<&[f64]>,
+    count: usize,
+) -> T {
+    let mut total = T::zero();
+    let mut values = [T::zero(); TILE];
+    for start in (0..count).step_by(TILE) {
+        let values = &mut values[..TILE.min(count - start)];
+        f.values(args, start, values);
+        for (i, &y) in values.iter().enumerate() {
+            total += weights.map_or(y, |w| y.scale(w[start + i]));
+        }
+    }
+    total
+}
+
+/// Values and slopes of one tile.
+struct Buffer<T> {
+    values: [T; TILE],
+    slopes: [[T; MOST_ARGS]; TILE],
+}
+
+impl<T: Real> Buffer<T> {
+    fn new() -> Self {
+        Self { values: [T::zero(); TILE], slopes: [[T::zero(); MOST_ARGS]; TILE] }
+    }
+
+    fn fill(&mut self, f: &dyn Elementwise<T>, args: &[Operand<T>], start: usize, n: usize, need: &[bool]) {
+        f.slopes(args, start, need, &mut self.values[..n], &mut self.slopes[..n]);
+    }
+
+    fn weigh(&mut self, weights: &[f64]) {
+        for ((y, s), &w) in self.values.iter_mut().zip(&mut self.slopes).zip(weights) {
+            let w = T::splat(w);
+            *y = *y * w;
+            s.iter_mut().for_each(|x| *x = *x * w);
+        }
+    }
+
+    /// Adds the slopes in argument `k` to the elements of it that they belong to.
+    fn add(&self, k: usize, n: usize, start: usize, index: &Broadcast, into: &mut [T]) {
+        match index {
+            Broadcast::One => {
+                into[0] = self.slopes[..n].iter().fold(into[0], |sum, s| sum + s[k]);
+            }
+            Broadcast::Each => {
+                for (cell, s) in into[start..start + n].iter_mut().zip(&self.slopes) {
+                    *cell = s[k];
+                }
+            }
+            Broadcast::Cycle(_) | Broadcast::Table(_) => {
+                for (i, s) in self.slopes[..n].iter().enumerate() {
+                    into[index.at(start + i)] += s[k];
                 }
             }
         }
     }
-}
-
-struct SumSlopes<'a, F, T, const N: usize> {
-    args: [Operand<'a, T>; N],
-    weights: Option<&'a [f64]>,
-    count: usize,
-    need: [bool; N],
-    into: [&'a mut [T]; N],
-    code: PhantomData<F>,
-}
-
-impl<F: ScalarFn<N>, T: Real, const N: usize> Work for SumSlopes<'_, F, T, N> {
-    type Out = T;
-
-    #[inline(always)]
-    fn run(self) -> T {
-        let mut total = T::zero();
-        let mut once = [T::zero(); N];
-        for i in 0..self.count {
-            let (mut y, mut slopes) = F::both(at(&self.args, i), &self.need);
-            if let Some(w) = self.weights {
-                let w = T::splat(w[i]);
-                y = y * w;
-                slopes = slopes.map(|x| x * w);
-            }
-            total += y;
-            for k in 0..N {
-                if self.need[k] {
-                    match self.args[k].index {
-                        Broadcast::One => once[k] += slopes[k],
-                        index => self.into[k][index.at(i)] += slopes[k],
-                    }
-                }
-            }
-        }
-        for k in 0..N {
-            if self.need[k] && *self.args[k].index == Broadcast::One {
-                self.into[k][0] = once[k];
-            }
-        }
-        total
-    }
-}
-
-struct SumValue<'a, F, T, const N: usize> {
-    args: [Operand<'a, T>; N],
-    weights: Option<&'a [f64]>,
-    count: usize,
-    code: PhantomData<F>,
-}
-
-impl<F: ScalarFn<N>, T: Real, const N: usize> Work for SumValue<'_, F, T, N> {
-    type Out = T;
-
-    #[inline(always)]
-    fn run(self) -> T {
-        let mut total = T::zero();
-        for i in 0..self.count {
-            let y = F::value(at(&self.args, i));
-            total += self.weights.map_or(y, |w| y.scale(w[i]));
-        }
-        total
-    }
-}
-
-/// The numbers that meet element `i`.
-#[inline(always)]
-fn at<T: Real, const N: usize>(args: &[Operand<T>; N], i: usize) -> [T; N] {
-    std::array::from_fn(|k| args[k].at(i))
-}
-
-/// The argument list as an array; the plan gives each function as many as it takes.
-#[inline(always)]
-fn fixed<'a, T: Real, const N: usize>(args: &[Operand<'a, T>]) -> [Operand<'a, T>; N] {
-    std::array::from_fn(|k| args[k])
-}
-
-/// The part of `slopes` that belongs to each variable argument; empty for constants.
-fn split<'s, T: Real, const N: usize>(
-    mut slopes: &'s mut [T],
-    args: &[Operand<T>; N],
-    need: &[bool; N],
-) -> [&'s mut [T]; N] {
-    std::array::from_fn(|k| {
-        let n = if need[k] { args[k].arg.len() } else { 0 };
-        let (head, tail) = std::mem::take(&mut slopes).split_at_mut(n);
-        slopes = tail;
-        head
-    })
 }

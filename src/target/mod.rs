@@ -1,5 +1,9 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
+mod model;
+
+pub use model::{ModelTarget, Split, element_names};
+
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
 /// Batches hold draws as the fastest axis: coordinate `i` of draw `b` of a batch of `n` stands at `i * n + b`.

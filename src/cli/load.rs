@@ -1,0 +1,72 @@
+//! Reads model and data files for every command.
+
+use super::Failure;
+use super::args::ModelArgs;
+use crate::data::Dataset;
+use crate::source::{Diagnostic, render};
+use crate::target::ModelTarget;
+use std::path::Path;
+
+/// A model file's name and text.
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+impl Source {
+    pub(super) fn read(path: &Path) -> Result<Source, Failure> {
+        let name = path.display().to_string();
+        let known = path.extension().is_some_and(|e| e == "ppl" || e == "model");
+        if !known {
+            return Err(Failure::Usage(format!("{name} is not a model file; models end in .ppl or .model")));
+        }
+        let bytes =
+            std::fs::read(path).map_err(|e| Failure::Usage(format!("cannot read {name}: {}", plain(&e))))?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Source { name, text }),
+            Err(error) => {
+                let good = error.utf8_error().valid_up_to();
+                let line = error.as_bytes()[..good].iter().filter(|&&b| b == b'\n').count() + 1;
+                let wrong =
+                    Diagnostic::error("invalid-utf8", format!("{name} is not UTF-8 text (line {line})"))
+                        .help("save the file as UTF-8");
+                Err(Failure::Wrong(render(&wrong, &name, "")))
+            }
+        }
+    }
+
+    /// Renders diagnostics about this file.
+    pub(super) fn failure(&self, errors: &[Diagnostic]) -> Failure {
+        let all: Vec<String> = errors.iter().map(|e| render(e, &self.name, &self.text)).collect();
+        Failure::Wrong(all.join("\n"))
+    }
+}
+
+/// What went wrong with a file, without the operating system's number.
+fn plain(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        std::io::ErrorKind::PermissionDenied => "it may not be read".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The data files, and what `--set` gives.
+pub(super) fn dataset(args: &ModelArgs, source: &Source) -> Result<Dataset, Failure> {
+    let mut data = Dataset::read(&args.data).map_err(|e| source.failure(&[e]))?;
+    for set in &args.set {
+        let Some((name, value)) = set.split_once('=') else {
+            return Err(Failure::Usage(format!("--set takes NAME=VALUE, not `{set}`")));
+        };
+        data.set_scalar(name.trim(), value.trim()).map_err(|e| source.failure(&[e]))?;
+    }
+    Ok(data)
+}
+
+/// The compiled model.
+pub(super) fn target(args: &ModelArgs) -> Result<(Source, ModelTarget), Failure> {
+    let source = Source::read(&args.model)?;
+    let data = dataset(args, &source)?;
+    let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
+    Ok((source, target))
+}

@@ -1,0 +1,46 @@
+//! The command line: arguments, files, exit codes. The only room that prints.
+
+mod args;
+mod grad;
+mod load;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// How a command ends when it does not succeed.
+pub(crate) enum Failure {
+    /// The model or the data are wrong: exit code 1. The text has been rendered.
+    Wrong(String),
+    /// The command was used wrongly: exit code 2.
+    Usage(String),
+}
+
+/// What a command gives.
+pub(crate) type Outcome = Result<ExitCode, Failure>;
+
+/// Runs the command line.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    let outcome = match cli.command {
+        Command::Grad(args) => grad::run(&args),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(Failure::Wrong(text)) => {
+            eprint!("{text}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(text)) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Taking what was found as what a declaration says it is: reals, integers, counts, 0/1, a scalar, within bounds.
+
+use super::array::{Array, Cells};
+use super::found::Found;
+use super::number::{self, EXACT, MISSING_MARKERS, NotNumber};
+use super::say;
+use crate::source::Diagnostic;
+use std::borrow::Cow;
+
+/// What to do about cells that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// They are an error.
+    Refuse,
+    /// They are kept as NaN: the column is declared `missing`.
+    Keep,
+}
+
+/// A bound that a declaration puts on values.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit<'a> {
+    /// Which side it bounds.
+    pub side: Side,
+    /// Where it lies: one value for all, or one for each.
+    pub at: &'a [f64],
+    /// Whether the bound itself is allowed.
+    pub closed: bool,
+}
+
+/// What to do about missing reals.
+const ESTIMATE: &str =
+    "declare it `missing`, so that each empty cell is estimated as an unknown, or remove the rows";
+
+/// What to do about other missing cells.
+pub(super) const FILL: &str =
+    "fill the cells or remove the rows; only a real column can be declared `missing`";
+
+/// Sides of a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Values lie above.
+    Lower,
+    /// Values lie below.
+    Upper,
+}
+
+impl<'a> Found<'a> {
+    /// The cells as real numbers, row-major; missing ones are NaN. Infinities are numbers.
+    pub fn as_real(&self, missing: Missing) -> Result<Cow<'a, [f64]>, Diagnostic> {
+        let numbers = self.numbers(number_of, |found, i, why| found.not_a_number(i, why))?;
+        if missing == Missing::Refuse {
+            self.refuse_missing(numbers.iter().map(|v| v.is_nan()), ESTIMATE)?;
+        }
+        Ok(numbers)
+    }
+
+    /// The cells as integers. `3.0` is one; 2^53 − 1 is the largest, since beyond it neighbours cannot be told apart.
+    pub fn as_int(&self) -> Result<Vec<i64>, Diagnostic> {
+        let numbers = self.numbers(number_of, |found, i, why| found.not_a_number(i, why))?;
+        self.refuse_missing(numbers.iter().map(|v| v.is_nan()), FILL)?;
+        if let Some(i) = numbers.iter().position(|v| v.fract() != 0.0 || v.abs() > EXACT) {
+            return Err(self.not_an_integer(
+                i,
+                numbers[i],
+                numbers.iter().filter(|v| v.fract() != 0.0).count(),
+            ));
+        }
+        Ok(numbers.iter().map(|v| *v as i64).collect())
+    }
+
+    /// The cells as counts: 0, 1, 2 …
+    pub fn as_count(&self) -> Result<Vec<i64>, Diagnostic> {
+        let values = self.as_int()?;
+        match values.iter().position(|v| *v < 0) {
+            None => Ok(values),
+            Some(i) => {
+                let message =
+                    format!("`{}` is a count, but is {} at {}", self.name(), values[i], self.locate(i));
+                Err(Diagnostic::error("negative-count", message).place(self.place(i)).help(format!(
+                    "counts are 0, 1, 2 …; declare `{} : int` if it can be negative",
+                    self.name()
+                )))
+            }
+        }
+    }
+
+    /// The cells as 0 or 1: written as these, or as true/false or yes/no with any capitals.
+    pub fn as_binary(&self) -> Result<Vec<i64>, Diagnostic> {
+        let read = |text: &str| binary_of(text).ok_or(NotNumber::Text);
+        let numbers = self.numbers(read, |found, i, _| found.not_binary(i))?;
+        self.refuse_missing(numbers.iter().map(|v| v.is_nan()), FILL)?;
+        match numbers.iter().position(|v| *v != 0.0 && *v != 1.0) {
+            None => Ok(numbers.iter().map(|v| *v as i64).collect()),
+            Some(i) => Err(self.not_binary(i)),
+        }
+    }
+
+    /// The same as a scalar: it must have one cell.
+    pub fn as_scalar(&self) -> Result<Found<'a>, Diagnostic> {
+        self.reshaped(&[]).ok_or_else(|| {
+            let message =
+                format!("`{}` is one value in the model, but the data give {}", self.name(), self.describe());
+            Diagnostic::error("not-a-scalar", message).place(self.whole_place()).help(format!(
+                "declare it with a size, as in `{0} : real[N]`, or give one value with --set {0}=…",
+                self.name()
+            ))
+        })
+    }
+
+    /// Refuses a value beyond a bound. `values` are this value's own, as taken; missing ones are passed over.
+    pub fn check_limit(&self, values: &[f64], limit: &Limit<'_>) -> Result<(), Diagnostic> {
+        let beyond = |(i, value): (usize, &f64)| {
+            let at = limit.of(i);
+            match (limit.side, limit.closed) {
+                (Side::Lower, true) => *value < at,
+                (Side::Lower, false) => *value <= at,
+                (Side::Upper, true) => *value > at,
+                (Side::Upper, false) => *value >= at,
+            }
+        };
+        let Some(i) = values.iter().enumerate().position(beyond) else { return Ok(()) };
+        let count = values.iter().enumerate().filter(|p| beyond(*p)).count();
+        let sign = match (limit.side, limit.closed) {
+            (Side::Lower, true) => ">=",
+            (Side::Lower, false) => ">",
+            (Side::Upper, true) => "<=",
+            (Side::Upper, false) => "<",
+        };
+        let message = format!(
+            "`{}` is declared {sign} {}, but is {} at {}",
+            self.name(),
+            number::display(limit.of(i)),
+            number::display(values[i]),
+            self.locate(i)
+        );
+        Err(Diagnostic::error("out-of-bounds", message)
+            .place(self.place(i))
+            .note(format!("out of bounds: {count} of {}", say::counted(values.len(), "value")))
+            .help("correct the data, or widen the bound in the declaration"))
+    }
+
+    /// All cells as numbers, text read by `read`; `wrong` words the error for the first that cannot be.
+    fn numbers(
+        &self,
+        read: impl Fn(&str) -> Result<f64, NotNumber>,
+        wrong: impl Fn(&Self, usize, NotNumber) -> Diagnostic,
+    ) -> Result<Cow<'a, [f64]>, Diagnostic> {
+        let mut columns = Vec::with_capacity(self.parts().len());
+        for (p, part) in self.parts().iter().enumerate() {
+            let column = column(part.array, &read);
+            columns.push(column.map_err(|(cell, why)| wrong(self, self.element(p, cell).unwrap_or(0), why))?);
+        }
+        Ok(self.assemble(columns))
+    }
+
+    fn assemble(&self, mut columns: Vec<Cow<'a, [f64]>>) -> Cow<'a, [f64]> {
+        if let (1, None) = (columns.len(), self.rows()) {
+            return columns.swap_remove(0);
+        }
+        let rows = self.shape().first().copied().unwrap_or(1);
+        let width = columns.len();
+        let mut values = vec![f64::NAN; rows * width];
+        for (k, column) in columns.iter().enumerate() {
+            let target = values.iter_mut().skip(k).step_by(width);
+            match self.rows() {
+                None => target.zip(column.iter()).for_each(|(t, v)| *t = *v),
+                Some(order) => {
+                    target.zip(order).for_each(|(t, r)| *t = column.get(*r).copied().unwrap_or(f64::NAN))
+                }
+            }
+        }
+        Cow::Owned(values)
+    }
+
+    /// The error for cells that are not there and were not declared so.
+    pub(super) fn refuse_missing(
+        &self,
+        missing: impl Iterator<Item = bool>,
+        help: &str,
+    ) -> Result<(), Diagnostic> {
+        let (mut count, mut first) = (0, None);
+        for (i, _) in missing.enumerate().filter(|(_, m)| *m) {
+            count += 1;
+            first.get_or_insert(i);
+        }
+        let Some(first) = first else { return Ok(()) };
+        let (name, at) = (self.name(), self.locate(first));
+        let message = match count {
+            1 => format!("1 cell of `{name}` is empty (at {at})"),
+            _ => format!("{count} cells of `{name}` are empty (first at {at})"),
+        };
+        Err(Diagnostic::error("missing-values", message)
+            .place(self.place(first))
+            .note(format!("empty means: nothing, or one of {}", MISSING_MARKERS[1..].join(", ")))
+            .help(help))
+    }
+
+    fn not_a_number(&self, i: usize, why: NotNumber) -> Diagnostic {
+        let text = self.text(i).unwrap_or_default();
+        let (name, at, text) = (self.name(), self.locate(i), say::shown(&text));
+        if why == NotNumber::Overflow {
+            return Diagnostic::error(
+                "number-overflow",
+                format!("`{text}` in `{name}` at {at} is too large"),
+            )
+            .place(self.place(i))
+            .note("the largest number that can be held is about 1.8e308")
+            .help("rescale the column, or write Inf if infinite is meant");
+        }
+        let message = format!("`{name}` holds text where a number is needed: `{text}` at {at}");
+        let diagnostic = Diagnostic::error("not-a-number", message).place(self.place(i));
+        match remedy(&text) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic.help(format!(
+                "correct the cell, leave it empty if it is missing, or declare `{name} : category` if it names groups"
+            )),
+        }
+    }
+
+    fn not_an_integer(&self, i: usize, value: f64, fractions: usize) -> Diagnostic {
+        let (name, at) = (self.name(), self.locate(i));
+        let text = say::shown(&self.text(i).unwrap_or_default());
+        if value.fract() == 0.0 {
+            return Diagnostic::error(
+                "integer-overflow",
+                format!("`{text}` in `{name}` at {at} is too large an integer"),
+            )
+            .place(self.place(i))
+            .note("integers are exact up to 9007199254740991 (2^53 - 1)")
+            .help(format!(
+                "declare `{name} : real` if it is a quantity, or `{name} : category` if it is an identifier"
+            ));
+        }
+        Diagnostic::error(
+            "not-an-integer",
+            format!("`{name}` is an integer in the model, but is {text} at {at}"),
+        )
+        .place(self.place(i))
+        .note(format!("not whole: {fractions} of {}", say::counted(self.len(), "value")))
+        .help(format!("declare `{name} : real`, or correct the data"))
+    }
+
+    fn not_binary(&self, i: usize) -> Diagnostic {
+        let (name, text) = (self.name(), say::shown(&self.text(i).unwrap_or_default()));
+        Diagnostic::error("not-binary", format!("`{name}` is binary, but is `{text}` at {}", self.locate(i)))
+            .place(self.place(i))
+            .note("binary values are 0 or 1, true or false, yes or no")
+            .help(match self.has_text() {
+                true => format!("recode the column, or declare `{name} : category`"),
+                false => format!("recode the column, or declare `{name} : count` or `{name} : category`"),
+            })
+    }
+}
+
+impl Limit<'_> {
+    fn of(&self, i: usize) -> f64 {
+        match self.at {
+            [one] => *one,
+            many => many.get(i).copied().unwrap_or(f64::NAN),
+        }
+    }
+}
+
+/// One array as numbers, or the first cell that is none.
+fn column<'a>(
+    array: &'a Array,
+    read: impl Fn(&str) -> Result<f64, NotNumber>,
+) -> Result<Cow<'a, [f64]>, (usize, NotNumber)> {
+    match &array.cells {
+        Cells::Numbers(values) => Ok(Cow::Borrowed(values)),
+        Cells::Text { codes, labels } => {
+            let values: Vec<_> = labels.iter().map(|label| read(label)).collect();
+            let cell = |(i, code): (usize, &u32)| match values.get(*code as usize) {
+                None => Ok(f64::NAN),
+                Some(Ok(value)) => Ok(*value),
+                Some(Err(why)) => Err((i, *why)),
+            };
+            codes.iter().enumerate().map(cell).collect::<Result<Vec<f64>, _>>().map(Cow::Owned)
+        }
+    }
+}
+
+/// A text as a number; a marker such as a quoted `NA` is missing where a number is needed.
+fn number_of(text: &str) -> Result<f64, NotNumber> {
+    if MISSING_MARKERS.contains(&text) { Ok(f64::NAN) } else { number::parse(text) }
+}
+
+fn binary_of(text: &str) -> Option<f64> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" => Some(1.0),
+        "false" | "no" => Some(0.0),
+        _ => number_of(text).ok(),
+    }
+}
+
+/// What to do about some texts that are nearly numbers.
+fn remedy(text: &str) -> Option<String> {
+    let is_number = |t: &str| number::parse(t.trim()).is_ok();
+    if binary_of(text).is_some() {
+        return Some("declare it `binary`, which takes true/false and yes/no as 1/0".to_string());
+    }
+    let (joined, point) = (text.replace(',', ""), text.replace(',', "."));
+    match (text.contains(',') && is_number(&joined), is_number(&point)) {
+        (true, true) => {
+            return Some(format!("if the comma marks decimals, write {point}; if thousands, write {joined}"));
+        }
+        (true, false) => return Some(format!("thousands are written without a separator: {joined}")),
+        (false, _) => {}
+    }
+    if let Some(number) = text.strip_suffix('%').filter(|t| is_number(t)) {
+        return Some(format!("leave out the % sign: {number}"));
+    }
+    let plain = text.replace(['$', '€', '£', ' ', '_', '\u{a0}', '\u{2212}'], "");
+    is_number(&plain)
+        .then(|| "write digits, a point and a minus sign only, without currency, spaces or marks".to_string())
+}

@@ -1,0 +1,189 @@
+//! Tables with one row for each level of a category, matched to it by label.
+
+use super::array::{Array, Cells};
+use super::dataset::{Dataset, ambiguous};
+use super::found::{Found, Part};
+use super::levels::Levels;
+use super::say;
+use crate::source::Diagnostic;
+use std::collections::{HashMap, HashSet};
+
+/// What to do about missing labels.
+const LABELS: &str = "write the label of the level that each row belongs to";
+
+impl Dataset {
+    /// The column that a category is declared by. Where several tables have it, it is the key of those that hold each
+    /// value once (group-level tables) and the category itself in the one that does not.
+    pub fn find_category(&self, name: &str) -> Result<Option<Found<'_>>, Diagnostic> {
+        let parts = self.named(name)?;
+        if parts.len() < 2 || parts.iter().any(|p| !p.file.is_table()) {
+            return self.find(name);
+        }
+        let (keys, rest): (Vec<Part<'_>>, Vec<Part<'_>>) = parts.into_iter().partition(|p| is_key(p.array));
+        match rest.as_slice() {
+            [] => Ok(keys.first().map(|part| Found::single(name, *part))),
+            [first, others @ ..] => match others.iter().find(|p| !p.array.same(first.array)) {
+                None => Ok(Some(Found::single(name, *first))),
+                Some(other) => Err(repeats(name, first, other)),
+            },
+        }
+    }
+}
+
+/// The error for a category that repeats values in two tables, with the first repeat in the shorter of them: that one
+/// may have been meant as a group-level table.
+fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
+    let diagnostic = ambiguous(name, first, other);
+    let part = if first.array.len() < other.array.len() { first } else { other };
+    let (table, mut seen) = (Found::single(name, *part), HashMap::new());
+    for row in 0..part.array.len() {
+        if let Some(label) = part.array.text(row)
+            && let Some(before) = seen.insert(label.clone(), row)
+        {
+            let (one, two) = (table.locate(before), table.locate(row));
+            return diagnostic.note(format!(
+                "a table with one row for each level would have each once, but {} has `{}` at {one} and at {two}",
+                table.file(),
+                say::shown(&label)
+            ));
+        }
+    }
+    diagnostic
+}
+
+impl<'a> Found<'a> {
+    /// This value, one row for each level, with its rows in the order of the levels of `category`.
+    ///
+    /// Its table is matched by the column of the category's name, or else by its first text column if that holds exactly
+    /// the levels. Arrays that are not from a table stand in the order of the levels already, and so does a table
+    /// without labels where the levels are the numbers 1 to J. A value with another number of rows that lies in the
+    /// category's own table, or in one without labels, is returned as it is, for the shape check to refuse.
+    pub fn matched(self, category: &Found<'_>, levels: &Levels) -> Result<Found<'a>, Diagnostic> {
+        let Some(part) = self.parts().first().copied().filter(|p| p.file.is_table()) else { return Ok(self) };
+        let rows = part.array.len();
+        let own = category.parts().first().is_some_and(|p| std::ptr::eq(p.file, part.file));
+        if own && rows != levels.len() {
+            return Ok(self);
+        }
+        match key_column(&part, category, levels)? {
+            Some(key) => {
+                let order = row_of_each_level(&key, category, levels)?;
+                Ok(self.with_rows(order))
+            }
+            None if rows != levels.len() || levels.are_indices() => Ok(self),
+            None => Err(no_key(&self, category, levels)),
+        }
+    }
+}
+
+/// Whether each cell holds a value and no two the same.
+fn is_key(array: &Array) -> bool {
+    match &array.cells {
+        Cells::Numbers(values) => {
+            let mut seen = HashSet::new();
+            values.iter().all(|v| !v.is_nan() && seen.insert((v + 0.0).to_bits()))
+        }
+        Cells::Text { codes, labels } => {
+            codes.len() == labels.len() && codes.iter().all(|c| (*c as usize) < labels.len())
+        }
+    }
+}
+
+/// The column of labels in the table of a value.
+fn key_column<'a>(
+    value: &Part<'a>,
+    category: &Found<'_>,
+    levels: &Levels,
+) -> Result<Option<Part<'a>>, Diagnostic> {
+    let declared = category.parts().first().map_or(category.name(), |p| p.entry.name.as_str());
+    if let Some(entry) = value.file.get(declared).or_else(|| value.file.get(category.name())) {
+        return Part::new(value.file, entry).map(Some);
+    }
+    let is_text = |p: &Part<'_>| matches!(p.array.cells, Cells::Text { .. });
+    let first = value.file.entries.iter().filter_map(|e| Part::new(value.file, e).ok()).find(is_text);
+    Ok(first.filter(|p| holds_exactly(p.array, levels)))
+}
+
+fn holds_exactly(array: &Array, levels: &Levels) -> bool {
+    array.len() == levels.len() && is_key(array) && (0..array.len()).all(|i| code(array, levels, i).is_some())
+}
+
+fn code(array: &Array, levels: &Levels, i: usize) -> Option<usize> {
+    array.text(i).and_then(|text| levels.code(&text))
+}
+
+/// For each level the row of the table that has its label.
+fn row_of_each_level(
+    key: &Part<'_>,
+    category: &Found<'_>,
+    levels: &Levels,
+) -> Result<Vec<usize>, Diagnostic> {
+    let mut rows: Vec<Option<usize>> = vec![None; levels.len()];
+    let keys = Found::single(&key.entry.name, *key);
+    keys.refuse_missing((0..key.array.len()).map(|row| key.array.text(row).is_none()), LABELS)?;
+    for row in 0..key.array.len() {
+        let label = say::shown(&key.array.text(row).unwrap_or_default());
+        let slot = code(key.array, levels, row).and_then(|c| rows.get_mut(c - 1));
+        match slot {
+            Some(slot @ None) => *slot = Some(row),
+            Some(Some(first)) => return Err(twice(&keys, &label, *first, row)),
+            None => return Err(stranger(&keys, &label, row, category, levels)),
+        }
+    }
+    match rows.iter().position(Option::is_none) {
+        None => Ok(rows.into_iter().flatten().collect()),
+        Some(_) => Err(absent(&keys, &rows, category, levels)),
+    }
+}
+
+fn twice(keys: &Found<'_>, label: &str, first: usize, second: usize) -> Diagnostic {
+    Diagnostic::error("duplicate-label", format!("{} has two rows for `{label}`", keys.file()))
+        .place(keys.place(first))
+        .place(keys.place(second))
+        .help(format!("keep one row for each level of `{}`", keys.name()))
+}
+
+fn stranger(keys: &Found<'_>, label: &str, row: usize, category: &Found<'_>, levels: &Levels) -> Diagnostic {
+    let message =
+        format!("{} has a row for `{label}`, which is no level of `{}`", keys.file(), category.name());
+    let diagnostic = Diagnostic::error("unknown-label", message).place(keys.place(row)).note(format!(
+        "the levels, from {}, are {}",
+        category.file(),
+        say::listed(levels.labels())
+    ));
+    match say::did_you_mean(label, levels.labels().iter().map(String::as_str)) {
+        Some(hint) => diagnostic.help(hint),
+        None => diagnostic.help(format!(
+            "remove the row, or declare all levels with levels(…), also those that never occur in {}",
+            category.file()
+        )),
+    }
+}
+
+fn absent(keys: &Found<'_>, rows: &[Option<usize>], category: &Found<'_>, levels: &Levels) -> Diagnostic {
+    let absent: Vec<&String> =
+        levels.labels().iter().zip(rows).filter(|(_, row)| row.is_none()).map(|(label, _)| label).collect();
+    let message = format!(
+        "{} has no row for {} of `{}`",
+        keys.file(),
+        say::counted(absent.len(), "level"),
+        category.name()
+    );
+    Diagnostic::error("missing-label", message)
+        .place(keys.whole_place())
+        .note(format!("without a row: {}", say::listed(&absent)))
+        .help("add a row for each level that occurs")
+}
+
+fn no_key(found: &Found<'_>, category: &Found<'_>, levels: &Levels) -> Diagnostic {
+    let message =
+        format!("the rows of {} cannot be matched to the levels of `{}`", found.file(), category.name());
+    Diagnostic::error("no-label-column", message)
+        .place(say::file(found.file()))
+        .note(format!("the levels are {}", say::listed(levels.labels())))
+        .help(format!(
+            "add a column `{}` to {} that says which level each row belongs to",
+            category.name(),
+            found.file()
+        ))
+}

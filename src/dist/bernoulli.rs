@@ -1,0 +1,58 @@
+//! The Bernoulli distribution, by probability.
+
+use super::draw;
+use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    JOINT = "bernoulli"(x, theta), "log theta where x is 1, log(1 - theta) where it is 0";
+    value x.if_equal(T::zero(), (-theta).log1p(), theta.ln());
+    slopes(_y, need) [
+        if need[0] { theta.ln() - (-theta).log1p() } else { T::zero() },
+        x.if_equal(T::zero(), theta.shift(-1.0), theta).recip()
+    ];
+    probes [&[0.0, 0.3], &[1.0, 1e-9], &[0.0, 1e-9]]
+}
+
+scalar_row! {
+    LCDF = "bernoulli_lcdf"(x, theta), "log P(X ≤ x)";
+    value x.if_less(T::one(), x.if_less(T::zero(), T::splat(f64::NEG_INFINITY), (-theta).log1p()), T::zero());
+    slopes(_y) [
+        T::zero(),
+        x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (theta.shift(-1.0)).recip()), T::zero())
+    ];
+    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]]
+}
+
+scalar_row! {
+    LCCDF = "bernoulli_lccdf"(x, theta), "log P(X > x)";
+    value x.if_less(T::one(), x.if_less(T::zero(), T::zero(), theta.ln()), T::splat(f64::NEG_INFINITY));
+    slopes(_y) [
+        T::zero(),
+        x.if_less(T::one(), x.if_less(T::zero(), T::zero(), theta.recip()), T::zero())
+    ];
+    probes [&[0.0, 0.3], &[-1.0, 0.2]]
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "bernoulli",
+    doc: "1 with probability theta, else 0",
+    formula: "where(x == 1, log(theta), log1m(theta))",
+    args: &[ArgSpec { name: "theta", domain: Domain::Unit, rank: 0, default: None }],
+    support: Support::BINARY,
+    discrete: true,
+    event: 0,
+    density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1] }]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| f64::from(u8::from(p > 1.0 - a[0]))),
+    sample: Sampler::Number(|rng, a| f64::from(u8::from(draw::uniform(rng) < a[0]))),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[1.0], args: &[&[0.3]] },
+        Probe { x: &[0.0], args: &[&[0.3]] },
+        Probe { x: &[1.0], args: &[&[1e-9]] },
+        Probe { x: &[0.0], args: &[&[1e-9]] },
+    ],
+};

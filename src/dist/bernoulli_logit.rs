@@ -1,0 +1,64 @@
+//! The Bernoulli distribution, by log odds: the likelihood of a logistic regression.
+
+use super::draw;
+use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    JOINT = "bernoulli_logit"(x, alpha), "-log(1 + exp(±alpha)), minus where x is 1";
+    value -((alpha - (x * alpha).scale(2.0)).log1p_exp());
+    slopes(_y) {
+        let sign = x.scale(2.0).shift(-1.0);
+        let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
+        [(alpha * miss).scale(2.0), sign * miss]
+    };
+    probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]]
+}
+
+scalar_row! {
+    LCDF = "bernoulli_logit_lcdf"(x, alpha), "log P(X ≤ x)";
+    value x.if_less(T::one(), x.if_less(T::zero(), T::splat(f64::NEG_INFINITY), -(alpha.log1p_exp())), T::zero());
+    slopes(_y) [
+        T::zero(),
+        x.if_less(T::one(), x.if_less(T::zero(), T::zero(), -alpha.inv_logit()), T::zero())
+    ];
+    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]]
+}
+
+scalar_row! {
+    LCCDF = "bernoulli_logit_lccdf"(x, alpha), "log P(X > x)";
+    value x.if_less(T::one(), x.if_less(T::zero(), T::zero(), -((-alpha).log1p_exp())), T::splat(f64::NEG_INFINITY));
+    slopes(_y) [
+        T::zero(),
+        x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (-alpha).inv_logit()), T::zero())
+    ];
+    probes [&[0.0, 0.3], &[-1.0, 0.2]]
+}
+
+/// 1 / (1 + e^-x) of one number.
+pub(super) fn inv_logit(x: f64) -> f64 {
+    crate::num::real::Real::inv_logit(x)
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "bernoulli_logit",
+    doc: "1 with probability inv_logit(alpha), else 0",
+    formula: "-log1p_exp((1 - 2 * x) * alpha)",
+    args: &[ArgSpec { name: "alpha", domain: Domain::Real, rank: 0, default: None }],
+    support: Support::BINARY,
+    discrete: true,
+    event: 0,
+    density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1] }]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| f64::from(u8::from(p > inv_logit(-a[0])))),
+    sample: Sampler::Number(|rng, a| f64::from(u8::from(draw::uniform(rng) < inv_logit(a[0])))),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[1.0], args: &[&[0.3]] },
+        Probe { x: &[0.0], args: &[&[40.0]] },
+        Probe { x: &[1.0], args: &[&[40.0]] },
+        Probe { x: &[1.0], args: &[&[-700.0]] },
+    ],
+};

@@ -1,0 +1,81 @@
+//! The Cauchy distribution about zero, folded onto the positive numbers.
+
+use super::cauchy::minus_log1p_slope;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
+use super::shared::{LN_PI, scale_only, unit};
+use crate::num::real::Real;
+use crate::ops::scalar::scalar_row;
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
+
+scalar_row! {
+    JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
+    value -(x / sigma).square().log1p();
+    slopes(_y) { let z = x / sigma; scale_only(minus_log1p_slope(z), z, sigma) };
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+}
+
+scalar_row! {
+    SCALE = "half_cauchy.scale"(sigma), "log 2 - log sigma - log π";
+    value -sigma.ln().shift(LN_PI - LN_2);
+    slopes(_y) [-sigma.recip()];
+    probes [&[0.3], &[1e-6], &[1e6]]
+}
+
+scalar_row! {
+    LCDF = "half_cauchy_lcdf"(x, sigma), "log(2 atan(x / sigma) / π)";
+    value log_angle(x / sigma);
+    slopes(y) { let z = x / sigma; scale_only(ratio(z, y), z, sigma) };
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+}
+
+scalar_row! {
+    LCCDF = "half_cauchy_lccdf"(x, sigma), "log(2 atan(sigma / x) / π)";
+    value log_angle(sigma / x);
+    slopes(y) { let z = x / sigma; scale_only(-ratio(z, y), z, sigma) };
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+}
+
+/// log(2 atan(z) / π) for z > 0.
+#[inline(always)]
+fn log_angle<T: Real>(z: T) -> T {
+    let near = z.atan().scale(FRAC_2_PI).ln();
+    let far = z.recip().atan().scale(-FRAC_2_PI).log1p();
+    z.if_less(T::one(), near, far)
+}
+
+/// density / probability at z, where the log probability is y.
+#[inline(always)]
+fn ratio<T: Real>(z: T, y: T) -> T {
+    (-y).exp().scale(FRAC_2_PI) / z.square().shift(1.0)
+}
+
+/// tan(π p / 2), from the nearer end.
+fn standard_quantile(p: f64) -> f64 {
+    if p < 0.5 { (FRAC_PI_2 * p).tan() } else { 1.0 / (FRAC_PI_2 * (1.0 - p)).tan() }
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "half_cauchy",
+    doc: "absolute value of a Cauchy with location 0 and scale sigma",
+    formula: "log(2) - log1p((x / sigma)^2) - log(sigma) - log(pi())",
+    args: &[ArgSpec::positive("sigma")],
+    support: Support::POSITIVE,
+    discrete: false,
+    event: 0,
+    density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1] }, Part { row: &SCALE, of: &[1] }]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| a[0] * standard_quantile(p)),
+    sample: Sampler::Number(|rng, a| a[0] * standard_quantile(unit(rng))),
+    noncentered: Some(Noncentered {
+        base: &ROW,
+        base_args: &[BaseArg::Number(1.0)],
+        build: |b, z, a| b.mul(a[0], z),
+    }),
+    probes: &[
+        Probe { x: &[0.3], args: &[&[2.0]] },
+        Probe { x: &[300.0], args: &[&[0.5]] },
+        Probe { x: &[1e-4], args: &[&[5.0]] },
+    ],
+};

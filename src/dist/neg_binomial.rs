@@ -1,0 +1,94 @@
+//! The negative binomial distribution, by shape and inverse scale: a Poisson whose rate is gamma(alpha, beta).
+
+use super::count::{LOG_FACTORIAL, RISE};
+use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use super::tails::{self, Counts};
+use super::{count, draw};
+use crate::num::real::Real;
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    JOINT = "neg_binomial"(x, alpha, beta), "x log(alpha / (1 + beta)) - alpha log(1 + 1 / beta)";
+    value log_joint(x, alpha, beta);
+    slopes(_y, need) [
+        if need[0] { alpha.ln() - beta.log1p() } else { T::zero() },
+        if need[1] { x / alpha - beta.recip().log1p() } else { T::zero() },
+        (alpha / beta - x) / beta.shift(1.0)
+    ];
+    probes [&[2.0, 0.3, 0.7], &[0.0, 5.0, 1e-3], &[40.0, 1e8, 3e6]]
+}
+
+scalar_row! {
+    LCDF = "neg_binomial_lcdf"(x, alpha, beta), "log P(X ≤ x)";
+    value tails::lcdf::<Sum, T, 2>(x, [alpha, beta]).0;
+    slopes(_y) { let [alpha, beta] = tails::lcdf::<Sum, T, 2>(x, [alpha, beta]).1; [T::zero(), alpha, beta] };
+    probes [&[2.0, 1.3, 0.7], &[0.0, 5.0, 0.2], &[80.0, 30.0, 3.0]]
+}
+
+scalar_row! {
+    LCCDF = "neg_binomial_lccdf"(x, alpha, beta), "log P(X > x)";
+    value tails::lccdf::<Sum, T, 2>(x, [alpha, beta]).0;
+    slopes(_y) { let [alpha, beta] = tails::lccdf::<Sum, T, 2>(x, [alpha, beta]).1; [T::zero(), alpha, beta] };
+    probes [&[2.0, 1.3, 0.7], &[0.0, 5.0, 0.2], &[80.0, 30.0, 3.0]]
+}
+
+/// log P(X = x) less the rising factorial of alpha and x!; for large alpha and beta, x log μ - μ with μ = alpha / beta.
+#[inline(always)]
+fn log_joint<T: Real>(x: T, alpha: T, beta: T) -> T {
+    x * (alpha.ln() - beta.log1p()) - alpha * beta.recip().log1p()
+}
+
+/// The sums behind the cumulative probabilities.
+struct Sum;
+
+impl Counts<2> for Sum {
+    fn log_pmf<T: Real>(k: T, [alpha, beta]: [T; 2]) -> T {
+        count::lrise(k, alpha) + log_joint(k, alpha, beta) - k.shift(1.0).lgamma()
+    }
+    fn ratio<T: Real>(k: T, [alpha, beta]: [T; 2]) -> (T, T) {
+        (k + alpha, k.shift(1.0) * beta.shift(1.0))
+    }
+    fn score<T: Real>(k: T, [alpha, beta]: [T; 2]) -> [T; 2] {
+        let in_alpha = count::lrise_a(k, alpha) + k / alpha - beta.recip().log1p();
+        [in_alpha, (alpha / beta - k) / beta.shift(1.0)]
+    }
+    fn score_step<T: Real>(k: T, [alpha, beta]: [T; 2]) -> [T; 2] {
+        [(alpha + k).recip(), -(beta.shift(1.0).recip())]
+    }
+    fn mean([alpha, beta]: [f64; 2]) -> f64 {
+        alpha / beta
+    }
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "neg_binomial",
+    doc: "counts with mean alpha / beta and variance alpha / beta^2 * (1 + beta)",
+    formula: "lgamma(x + alpha) - lgamma(alpha) - lfactorial(x) - alpha * log1p(1 / beta) - x * log1p(beta)",
+    args: &[
+        ArgSpec { name: "alpha", domain: Domain::Positive, rank: 0, default: None },
+        ArgSpec { name: "beta", domain: Domain::Positive, rank: 0, default: None },
+    ],
+    support: Support::COUNT,
+    discrete: true,
+    event: 0,
+    density: Density::Parts(&[
+        Part { row: &JOINT, of: &[0, 1, 2] },
+        Part { row: &RISE, of: &[0, 1] },
+        Part { row: &LOG_FACTORIAL, of: &[0] },
+    ]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| tails::quantile(p, a[0] / a[1], a, &LCDF, &LCCDF)),
+    sample: Sampler::Number(|rng, a| {
+        let rate = draw::log_gamma(rng, a[0]).exp() / a[1];
+        draw::poisson(rng, rate)
+    }),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[2.0], args: &[&[0.3], &[0.7]] },
+        Probe { x: &[0.0], args: &[&[5.0], &[1e-3]] },
+        Probe { x: &[60.0], args: &[&[4.0], &[3.0]] },
+        Probe { x: &[40.0], args: &[&[1e4], &[3e2]] },
+    ],
+};

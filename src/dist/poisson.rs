@@ -1,0 +1,76 @@
+//! The Poisson distribution, by rate.
+
+use super::count::LOG_FACTORIAL;
+use super::draw;
+use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use super::tails::{self, Counts};
+use crate::num::real::Real;
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    JOINT = "poisson"(x, lambda), "x log lambda - lambda";
+    value x.xlogy(lambda) - lambda;
+    slopes(_y, need) [
+        if need[0] { lambda.ln() } else { T::zero() },
+        x.if_equal(T::zero(), T::zero(), x / lambda).shift(-1.0)
+    ];
+    probes [&[2.0, 0.3], &[0.0, 1e-9], &[1e4, 9.9e3]]
+}
+
+scalar_row! {
+    LCDF = "poisson_lcdf"(x, lambda), "log P(X ≤ x)";
+    value tails::lcdf::<Sum, T, 1>(x, [lambda]).0;
+    slopes(_y) [T::zero(), tails::lcdf::<Sum, T, 1>(x, [lambda]).1[0]];
+    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]]
+}
+
+scalar_row! {
+    LCCDF = "poisson_lccdf"(x, lambda), "log P(X > x)";
+    value tails::lccdf::<Sum, T, 1>(x, [lambda]).0;
+    slopes(_y) [T::zero(), tails::lccdf::<Sum, T, 1>(x, [lambda]).1[0]];
+    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]]
+}
+
+/// The sums behind the cumulative probabilities.
+struct Sum;
+
+impl Counts<1> for Sum {
+    fn log_pmf<T: Real>(k: T, [lambda]: [T; 1]) -> T {
+        k.xlogy(lambda) - lambda - k.shift(1.0).lgamma()
+    }
+    fn ratio<T: Real>(k: T, [lambda]: [T; 1]) -> (T, T) {
+        (lambda, k.shift(1.0))
+    }
+    fn score<T: Real>(k: T, [lambda]: [T; 1]) -> [T; 1] {
+        [k.if_equal(T::zero(), T::zero(), k / lambda).shift(-1.0)]
+    }
+    fn score_step<T: Real>(_: T, [lambda]: [T; 1]) -> [T; 1] {
+        [lambda.recip()]
+    }
+    fn mean([lambda]: [f64; 1]) -> f64 {
+        lambda
+    }
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "poisson",
+    doc: "counts with mean lambda",
+    formula: "multiply_log(x, lambda) - lambda - lfactorial(x)",
+    args: &[ArgSpec { name: "lambda", domain: Domain::NonNegative, rank: 0, default: None }],
+    support: Support::COUNT,
+    discrete: true,
+    event: 0,
+    density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1] }, Part { row: &LOG_FACTORIAL, of: &[0] }]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| tails::quantile(p, a[0], a, &LCDF, &LCCDF)),
+    sample: Sampler::Number(|rng, a| draw::poisson(rng, a[0])),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[2.0], args: &[&[0.3]] },
+        Probe { x: &[0.0], args: &[&[1e-9]] },
+        Probe { x: &[60.0], args: &[&[3.0]] },
+        Probe { x: &[1e4], args: &[&[9.9e3]] },
+    ],
+};

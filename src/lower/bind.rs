@@ -1,0 +1,316 @@
+//! Declared data meet the files: values, sizes, categories, missing cells.
+
+use super::env::{Binding, Value};
+use super::param::Region;
+use super::{Lowerer, Result};
+use crate::data::{Found, Levels, Limit, Missing, Side};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program, StmtKind, TypeExpr};
+use crate::transform;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The categories that share a name for their number of levels.
+struct Family<'d> {
+    columns: Vec<Found<'d>>,
+    levels: Arc<Levels>,
+}
+
+impl<'d> Lowerer<'d> {
+    pub(super) fn bind_data(&mut self, program: &Program) -> Result<()> {
+        let declared: Vec<&DataDecl> = program
+            .statements
+            .iter()
+            .flat_map(|s| match &s.kind {
+                StmtKind::Data(d) => d.as_slice(),
+                _ => &[],
+            })
+            .collect();
+        let families = self.families(&declared)?;
+        for decl in declared {
+            self.b.set_span(Some(decl.span));
+            self.declaration(decl, &families)?;
+        }
+        Ok(())
+    }
+
+    /// Levels of all categories, so that a size such as `J` is known wherever it is used.
+    fn families(&mut self, declared: &[&DataDecl]) -> Result<HashMap<String, Family<'d>>> {
+        let mut families: HashMap<String, Family<'d>> = HashMap::new();
+        for decl in declared.iter().filter(|d| d.ty.base == BaseType::Category) {
+            let key = decl.ty.levels_name.as_ref().map_or(decl.name.name.clone(), |n| n.name.clone());
+            let found = self.category_column(decl)?;
+            families
+                .entry(key)
+                .or_insert_with(|| Family { columns: Vec::new(), levels: Arc::default() })
+                .columns
+                .push(found);
+        }
+        for decl in declared.iter().filter(|d| d.ty.base == BaseType::Category) {
+            let key = decl.ty.levels_name.as_ref().map_or(decl.name.name.clone(), |n| n.name.clone());
+            let Some(family) = families.get_mut(&key) else { continue };
+            if !family.levels.is_empty() {
+                continue;
+            }
+            let columns: Vec<&Found> = family.columns.iter().collect();
+            let levels = match (&decl.ty.levels, self.data_integer(&key)?) {
+                (Some(given), _) => {
+                    Levels::given(&given.iter().map(|l| l.text.as_str()).collect::<Vec<_>>())?
+                }
+                (None, Some(size)) => Levels::counted(&columns, size, &key)?,
+                (None, None) => Levels::sorted(&columns),
+            };
+            if let Some(name) = &decl.ty.levels_name {
+                self.bind_size(&name.name, levels.len(), name.span)?;
+                if !levels.are_indices() {
+                    self.env.set_labels(&name.name, levels.labels().into());
+                }
+            }
+            family.levels = Arc::new(levels);
+        }
+        Ok(families)
+    }
+
+    fn category_column(&self, decl: &DataDecl) -> Result<Found<'d>> {
+        if let Some(DataSource::Columns { patterns, .. }) = &decl.source {
+            return self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect());
+        }
+        let found = self.data.find_category(&decl.name.name).map_err(|e| marked(e, decl.span))?;
+        match found {
+            Some(found) => Ok(found),
+            None => self.data.require(&decl.name.name).map_err(|e| marked(e, decl.span)),
+        }
+    }
+
+    fn columns(&self, decl: &DataDecl, patterns: Vec<&str>) -> Result<Found<'d>> {
+        let single = matches!(&decl.source, Some(DataSource::Columns { single: true, .. }));
+        match patterns.as_slice() {
+            [one] if single => self.data.column(&decl.name.name, one),
+            many => self.data.columns(&decl.name.name, many),
+        }
+        .map_err(|e| marked(e, decl.span))
+    }
+
+    fn declaration(&mut self, decl: &DataDecl, families: &HashMap<String, Family<'d>>) -> Result<()> {
+        let name = &decl.name.name;
+        let found = match &decl.source {
+            Some(DataSource::Columns { patterns, .. }) => {
+                self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect())?
+            }
+            Some(DataSource::Default(e)) => match self.data.find(name).map_err(|e| marked(e, decl.span))? {
+                Some(found) => found,
+                None => {
+                    let value = self.expr(e)?;
+                    self.env.set(name, Binding::Value(value));
+                    return Ok(());
+                }
+            },
+            None if decl.ty.base == BaseType::Category => self.category_column(decl)?,
+            None => match self.data.find(name) {
+                Ok(Some(found)) => found,
+                Ok(None) => match self.size_of_name(name) {
+                    Some(value) => {
+                        self.env.set_everywhere(name, Binding::Value(value));
+                        return Ok(());
+                    }
+                    None => {
+                        return Err(marked(
+                            self.data.require(name).err().unwrap_or_else(|| self.unknown(name, decl.span)),
+                            decl.span,
+                        ));
+                    }
+                },
+                Err(e) => return Err(marked(e, decl.span)),
+            },
+        };
+        let found = self.matched(found, &decl.ty, families).map_err(|e| marked(e, decl.span))?;
+        let found = if decl.ty.dims.is_empty() {
+            found.as_scalar().map_err(|e| marked(e, decl.span))?
+        } else {
+            found
+        };
+        self.check_shape(&found, decl)?;
+        let value = self.values(&found, decl, families)?;
+        if decl.ty.dims.is_empty() && value.integer {
+            self.env.set_everywhere(name, Binding::Value(value));
+        } else {
+            self.env.set(name, Binding::Value(value));
+        }
+        Ok(())
+    }
+
+    /// `N : int` where N is not in the data but follows from the shape of something declared before.
+    fn size_of_name(&self, name: &str) -> Option<Value> {
+        match self.env.get(name) {
+            Some(Binding::Value(v)) => Some(v.clone()),
+            Some(Binding::Elements(_) | Binding::Function(_)) | None => None,
+        }
+    }
+
+    /// One row for each level of a category: put in the order of the levels.
+    fn matched(
+        &self,
+        found: Found<'d>,
+        ty: &TypeExpr,
+        families: &HashMap<String, Family<'d>>,
+    ) -> Result<Found<'d>> {
+        let first = ty.dims.first().and_then(|e| match &e.kind {
+            ExprKind::Name(name) => families.get(name),
+            _ => None,
+        });
+        match first.and_then(|f| f.columns.first().map(|c| (c, &f.levels))) {
+            Some((category, levels)) => found.matched(category, levels),
+            None => Ok(found),
+        }
+    }
+
+    fn check_shape(&mut self, found: &Found, decl: &DataDecl) -> Result<()> {
+        let shape = found.shape().to_vec();
+        if shape.len() != decl.ty.dims.len() {
+            return Err(Diagnostic::error(
+                "data-shape",
+                format!(
+                    "`{}` has {} here, and {} is {}",
+                    decl.name.name,
+                    axes(decl.ty.dims.len()),
+                    found.describe(),
+                    axes(shape.len())
+                ),
+            )
+            .label(decl.ty.span, "")
+            .help("write one size for each axis: `real[N]` for a column, `real[N, D]` for a matrix"));
+        }
+        for (e, &n) in decl.ty.dims.iter().zip(&shape) {
+            match &e.kind {
+                ExprKind::Name(size) if self.env.get(size).is_none() => self.bind_size(size, n, e.span)?,
+                _ => {
+                    let wanted = self.integer(e)?;
+                    if wanted != n as i64 {
+                        return Err(self.size_mismatch(found, decl, e, wanted, n));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn size_mismatch(&self, found: &Found, decl: &DataDecl, e: &Expr, wanted: i64, n: usize) -> Diagnostic {
+        let size = e.span.text(self.source);
+        Diagnostic::error(
+            "data-shape",
+            format!("`{}` has size {n} where `{size}` is {wanted}", decl.name.name),
+        )
+        .label(e.span, format!("{wanted} from what was read before"))
+        .note(format!("found: {}", found.describe()))
+        .help("arrays declared with one size must have one length; use another name for another size")
+    }
+
+    /// Binds a size; the data may give it too, and must then agree.
+    fn bind_size(&mut self, name: &str, n: usize, span: Span) -> Result<()> {
+        if let Some(given) = self.data_integer(name)?
+            && given != n
+        {
+            return Err(Diagnostic::error(
+                "data-shape",
+                format!("the data say that `{name}` is {given}, and here it is {n}"),
+            )
+            .label(span, ""));
+        }
+        let node = self.b.number(n as f64);
+        self.env.set_everywhere(name, Binding::Value(Value::integer(node, false)));
+        Ok(())
+    }
+
+    /// A size given in the data as a scalar.
+    fn data_integer(&self, name: &str) -> Result<Option<usize>> {
+        let Some(found) = self.data.find(name).ok().flatten().filter(|f| f.shape().is_empty()) else {
+            return Ok(None);
+        };
+        let value = found.as_int()?;
+        Ok(value.first().and_then(|&n| usize::try_from(n).ok()))
+    }
+
+    fn values(
+        &mut self,
+        found: &Found,
+        decl: &DataDecl,
+        families: &HashMap<String, Family<'d>>,
+    ) -> Result<Value> {
+        let shape = found.shape().to_vec();
+        let mark = |e| marked(e, decl.span);
+        let integers = |v: Vec<i64>| v.into_iter().map(|n| n as f64).collect::<Vec<f64>>();
+        let (numbers, integer, levels) = match decl.ty.base {
+            BaseType::Real => {
+                let missing = if decl.missing { Missing::Keep } else { Missing::Refuse };
+                (found.as_real(missing).map_err(mark)?.to_vec(), false, None)
+            }
+            BaseType::Int => (integers(found.as_int().map_err(mark)?), true, None),
+            BaseType::Binary => (integers(found.as_binary().map_err(mark)?), true, None),
+            BaseType::Count => (integers(found.as_count().map_err(mark)?), true, None),
+            BaseType::Category => {
+                let key = decl.ty.levels_name.as_ref().map_or(&decl.name.name, |n| &n.name);
+                let levels = families.get(key).map(|f| f.levels.clone()).unwrap_or_default();
+                let codes = found.as_category(&levels).map_err(mark)?;
+                (codes.into_iter().map(|c| c as f64).collect(), true, Some(levels))
+            }
+            BaseType::Simplex
+            | BaseType::Ordered
+            | BaseType::PositiveOrdered
+            | BaseType::UnitVector
+            | BaseType::SumToZero
+            | BaseType::CorrMatrix
+            | BaseType::CovMatrix
+            | BaseType::CholeskyCorr
+            | BaseType::CholeskyCov => (found.as_real(Missing::Refuse).map_err(mark)?.to_vec(), false, None),
+        };
+        self.check_limits(found, &numbers, decl)?;
+        if decl.missing && numbers.iter().any(|x| x.is_nan()) {
+            return self.with_missing(numbers, shape, decl);
+        }
+        let node = self.b.constant(numbers, shape);
+        Ok(Value { node, integer, from_data: true, levels })
+    }
+
+    fn check_limits(&mut self, found: &Found, numbers: &[f64], decl: &DataDecl) -> Result<()> {
+        for (bound, side) in [(&decl.ty.lower, Side::Lower), (&decl.ty.upper, Side::Upper)] {
+            let Some(bound) = bound else { continue };
+            let value = self.expr(&bound.value)?;
+            let Some(at) = self.b.constant_of(value.node).cloned() else { continue };
+            found
+                .check_limit(numbers, &Limit { side, at: &at, closed: bound.closed })
+                .map_err(|e| marked(e, decl.ty.span))?;
+        }
+        Ok(())
+    }
+
+    /// Empty cells become latents called `NAME_missing`.
+    fn with_missing(&mut self, numbers: Vec<f64>, shape: Vec<usize>, decl: &DataDecl) -> Result<Value> {
+        let empty: Vec<usize> = (0..numbers.len()).filter(|&i| numbers[i].is_nan()).collect();
+        let region = match self.region(Some(&decl.ty), None, &shape, decl.span)? {
+            region if region.bounds.iter().all(|&b| self.b.dims(b).is_empty()) => region,
+            _ => Region { transform: transform::TABLE[0], bounds: Vec::new(), text: "real".into() },
+        };
+        let name = format!("{}_missing", decl.name.name);
+        let latent = self.constrained(&name, region, &[empty.len()], vec![None], decl.span)?;
+        let n = numbers.len();
+        let known = self.b.constant(numbers, vec![n]);
+        let all = self.b.concat(&[known, latent.node], vec![n + empty.len()]);
+        let mut table: Vec<u32> = (0..n as u32).collect();
+        empty.iter().enumerate().for_each(|(k, &i)| table[i] = (n + k) as u32);
+        let node = self.b.take(all, table, shape);
+        Ok(Value { node, integer: false, from_data: true, levels: None })
+    }
+}
+
+fn axes(n: usize) -> String {
+    match n {
+        0 => "no axis (a scalar)".into(),
+        1 => "1 axis".into(),
+        n => format!("{n} axes"),
+    }
+}
+
+/// Adds the declaration to an error of the data room.
+fn marked(error: Diagnostic, span: Span) -> Diagnostic {
+    if error.labels.is_empty() { error.label(span, "declared here") } else { error }
+}

@@ -1,0 +1,201 @@
+//! Calls of functions: the model's own, the tables', and log densities by name.
+
+use super::env::{Binding, Value};
+use super::{Lowerer, Result, at};
+use crate::facts::Size;
+use crate::func::{self, Ty};
+use crate::graph::NodeId;
+use crate::ops::scalar::{self, ScalarRow};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{Arg, FnDecl, Ident, StmtKind};
+use std::sync::Arc;
+
+/// Endings that turn a distribution's name into a function.
+const SUFFIXES: [&str; 4] = ["_lpdf", "_lpmf", "_lcdf", "_lccdf"];
+
+/// Functions of integers that give integers.
+const INTEGER_ROWS: [&str; 8] = ["abs", "fmax", "fmin", "idiv", "mod", "floor", "ceil", "round"];
+
+impl Lowerer<'_> {
+    pub(super) fn call(&mut self, name: &Ident, args: &[Arg], span: Span) -> Result<Value> {
+        if let Some(Binding::Function(f)) = self.env.get(&name.name) {
+            let f = f.clone();
+            return self.own_function(&f, args, span);
+        }
+        if let Some(row) = func::find(&name.name) {
+            return self.table_function(row, args, span);
+        }
+        if let Some(row) = scalar::find(&name.name) {
+            return self.elementwise(row, args, span);
+        }
+        for suffix in SUFFIXES {
+            if let Some(row) = name.name.strip_suffix(suffix).and_then(crate::dist::find) {
+                return self.density_function(row, suffix, args, span);
+            }
+        }
+        Err(self.unknown(&name.name, name.span))
+    }
+
+    fn own_function(&mut self, f: &Arc<FnDecl>, args: &[Arg], span: Span) -> Result<Value> {
+        if self.calls.contains(&f.name.name) {
+            return Err(Diagnostic::error("recursion", format!("`{}` calls itself", f.name.name))
+                .label(span, "")
+                .help("a function is expanded where it is called, so it cannot call itself; use a loop"));
+        }
+        let names: Vec<&str> = f.params.iter().map(|p| p.name.as_str()).collect();
+        let required = vec![true; names.len()];
+        let values = self.arguments(&f.name.name, &names, &required, args, span)?;
+        self.calls.push(f.name.name.clone());
+        let outside = self.env.enter_function();
+        for (param, value) in f.params.iter().zip(values) {
+            if let Some(value) = value {
+                self.env.set(&param.name, Binding::Value(value));
+            }
+        }
+        let result = self.function_body(f);
+        self.env.leave_function(outside);
+        self.calls.pop();
+        result
+    }
+
+    fn function_body(&mut self, f: &FnDecl) -> Result<Value> {
+        for stmt in &f.body {
+            if !matches!(stmt.kind, StmtKind::Let(_) | StmtKind::For(_) | StmtKind::If(_)) {
+                return Err(Diagnostic::error(
+                    "not-in-function",
+                    "a function may only define and return values",
+                )
+                .label(stmt.span, "")
+                .help("move statements about data and parameters out of the function"));
+            }
+        }
+        self.statements(&f.body)?;
+        self.expr(&f.result)
+    }
+
+    fn table_function(&mut self, row: &'static func::Function, args: &[Arg], span: Span) -> Result<Value> {
+        let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
+        let required: Vec<bool> = row.args.iter().map(|a| !a.optional).collect();
+        let values = self.arguments(row.name, &names, &required, args, span)?;
+        let types: Vec<Option<Ty>> = values.iter().map(|v| v.as_ref().map(|v| self.type_of(v))).collect();
+        let ty = (row.check)(&types).map_err(|e| {
+            Diagnostic::error("wrong-argument", format!("`{}`: {e}", row.name)).label(span, "")
+        })?;
+        let nodes: Vec<Option<NodeId>> = values.iter().map(|v| v.as_ref().map(|v| v.node)).collect();
+        let node = at((row.build)(&mut self.b, &nodes), span)?;
+        let from_data = values.iter().flatten().any(|v| v.from_data);
+        Ok(Value { node, integer: ty.integer, from_data, levels: None })
+    }
+
+    fn type_of(&self, value: &Value) -> Ty {
+        Ty {
+            shape: self.b.dims(value.node).iter().map(|&n| Size::known(n)).collect(),
+            integer: value.integer,
+            value: self
+                .b
+                .scalar_of(value.node)
+                .filter(|x| value.integer && x.abs() < 9e15)
+                .map(|x| Size::integer(x as i64)),
+        }
+    }
+
+    fn elementwise(&mut self, row: &'static ScalarRow, args: &[Arg], span: Span) -> Result<Value> {
+        let required = vec![true; row.args.len()];
+        let values: Vec<Value> =
+            self.arguments(row.name, row.args, &required, args, span)?.into_iter().flatten().collect();
+        let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
+        let node = at(self.b.map(row, &nodes), span)?;
+        let integer = values.iter().all(|v| v.integer) && INTEGER_ROWS.contains(&row.name)
+            || row.name == "where" && values[1].integer && values[2].integer
+            || matches!(row.name, "floor" | "ceil" | "round");
+        Ok(Value { node, integer, from_data: values.iter().any(|v| v.from_data), levels: None })
+    }
+
+    fn density_function(
+        &mut self,
+        row: &'static crate::dist::Distribution,
+        suffix: &str,
+        args: &[Arg],
+        span: Span,
+    ) -> Result<Value> {
+        let mut names = vec!["x"];
+        names.extend(row.args.iter().map(|a| a.name));
+        let mut required = vec![true];
+        required.extend(row.args.iter().map(|a| a.default.is_none()));
+        let mut values = self.arguments(&format!("{}{suffix}", row.name), &names, &required, args, span)?;
+        let Some(x) = values.remove(0) else {
+            return Err(Diagnostic::error("arity", "a value is needed").label(span, ""));
+        };
+        let values = self.with_defaults(row, values);
+        let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
+        let from_data = x.from_data || values.iter().any(|v| v.from_data);
+        let cdf = match suffix {
+            "_lcdf" => Some(row.lcdf),
+            "_lccdf" => Some(row.lccdf),
+            _ => None,
+        };
+        let node = match cdf {
+            None => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
+            Some(Some(cdf)) => {
+                let mut all = vec![x.node];
+                all.extend(nodes);
+                at(self.b.map(cdf, &all), span)?
+            }
+            Some(None) => {
+                return Err(Diagnostic::error(
+                    "no-cdf",
+                    format!("{} has no cumulative distribution function here", row.name),
+                )
+                .label(span, ""));
+            }
+        };
+        Ok(Value::real(node, from_data))
+    }
+
+    /// Arguments put in order, by position and by name. Optional ones that were not given are None.
+    pub(super) fn arguments(
+        &mut self,
+        what: &str,
+        names: &[&str],
+        required: &[bool],
+        args: &[Arg],
+        span: Span,
+    ) -> Result<Vec<Option<Value>>> {
+        let mut values: Vec<Option<Value>> = vec![None; names.len()];
+        for (i, arg) in args.iter().enumerate() {
+            let place = match &arg.name {
+                Some(name) => names.iter().position(|n| *n == name.name).ok_or_else(|| {
+                    Diagnostic::error("unknown-argument", format!("`{what}` has no argument `{}`", name.name))
+                        .label(name.span, "")
+                        .note(format!("its arguments are {}", names.join(", ")))
+                })?,
+                None => i,
+            };
+            let value = self.expr(&arg.value)?;
+            match values.get_mut(place) {
+                Some(slot @ None) => *slot = Some(value),
+                Some(Some(_)) => {
+                    return Err(Diagnostic::error(
+                        "argument-twice",
+                        format!("`{}` is given twice", names[place]),
+                    )
+                    .label(arg.value.span, ""));
+                }
+                None => return Err(arity(what, names, required, args.len(), span)),
+            }
+        }
+        if values.iter().zip(required).any(|(v, r)| *r && v.is_none()) {
+            return Err(arity(what, names, required, args.len(), span));
+        }
+        Ok(values)
+    }
+}
+
+fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span) -> Diagnostic {
+    let least = required.iter().filter(|r| **r).count();
+    let wanted = if least == names.len() { least.to_string() } else { format!("{least} to {}", names.len()) };
+    let plural = if wanted == "1" { "" } else { "s" };
+    Diagnostic::error("arity", format!("`{what}` takes {wanted} argument{plural}, and {given} are given"))
+        .label(span, "")
+        .help(format!("write `{what}({})`", names.join(", ")))
+}

@@ -1,0 +1,333 @@
+//! Log densities of distributions as written: rows, mixtures, truncation, censoring, extra zeros.
+
+use super::dist::Dist;
+use super::env::Value;
+use super::{Lowerer, Result, at};
+use crate::dist::{self, Distribution, End, Support};
+use crate::graph::{BuildError, Builder, NodeId};
+use crate::ops::scalar::{self, ScalarRow};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::Sample;
+
+type Built = std::result::Result<NodeId, BuildError>;
+
+impl Lowerer<'_> {
+    /// The term of `value ~ dist weight w`.
+    pub(super) fn density_sum(
+        &mut self,
+        dist: &Dist,
+        value: &Value,
+        weight: Option<(Value, Span)>,
+        s: &Sample,
+    ) -> Result<NodeId> {
+        self.check_value(dist, value, s.value.span)?;
+        let weight = match weight {
+            Some((w, span)) if self.b.constant_of(w.node).is_none() => {
+                return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
+                    .label(span, ""));
+            }
+            other => other.map(|(w, _)| w.node),
+        };
+        at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
+    }
+
+    /// Refuses data outside the support, and reals where integers are needed.
+    pub(super) fn check_value(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        match dist {
+            Dist::Row { row, args, .. } => self.check_row_value(row, args, value, span),
+            Dist::Mixture(parts) => parts.iter().try_for_each(|(_, d)| match d {
+                Dist::Row { row, .. } => self.check_integer(row, value, span),
+                _ => Ok(()),
+            }),
+            Dist::Truncated { inner, .. }
+            | Dist::Censored { inner, .. }
+            | Dist::ZeroInflated { inner, .. } => self.check_value(inner, value, span),
+        }
+    }
+
+    fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
+        if row.discrete && !value.integer {
+            return Err(Diagnostic::error(
+                "real-for-integer",
+                format!("`{}` describes integers, and this is real", row.name),
+            )
+            .label(span, "")
+            .help("declare the data `count`, `binary`, `int` or `category`"));
+        }
+        if row.discrete && self.b.constant_of(value.node).is_none() {
+            return Err(Diagnostic::error(
+                "discrete-latent",
+                format!("`{}` describes data; latents are continuous here", row.name),
+            )
+            .label(span, "this is a parameter")
+            .help("sum a discrete latent out with `mixture`"));
+        }
+        Ok(())
+    }
+
+    fn check_row_value(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
+        self.check_integer(row, value, span)?;
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        let (lower, upper, closed) = match row.support {
+            Support::Interval(a, b) => (a, b, false),
+            Support::Integers(a, b) => (a, b, true),
+            Support::Counts => (End::At(0.0), End::At(f64::INFINITY), true),
+            _ => return Ok(()),
+        };
+        let dims = self.b.dims(value.node).to_vec();
+        let end = |e: End, i: usize, missing: f64| -> f64 {
+            match e {
+                End::At(x) => x,
+                End::Arg(k) => self.b.constant_of(args[k]).map_or(missing, |c| {
+                    let index = crate::ops::operand::Broadcast::between(self.b.dims(args[k]), &dims);
+                    c.get(index.at(i)).copied().unwrap_or(missing)
+                }),
+                End::Length(k) => self.b.dims(args[k]).last().map_or(missing, |&n| n as f64),
+            }
+        };
+        for (i, &x) in numbers.iter().enumerate() {
+            let (lo, hi) = (end(lower, i, f64::NEG_INFINITY), end(upper, i, f64::INFINITY));
+            // A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
+            if x.is_nan() || x < lo || x > hi {
+                let which = if numbers.len() > 1 {
+                    format!("element {} is {x}", i + 1)
+                } else {
+                    format!("it is {x}")
+                };
+                let (open, close) = if closed { ("[", "]") } else { ("(", ")") };
+                return Err(Diagnostic::error(
+                    "outside-support",
+                    format!("the values of `{}` lie in {open}{lo}, {hi}{close}, and {which}", row.name),
+                )
+                .label(span, "")
+                .help("choose a distribution whose support contains the data, or correct the data"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sum over all elements.
+pub(super) fn sum(b: &mut Builder, dist: &Dist, x: NodeId, weight: Option<NodeId>) -> Built {
+    match dist {
+        Dist::Row { row, args, .. } => dist::log_density_sum(b, row, x, args, weight),
+        Dist::Censored { inner, left, right, lower, upper } => {
+            let (below, above) = censored_sets(b, x, [*left, *right, *lower, *upper])?;
+            censored_sum(b, inner, x, &below, &above, weight)
+        }
+        Dist::Mixture(_) | Dist::Truncated { .. } | Dist::ZeroInflated { .. } => {
+            let mut each = each(b, dist, x)?;
+            if let Some(w) = weight {
+                each = b.mul(each, w)?;
+            }
+            b.sum(each, None)
+        }
+    }
+}
+
+/// Element by element.
+pub(super) fn each(b: &mut Builder, dist: &Dist, x: NodeId) -> Built {
+    match dist {
+        Dist::Row { row, args, .. } => dist::log_density(b, row, x, args),
+        Dist::Mixture(parts) => mixture(b, parts, x),
+        Dist::Truncated { inner, lower, upper } => {
+            let density = each(b, inner, x)?;
+            let mass = interval_mass(b, inner, *lower, *upper)?;
+            b.sub(density, mass)
+        }
+        Dist::Censored { inner, left, right, lower, upper } => {
+            let (below, above) = censored_sets(b, x, [*left, *right, *lower, *upper])?;
+            let exact = each(b, inner, x)?;
+            let dims = b.dims(exact).to_vec();
+            let at_most = cumulative(b, inner, x, Tail::AtMost)?;
+            let at_least = cumulative(b, inner, x, Tail::AtLeast)?;
+            let (below, above) = (indicator(b, &below, &dims), indicator(b, &above, &dims));
+            let value = b.map(&scalar::WHERE, &[below, at_most, exact])?;
+            b.map(&scalar::WHERE, &[above, at_least, value])
+        }
+        Dist::ZeroInflated { probability, inner } => zero_inflated(b, *probability, inner, x),
+    }
+}
+
+fn mixture(b: &mut Builder, parts: &[(NodeId, Dist)], x: NodeId) -> Built {
+    let mut terms = Vec::with_capacity(parts.len());
+    for (weight, dist) in parts {
+        let density = each(b, dist, x)?;
+        let log_weight = b.unary(&scalar::LOG, *weight);
+        terms.push(b.add2(log_weight, density)?);
+    }
+    if let [first, second] = terms[..] {
+        return b.map(&scalar::LOG_ADD_EXP, &[first, second]);
+    }
+    let dims = b.common(&terms)?;
+    let terms: Vec<NodeId> = terms.iter().map(|&t| b.broadcast_to(t, &dims)).collect();
+    let all = b.stack(&terms);
+    b.log_sum_exp(all, Some(0))
+}
+
+#[derive(Clone, Copy)]
+enum Tail {
+    /// log P(X ≤ x)
+    AtMost,
+    /// log P(X ≥ x)
+    AtLeast,
+}
+
+/// log P(X ≤ x) or log P(X ≥ x).
+fn cumulative(b: &mut Builder, dist: &Dist, x: NodeId, tail: Tail) -> Built {
+    let Dist::Row { row, args, .. } = dist else {
+        return Err(BuildError("only a plain distribution can be truncated or censored".into()));
+    };
+    let function: Option<&'static ScalarRow> = match tail {
+        Tail::AtMost => row.lcdf,
+        Tail::AtLeast => row.lccdf,
+    };
+    let Some(function) = function else {
+        return Err(BuildError(format!(
+            "{} cannot be truncated or censored: its cumulative distribution function is not available",
+            row.name
+        )));
+    };
+    // P(X ≥ x) = P(X > x - 1) for integers.
+    let x = match (tail, row.discrete) {
+        (Tail::AtLeast, true) => {
+            let one = b.number(1.0);
+            b.sub(x, one)?
+        }
+        (Tail::AtLeast, false) | (Tail::AtMost, _) => x,
+    };
+    let mut all = vec![x];
+    all.extend(args);
+    b.map(function, &all)
+}
+
+/// log P(lower ≤ X ≤ upper).
+fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Option<NodeId>) -> Built {
+    let discrete = matches!(dist, Dist::Row { row, .. } if row.discrete);
+    match (lower, upper) {
+        (None, None) => Ok(b.number(0.0)),
+        (Some(lower), None) => cumulative(b, dist, lower, Tail::AtLeast),
+        (None, Some(upper)) => cumulative(b, dist, upper, Tail::AtMost),
+        (Some(lower), Some(upper)) => {
+            let up_to = cumulative(b, dist, upper, Tail::AtMost)?;
+            let before = if discrete {
+                let one = b.number(1.0);
+                b.sub(lower, one)?
+            } else {
+                lower
+            };
+            let below = cumulative(b, dist, before, Tail::AtMost)?;
+            b.map(&scalar::LOG_DIFF_EXP, &[up_to, below])
+        }
+    }
+}
+
+/// Flat positions of the elements known only to lie below, and above. Order of marks: left, right, lower, upper.
+fn censored_sets(b: &mut Builder, x: NodeId, marks: [Option<NodeId>; 4]) -> Result2 {
+    let dims = b.dims(x).to_vec();
+    let count: usize = dims.iter().product();
+    let Some(values) = b.constant_of(x).cloned() else {
+        return Err(BuildError("only data can be censored".into()));
+    };
+    let mut read = |mark: Option<NodeId>, name: &str| -> std::result::Result<Option<Vec<f64>>, BuildError> {
+        let Some(mark) = mark else { return Ok(None) };
+        let spread = b.broadcast_to(mark, &dims);
+        b.constant_of(spread)
+            .map(|c| Some(c.to_vec()))
+            .ok_or_else(|| BuildError(format!("`{name}` of `censored` must be known before the fit")))
+    };
+    let [left, right, lower, upper] = marks;
+    let (left, right) = (read(left, "left")?, read(right, "right")?);
+    let (lower, upper) = (read(lower, "lower")?, read(upper, "upper")?);
+    let below = |i: usize| {
+        left.as_ref().is_some_and(|m| m[i] != 0.0)
+            || lower.as_ref().is_some_and(|limit| values[i] <= limit[i])
+    };
+    let above = |i: usize| {
+        right.as_ref().is_some_and(|m| m[i] != 0.0)
+            || upper.as_ref().is_some_and(|limit| values[i] >= limit[i])
+    };
+    Ok(((0..count).filter(|&i| below(i)).collect(), (0..count).filter(|&i| above(i)).collect()))
+}
+
+type Result2 = std::result::Result<(Vec<usize>, Vec<usize>), BuildError>;
+
+/// Each group of elements by its own function, so that none is computed where it does not apply.
+fn censored_sum(
+    b: &mut Builder,
+    inner: &Dist,
+    x: NodeId,
+    below: &[usize],
+    above: &[usize],
+    weight: Option<NodeId>,
+) -> Built {
+    let dims = b.dims(x).to_vec();
+    let count: usize = dims.iter().product();
+    let exact: Vec<usize> = (0..count).filter(|i| !below.contains(i) && !above.contains(i)).collect();
+    let mut total = b.number(0.0);
+    for (places, tail) in [(&exact[..], None), (below, Some(Tail::AtMost)), (above, Some(Tail::AtLeast))] {
+        if places.is_empty() {
+            continue;
+        }
+        let part = restrict(b, inner, &dims, places)?;
+        let x = select(b, x, &dims, places);
+        let weight = weight.map(|w| select(b, w, &dims, places));
+        let term = match tail {
+            None => sum(b, &part, x, weight)?,
+            Some(tail) => {
+                let mut each = cumulative(b, &part, x, tail)?;
+                if let Some(w) = weight {
+                    each = b.mul(each, w)?;
+                }
+                b.sum(each, None)?
+            }
+        };
+        total = b.add2(total, term)?;
+    }
+    Ok(total)
+}
+
+/// The distribution of the listed elements alone.
+fn restrict(
+    b: &mut Builder,
+    dist: &Dist,
+    dims: &[usize],
+    places: &[usize],
+) -> std::result::Result<Dist, BuildError> {
+    match dist {
+        Dist::Row { row, args, span } => {
+            let args = args.iter().map(|&a| select(b, a, dims, places)).collect();
+            Ok(Dist::Row { row, args, span: *span })
+        }
+        Dist::Mixture(_) | Dist::Truncated { .. } | Dist::Censored { .. } | Dist::ZeroInflated { .. } => {
+            Err(BuildError("only a plain distribution can be censored".into()))
+        }
+    }
+}
+
+/// The listed elements of an array that broadcasts to `dims`; a scalar stays one.
+fn select(b: &mut Builder, a: NodeId, dims: &[usize], places: &[usize]) -> NodeId {
+    if b.dims(a).is_empty() {
+        return a;
+    }
+    let spread = b.broadcast_to(a, dims);
+    b.take(spread, places.iter().map(|&p| p as u32).collect(), vec![places.len()])
+}
+
+fn indicator(b: &mut Builder, places: &[usize], dims: &[usize]) -> NodeId {
+    let mut marks = vec![0.0; dims.iter().product()];
+    places.iter().for_each(|&p| marks[p] = 1.0);
+    b.constant(marks, dims.to_vec())
+}
+
+/// log(p + (1 - p) f(0)) at zero, log(1 - p) + log f(x) elsewhere.
+fn zero_inflated(b: &mut Builder, probability: NodeId, inner: &Dist, x: NodeId) -> Built {
+    let density = each(b, inner, x)?;
+    let rest = b.unary(&scalar::LOG1M, probability);
+    let counted = b.add2(rest, density)?;
+    let extra = b.unary(&scalar::LOG, probability);
+    let zero = b.number(0.0);
+    let is_zero = b.map(&scalar::EQ, &[x, zero])?;
+    let either = b.map(&scalar::LOG_ADD_EXP, &[extra, counted])?;
+    b.map(&scalar::WHERE, &[is_zero, either, counted])
+}

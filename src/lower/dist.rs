@@ -1,0 +1,158 @@
+//! Distributions as written, with their arguments as nodes.
+
+use super::env::Value;
+use super::{Lowerer, Result};
+use crate::dist::{self, Distribution, Domain};
+use crate::graph::NodeId;
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{Arg, DistExpr, DistKind, Ident};
+
+/// A distribution with its arguments.
+#[derive(Debug)]
+pub enum Dist {
+    /// A row of the table.
+    Row {
+        /// The row.
+        row: &'static Distribution,
+        /// Its arguments.
+        args: Vec<NodeId>,
+        /// Where it was written.
+        span: Span,
+    },
+    /// A sum of weighted densities.
+    Mixture(Vec<(NodeId, Dist)>),
+    /// Cut to an interval and normalised.
+    Truncated {
+        /// What is cut.
+        inner: Box<Dist>,
+        /// From below.
+        lower: Option<NodeId>,
+        /// From above.
+        upper: Option<NodeId>,
+    },
+    /// Known only to lie beyond some values.
+    Censored {
+        /// What is censored.
+        inner: Box<Dist>,
+        /// For each element whether only 'at most' is known.
+        left: Option<NodeId>,
+        /// For each element whether only 'at least' is known.
+        right: Option<NodeId>,
+        /// Values at or below this are known only to be so.
+        lower: Option<NodeId>,
+        /// Values at or above this are known only to be so.
+        upper: Option<NodeId>,
+    },
+    /// Zero with some probability.
+    ZeroInflated {
+        /// That probability.
+        probability: NodeId,
+        /// Otherwise.
+        inner: Box<Dist>,
+    },
+}
+
+impl Lowerer<'_> {
+    pub(super) fn dist(&mut self, d: &DistExpr) -> Result<Dist> {
+        match &d.kind {
+            DistKind::Call { name, args } => self.dist_call(name, args, d.span),
+            DistKind::Mixture(parts) => {
+                let parts = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
+                Ok(Dist::Mixture(parts.collect::<Result<_>>()?))
+            }
+            DistKind::Truncated { inner, lower, upper } => Ok(Dist::Truncated {
+                inner: Box::new(self.dist(inner)?),
+                lower: self.optional(lower)?,
+                upper: self.optional(upper)?,
+            }),
+            DistKind::Censored { inner, left, right, lower, upper } => Ok(Dist::Censored {
+                inner: Box::new(self.dist(inner)?),
+                left: self.optional(left)?,
+                right: self.optional(right)?,
+                lower: self.optional(lower)?,
+                upper: self.optional(upper)?,
+            }),
+            DistKind::ZeroInflated { probability, inner } => Ok(Dist::ZeroInflated {
+                probability: self.expr(probability)?.node,
+                inner: Box::new(self.dist(inner)?),
+            }),
+        }
+    }
+
+    fn optional(&mut self, e: &Option<crate::syntax::ast::Expr>) -> Result<Option<NodeId>> {
+        e.as_ref().map(|e| self.expr(e).map(|v| v.node)).transpose()
+    }
+
+    fn dist_call(&mut self, name: &Ident, args: &[Arg], span: Span) -> Result<Dist> {
+        let Some(row) = dist::find(&name.name) else {
+            let error = Diagnostic::error(
+                "unknown-distribution",
+                format!("there is no distribution `{}`", name.name),
+            )
+            .label(name.span, "");
+            return Err(match crate::source::nearest(&name.name, dist::TABLE.iter().map(|d| d.name)) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error.help("`stickler list distributions` shows them all"),
+            });
+        };
+        let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
+        let required: Vec<bool> = row.args.iter().map(|a| a.default.is_none()).collect();
+        let values = self.arguments(row.name, &names, &required, args, span)?;
+        let values = self.with_defaults(row, values);
+        for (k, value) in values.iter().enumerate() {
+            let place = argument_span(args, row, k).unwrap_or(span);
+            self.check_domain(row, k, value, place)?;
+        }
+        Ok(Dist::Row { row, args: values.iter().map(|v| v.node).collect(), span })
+    }
+
+    pub(super) fn with_defaults(&mut self, row: &Distribution, values: Vec<Option<Value>>) -> Vec<Value> {
+        let defaults = row.args.iter().map(|a| a.default.unwrap_or(f64::NAN));
+        let pairs: Vec<_> = values.into_iter().zip(defaults).collect();
+        pairs.into_iter().map(|(v, d)| v.unwrap_or_else(|| Value::real(self.b.number(d), false))).collect()
+    }
+
+    /// Refuses constants outside an argument's domain.
+    fn check_domain(&self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
+        let spec = &row.args[k];
+        let Some(numbers) = self.b.constant_of(value.node) else {
+            if matches!(spec.domain, Domain::Count | Domain::Data) {
+                return Err(Diagnostic::error(
+                    "argument-not-data",
+                    format!("`{}` of `{}` must be known before the fit", spec.name, row.name),
+                )
+                .label(span, "this depends on a parameter"));
+            }
+            return Ok(());
+        };
+        let (fits, wanted): (fn(f64) -> bool, &str) = match spec.domain {
+            Domain::Positive => (|x| x > 0.0, "positive"),
+            Domain::NonNegative => (|x| x >= 0.0, "zero or positive"),
+            Domain::Unit => (|x| (0.0..=1.0).contains(&x), "between 0 and 1"),
+            Domain::Count => (|x| x >= 0.0 && x.fract() == 0.0, "a count (0, 1, 2, ...)"),
+            Domain::Simplex => (|x| x >= 0.0, "zero or positive"),
+            Domain::Real | Domain::Data | Domain::Ordered | Domain::Covariance | Domain::CholeskyFactor => {
+                (|x| !x.is_nan(), "a number")
+            }
+        };
+        match numbers.iter().position(|&x| !fits(x)) {
+            None => Ok(()),
+            Some(i) => {
+                let which = if numbers.len() > 1 { format!(" (element {})", i + 1) } else { String::new() };
+                Err(Diagnostic::error(
+                    "argument-domain",
+                    format!(
+                        "`{}` of `{}` must be {wanted}, and is {}{which}",
+                        spec.name, row.name, numbers[i]
+                    ),
+                )
+                .label(span, ""))
+            }
+        }
+    }
+}
+
+fn argument_span(args: &[Arg], row: &Distribution, k: usize) -> Option<Span> {
+    let named = args.iter().find(|a| a.name.as_ref().is_some_and(|n| n.name == row.args[k].name));
+    named.or_else(|| args.get(k).filter(|a| a.name.is_none())).map(|a| a.value.span)
+}

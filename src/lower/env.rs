@@ -1,0 +1,122 @@
+//! What each name means while a model is lowered.
+
+use super::elements::Elements;
+use crate::data::Levels;
+use crate::graph::NodeId;
+use crate::syntax::ast::FnDecl;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A value of the model.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its node.
+    pub node: NodeId,
+    /// Whether its numbers are integers.
+    pub integer: bool,
+    /// Whether it comes, in part at least, from declared data.
+    pub from_data: bool,
+    /// Its levels, for a category.
+    pub levels: Option<Arc<Levels>>,
+}
+
+impl Value {
+    /// A real value computed from others.
+    pub fn real(node: NodeId, from_data: bool) -> Self {
+        Self { node, integer: false, from_data, levels: None }
+    }
+
+    /// An integer value.
+    pub fn integer(node: NodeId, from_data: bool) -> Self {
+        Self { node, integer: true, from_data, levels: None }
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    Value(Value),
+    Elements(Elements),
+    Function(Arc<FnDecl>),
+}
+
+/// Names in scope, innermost last. The first scope holds sizes and functions, which are visible everywhere.
+#[derive(Debug)]
+pub(super) struct Env {
+    scopes: Vec<HashMap<String, Binding>>,
+    /// Labels of the elements counted by a size.
+    labels: HashMap<String, Arc<[String]>>,
+}
+
+impl Default for Env {
+    fn default() -> Self {
+        Self { scopes: vec![HashMap::new(), HashMap::new()], labels: HashMap::new() }
+    }
+}
+
+impl Env {
+    pub(super) fn get(&self, name: &str) -> Option<&Binding> {
+        self.scopes.iter().rev().find_map(|s| s.get(name))
+    }
+
+    /// Binds a name in the innermost scope.
+    pub(super) fn set(&mut self, name: &str, binding: Binding) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_string(), binding);
+        }
+    }
+
+    /// Binds a size or function, visible everywhere.
+    pub(super) fn set_everywhere(&mut self, name: &str, binding: Binding) {
+        self.scopes[0].insert(name.to_string(), binding);
+    }
+
+    /// The array of elements called `name`, made in the scope outside all loops if it is new.
+    pub(super) fn elements(&mut self, name: &str) -> &mut Elements {
+        let depth =
+            self.scopes.iter().rposition(|s| matches!(s.get(name), Some(Binding::Elements(_)))).unwrap_or(1);
+        let slot = self.scopes[depth]
+            .entry(name.to_string())
+            .or_insert_with(|| Binding::Elements(Elements::default()));
+        if !matches!(slot, Binding::Elements(_)) {
+            *slot = Binding::Elements(Elements::default());
+        }
+        match slot {
+            Binding::Elements(elements) => elements,
+            Binding::Value(_) | Binding::Function(_) => unreachable!("made an array of elements just above"),
+        }
+    }
+
+    pub(super) fn push(&mut self) {
+        self.scopes.push(HashMap::new());
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// Enters a function's body: only what is visible everywhere, and a fresh scope. Gives back what to restore.
+    pub(super) fn enter_function(&mut self) -> Vec<HashMap<String, Binding>> {
+        let outside = self.scopes.split_off(1);
+        self.scopes.push(HashMap::new());
+        outside
+    }
+
+    pub(super) fn leave_function(&mut self, outside: Vec<HashMap<String, Binding>>) {
+        self.scopes.truncate(1);
+        self.scopes.extend(outside);
+    }
+
+    pub(super) fn set_labels(&mut self, size: &str, labels: Arc<[String]>) {
+        self.labels.insert(size.to_string(), labels);
+    }
+
+    pub(super) fn labels(&self, size: &str) -> Option<Arc<[String]>> {
+        self.labels.get(size).cloned()
+    }
+
+    /// All names, for suggestions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.scopes.iter().flat_map(|s| s.keys().map(String::as_str))
+    }
+}

@@ -1,0 +1,216 @@
+//! Expressions.
+
+use super::env::Value;
+use super::{Lowerer, Result, at};
+use crate::ops::scalar::{self, ScalarRow};
+use crate::source::Diagnostic;
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use std::sync::Arc;
+
+impl Lowerer<'_> {
+    pub(super) fn expr(&mut self, e: &Expr) -> Result<Value> {
+        match &e.kind {
+            ExprKind::Real(x) => Ok(Value::real(self.b.number(*x), false)),
+            ExprKind::Int(n) => Ok(Value::integer(self.b.number(*n as f64), false)),
+            ExprKind::Str(s) => {
+                Err(Diagnostic::error("text-as-value", format!("the text \"{s}\" is not a number"))
+                    .label(e.span, "")
+                    .help("text is compared with the levels of a category: `group == \"treated\"`"))
+            }
+            ExprKind::Name(name) => self.named(name, e.span),
+            ExprKind::Unary(UnaryOp::Neg, x) => {
+                let x = self.expr(x)?;
+                Ok(Value { node: self.b.unary(&scalar::NEG, x.node), levels: None, ..x })
+            }
+            ExprKind::Unary(UnaryOp::Not, x) => {
+                let x = self.expr(x)?;
+                Ok(Value::integer(self.b.unary(&scalar::NOT, x.node), x.from_data))
+            }
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
+            ExprKind::Transpose(x) => {
+                let x = self.expr(x)?;
+                Ok(Value { node: self.b.transpose(x.node), ..x })
+            }
+            ExprKind::Call { name, args } => self.call(name, args, e.span),
+            ExprKind::Index { base, indices } => self.index(base, indices, e.span),
+            ExprKind::Array(items) => self.array(items, e),
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, e: &Expr) -> Result<Value> {
+        if let Some(value) = self.level_comparison(op, left, right)? {
+            return Ok(value);
+        }
+        let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let from_data = a.from_data || b.from_data;
+        if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
+            return Ok(Value {
+                integer: a.integer && b.integer,
+                ..Value::real(at(self.b.matmul(a.node, b.node), e.span)?, from_data)
+            });
+        }
+        let row = row_of(op);
+        let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(op, left, &a, right, &b))?;
+        let integer = match op {
+            BinaryOp::Or
+            | BinaryOp::And
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => true,
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::ElemMul => a.integer && b.integer,
+            BinaryOp::Pow => {
+                a.integer
+                    && b.integer
+                    && self.b.constant_of(b.node).is_some_and(|p| p.iter().all(|&p| p >= 0.0))
+            }
+            BinaryOp::Div | BinaryOp::ElemDiv => false,
+        };
+        Ok(Value { node, integer, from_data, levels: None })
+    }
+
+    fn misfit(&self, op: BinaryOp, left: &Expr, a: &Value, right: &Expr, b: &Value) -> Diagnostic {
+        let (da, db) = (self.b.dims(a.node), self.b.dims(b.node));
+        let error =
+            Diagnostic::error("shape-mismatch", format!("the shapes {da:?} and {db:?} do not fit together"))
+                .label(left.span, format!("this has shape {da:?}"))
+                .label(right.span, format!("this has shape {db:?}"));
+        if op == BinaryOp::Mul {
+            return error.help(
+                "`*` is the matrix product of matrices and vectors; `.*` multiplies element by element",
+            );
+        }
+        error.note("shapes align at the last axis; an axis of size 1 is repeated")
+    }
+
+    fn is_matrix_product(&self, a: &Value, b: &Value) -> bool {
+        let (a, b) = (self.b.dims(a.node).len(), self.b.dims(b.node).len());
+        matches!((a, b), (2, 2) | (2, 1) | (1, 2))
+    }
+
+    /// `category == "label"`
+    fn level_comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Option<Value>> {
+        let (category, text) = match (&left.kind, &right.kind) {
+            (ExprKind::Str(s), _) => (right, (s, left.span)),
+            (_, ExprKind::Str(s)) => (left, (s, right.span)),
+            _ => return Ok(None),
+        };
+        let row = match op {
+            BinaryOp::Eq => &scalar::EQ,
+            BinaryOp::Ne => &scalar::NE,
+            _ => {
+                return Err(Diagnostic::error("text-compare", "levels are compared with `==` or `!=`")
+                    .label(text.1, ""));
+            }
+        };
+        let value = self.expr(category)?;
+        let Some(levels) = value.levels.clone() else {
+            return Err(Diagnostic::error("text-compare", "only a category can be compared with a text")
+                .label(category.span, "this is not a category"));
+        };
+        let Some(code) = levels.code(text.0) else {
+            let error =
+                Diagnostic::error("unknown-level", format!("\"{}\" is not a level of this category", text.0))
+                    .label(text.1, "")
+                    .note(format!("its levels are {}", levels.labels().join(", ")));
+            return Err(match crate::source::nearest(text.0, levels.labels().iter().map(String::as_str)) {
+                Some(near) => error.help(format!("did you mean \"{near}\"?")),
+                None => error,
+            });
+        };
+        let code = self.b.number(code as f64);
+        let node = at(self.b.map(row, &[value.node, code]), text.1)?;
+        Ok(Some(Value::integer(node, true)))
+    }
+
+    fn array(&mut self, items: &[Expr], e: &Expr) -> Result<Value> {
+        let values = items.iter().map(|i| self.expr(i)).collect::<Result<Vec<Value>>>()?;
+        let Some(first) = values.first() else {
+            return Err(
+                Diagnostic::error("empty-array", "an array needs at least one element").label(e.span, "")
+            );
+        };
+        let dims = self.b.dims(first.node).to_vec();
+        for (value, item) in values.iter().zip(items) {
+            if self.b.dims(value.node) != dims {
+                let found = self.b.dims(value.node).to_vec();
+                return Err(Diagnostic::error(
+                    "shape-mismatch",
+                    "the elements of an array must have one shape",
+                )
+                .label(items[0].span, format!("this has shape {dims:?}"))
+                .label(item.span, format!("this has shape {found:?}")));
+            }
+        }
+        let nodes: Vec<_> = values.iter().map(|v| v.node).collect();
+        let integer = values.iter().all(|v| v.integer);
+        let from_data = values.iter().any(|v| v.from_data);
+        Ok(Value { node: self.b.stack(&nodes), integer, from_data, levels: None })
+    }
+
+    /// The value of an integer that must be known before the fit.
+    pub(super) fn integer(&mut self, e: &Expr) -> Result<i64> {
+        let value = self.expr(e)?;
+        match self.b.scalar_of(value.node) {
+            Some(x) if x.fract() == 0.0 && x.abs() < 9e15 => Ok(x as i64),
+            Some(x) => {
+                Err(Diagnostic::error("not-an-integer", format!("an integer is needed here, not {x}"))
+                    .label(e.span, ""))
+            }
+            None => Err(Diagnostic::error("not-known", "this must be one integer known before the fit")
+                .label(e.span, "it depends on a parameter, or is an array")),
+        }
+    }
+
+    /// An index from 1.
+    pub(super) fn position(&mut self, e: &Expr) -> Result<usize> {
+        let i = self.integer(e)?;
+        usize::try_from(i).ok().filter(|&i| i >= 1).ok_or_else(|| {
+            Diagnostic::error("index-out-of-range", format!("indices start at 1, and this is {i}"))
+                .label(e.span, "")
+        })
+    }
+
+    /// Sizes of axes.
+    pub(super) fn sizes(&mut self, dims: &[Expr]) -> Result<Vec<usize>> {
+        dims.iter()
+            .map(|e| {
+                let n = self.integer(e)?;
+                usize::try_from(n).map_err(|_| {
+                    Diagnostic::error("negative-size", format!("a size cannot be negative, and this is {n}"))
+                        .label(e.span, "")
+                })
+            })
+            .collect()
+    }
+
+    /// Labels of axes whose sizes are the number of levels of a category.
+    pub(super) fn axis_labels(&self, dims: &[Expr]) -> Vec<Option<Arc<[String]>>> {
+        dims.iter()
+            .map(|e| match &e.kind {
+                ExprKind::Name(name) => self.env.labels(name),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+fn row_of(op: BinaryOp) -> &'static ScalarRow {
+    match op {
+        BinaryOp::Or => &scalar::OR,
+        BinaryOp::And => &scalar::AND,
+        BinaryOp::Eq => &scalar::EQ,
+        BinaryOp::Ne => &scalar::NE,
+        BinaryOp::Lt => &scalar::LT,
+        BinaryOp::Le => &scalar::LE,
+        BinaryOp::Gt => &scalar::GT,
+        BinaryOp::Ge => &scalar::GE,
+        BinaryOp::Add => &scalar::ADD,
+        BinaryOp::Sub => &scalar::SUB,
+        BinaryOp::Mul | BinaryOp::ElemMul => &scalar::MUL,
+        BinaryOp::Div | BinaryOp::ElemDiv => &scalar::DIV,
+        BinaryOp::Pow => &scalar::POW,
+    }
+}

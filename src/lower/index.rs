@@ -1,0 +1,156 @@
+//! Indexing: places, ranges, and gathers by integer arrays and categories.
+
+use super::env::{Binding, Value};
+use super::{Lowerer, Result};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{Expr, ExprKind, Index};
+
+/// What an index does to its axis.
+enum Pick {
+    /// One place: the axis disappears.
+    One(usize),
+    /// Places in order: the axis stays.
+    Range(Vec<usize>),
+    /// Places given by an array of this shape: the axis becomes the array's axes.
+    Gather(Vec<usize>, Vec<usize>),
+}
+
+impl Lowerer<'_> {
+    pub(super) fn index(&mut self, base: &Expr, indices: &[Index], span: Span) -> Result<Value> {
+        if let Some(value) = self.element_index(base, indices, span)? {
+            return Ok(value);
+        }
+        let value = self.expr(base)?;
+        self.index_value(value, base, indices, span)
+    }
+
+    /// `s[t - 1]` where `s` is being defined element by element.
+    fn element_index(&mut self, base: &Expr, indices: &[Index], span: Span) -> Result<Option<Value>> {
+        let ExprKind::Name(name) = &base.kind else { return Ok(None) };
+        let rank = match self.env.get(name) {
+            Some(Binding::Elements(elements)) => elements.rank(),
+            Some(Binding::Value(_) | Binding::Function(_)) | None => return Ok(None),
+        };
+        if indices.len() < rank {
+            return Ok(None);
+        }
+        let mut place = Vec::with_capacity(rank);
+        for index in &indices[..rank] {
+            let Index::At(e) = index else { return Ok(None) };
+            let value = self.expr(e)?;
+            if self.b.scalar_of(value.node).is_none() {
+                return Ok(None);
+            }
+            place.push(self.position(e)?);
+        }
+        let value = self.element(name, &place, span)?;
+        if indices.len() == rank {
+            return Ok(Some(value));
+        }
+        self.index_value(value, base, &indices[rank..], span).map(Some)
+    }
+
+    fn index_value(&mut self, value: Value, base: &Expr, indices: &[Index], span: Span) -> Result<Value> {
+        let dims = self.b.dims(value.node).to_vec();
+        if indices.len() > dims.len() {
+            return Err(Diagnostic::error(
+                "too-many-indices",
+                format!("{} indices are given, but there are {} axes", indices.len(), dims.len()),
+            )
+            .label(span, "")
+            .label(base.span, format!("this has shape {dims:?}")));
+        }
+        let mut picks = Vec::with_capacity(dims.len());
+        for (axis, &n) in dims.iter().enumerate() {
+            picks.push(match indices.get(axis) {
+                Some(index) => self.pick(index, n, base)?,
+                None => Pick::Range((0..n).collect()),
+            });
+        }
+        let (table, out) = table(&picks, &dims).ok_or_else(|| {
+            Diagnostic::error("shape-mismatch", "arrays that index together must have one shape")
+                .label(span, "")
+        })?;
+        let node = self.b.take(value.node, table, out);
+        Ok(Value { node, ..value })
+    }
+
+    fn pick(&mut self, index: &Index, n: usize, base: &Expr) -> Result<Pick> {
+        match index {
+            Index::All(_) => Ok(Pick::Range((0..n).collect())),
+            Index::Range { from, to, span } => {
+                let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
+                let to = to.as_ref().map_or(Ok(n as i64), |e| self.integer(e))?;
+                if from <= to && (from < 1 || to > n as i64) {
+                    return Err(out_of_range(if from < 1 { from } else { to }, n, *span, base));
+                }
+                Ok(Pick::Range((from..=to).filter_map(|i| usize::try_from(i - 1).ok()).collect()))
+            }
+            Index::At(e) => {
+                let value = self.expr(e)?;
+                let Some(places) = self.b.constant_of(value.node).cloned() else {
+                    return Err(Diagnostic::error("index-not-data", "an index must be known before the fit")
+                        .label(e.span, "this depends on a parameter")
+                        .help("a discrete latent is summed out instead: see `mixture`"));
+                };
+                let mut positions = Vec::with_capacity(places.len());
+                for &p in places.iter() {
+                    if p.fract() != 0.0 || !value.integer {
+                        return Err(Diagnostic::error("index-not-integer", "an index must be an integer")
+                            .label(e.span, if value.integer { "" } else { "this is real" })
+                            .help("declare it `int` or `category`"));
+                    }
+                    if p < 1.0 || p > n as f64 {
+                        return Err(out_of_range(p as i64, n, e.span, base));
+                    }
+                    positions.push(p as usize - 1);
+                }
+                let shape = self.b.dims(value.node).to_vec();
+                Ok(if shape.is_empty() { Pick::One(positions[0]) } else { Pick::Gather(positions, shape) })
+            }
+        }
+    }
+}
+
+fn out_of_range(i: i64, n: usize, span: Span, base: &Expr) -> Diagnostic {
+    Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{n}"))
+        .label(span, "")
+        .label(base.span, format!("this axis has size {n}"))
+}
+
+/// Flat positions and shape of the result. Several gathers run together; their axes stand where the first one is.
+fn table(picks: &[Pick], dims: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
+    let mut strides = vec![1usize; dims.len()];
+    for k in (0..dims.len().saturating_sub(1)).rev() {
+        strides[k] = strides[k + 1] * dims[k + 1];
+    }
+    let mut joint: Option<(&Vec<usize>, usize)> = None; // shape of the gathers, and where among the axes they stand
+    let mut axes: Vec<Vec<usize>> = Vec::new(); // offsets along each axis of the result
+    let mut out = Vec::new();
+    let mut start = 0;
+    for (k, pick) in picks.iter().enumerate() {
+        match pick {
+            Pick::One(p) => start += p * strides[k],
+            Pick::Range(places) => {
+                axes.push(places.iter().map(|p| p * strides[k]).collect());
+                out.push(places.len());
+            }
+            Pick::Gather(places, shape) => match joint {
+                None => {
+                    joint = Some((shape, axes.len()));
+                    axes.push(places.iter().map(|p| p * strides[k]).collect());
+                    out.extend(shape);
+                }
+                Some((first, at)) if first == shape => {
+                    axes[at].iter_mut().zip(places).for_each(|(a, p)| *a += p * strides[k]);
+                }
+                Some(_) => return None,
+            },
+        }
+    }
+    let mut table = vec![start as u32];
+    for axis in &axes {
+        table = table.iter().flat_map(|&t| axis.iter().map(move |&a| t + a as u32)).collect();
+    }
+    Some((table, out))
+}

@@ -1,0 +1,181 @@
+//! Model and data to graph: every name becomes a node, every statement a term of the log density.
+
+mod bind;
+mod call;
+mod density;
+mod dist;
+mod elements;
+mod env;
+mod expr;
+mod index;
+mod param;
+mod stmt;
+
+pub use dist::Dist;
+pub use env::Value;
+
+use crate::data::Dataset;
+use crate::graph::{Builder, Graph, NodeId};
+use crate::source::{Checked, Diagnostic, Span};
+use crate::syntax::ast::Program;
+use crate::transform::Transform;
+use env::Env;
+use std::sync::Arc;
+
+/// A model with its data inside, as a graph.
+#[derive(Debug)]
+pub struct Lowered {
+    /// All nodes.
+    pub graph: Graph,
+    /// Number of unconstrained coordinates.
+    pub dimension: usize,
+    /// Latent variables, in the order of their coordinates.
+    pub parameters: Vec<Parameter>,
+    /// Summands of the log density.
+    pub terms: Vec<Term>,
+    /// Quantities reported with the parameters.
+    pub derived: Vec<Named>,
+    /// Quantities simulated for every draw.
+    pub predicted: Vec<Predicted>,
+}
+
+/// A latent variable.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name, constrained value and labels.
+    pub named: Named,
+    /// Where its values lie, as text: `(0, inf)`, `simplex`.
+    pub support: String,
+    /// Its first unconstrained coordinate.
+    pub offset: usize,
+    /// Number of its unconstrained coordinates.
+    pub size: usize,
+    /// How its value is made from its coordinates.
+    pub form: Form,
+}
+
+/// How a parameter's value is made from its coordinates.
+#[derive(Debug)]
+pub enum Form {
+    /// By a transform with these bounds.
+    Transformed {
+        /// The transform.
+        transform: &'static Transform,
+        /// Its bounds.
+        bounds: Vec<NodeId>,
+    },
+    /// From standardised coordinates: `noncentered`.
+    Noncentered,
+}
+
+/// A value with a name.
+#[derive(Debug)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub node: NodeId,
+    /// For each axis the labels of its elements, where they are more than numbers.
+    pub labels: Vec<Option<Arc<[String]>>>,
+}
+
+/// A summand of the log density.
+#[derive(Debug)]
+pub struct Term {
+    /// A scalar.
+    pub node: NodeId,
+    /// What it belongs to.
+    pub kind: TermKind,
+    /// The statement it comes from.
+    pub span: Span,
+}
+
+/// What a summand of the log density belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermKind {
+    /// A statement about latents alone.
+    Prior,
+    /// A statement about data.
+    Likelihood,
+    /// The change of variables.
+    Jacobian,
+}
+
+/// A quantity simulated for every draw.
+#[derive(Debug)]
+pub struct Predicted {
+    /// Its name.
+    pub name: String,
+    /// Its sizes.
+    pub dims: Vec<usize>,
+    /// For each axis the labels of its elements, where they are more than numbers.
+    pub labels: Vec<Option<Arc<[String]>>>,
+    /// What it is drawn from.
+    pub dist: Dist,
+}
+
+/// Binds data and builds the graph. The program has passed the checker; what only the data can show is checked here.
+pub fn lower(program: &Program, source: &str, data: &Dataset) -> Checked<Lowered> {
+    let mut lowerer = Lowerer::new(source, data);
+    lowerer.program(program).map_err(|e| vec![e])?;
+    Ok(lowerer.finish())
+}
+
+/// The result of lowering one thing.
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+struct Lowerer<'d> {
+    source: &'d str,
+    data: &'d Dataset,
+    b: Builder,
+    env: Env,
+    dimension: usize,
+    parameters: Vec<Parameter>,
+    terms: Vec<Term>,
+    derived: Vec<Named>,
+    predicted: Vec<Predicted>,
+    calls: Vec<String>,
+}
+
+impl<'d> Lowerer<'d> {
+    fn new(source: &'d str, data: &'d Dataset) -> Self {
+        Self {
+            source,
+            data,
+            b: Builder::new(),
+            env: Env::default(),
+            dimension: 0,
+            parameters: Vec::new(),
+            terms: Vec::new(),
+            derived: Vec::new(),
+            predicted: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn program(&mut self, program: &Program) -> Result<()> {
+        self.bind_data(program)?;
+        self.statements(&program.statements)
+    }
+
+    fn finish(self) -> Lowered {
+        Lowered {
+            graph: self.b.finish(),
+            dimension: self.dimension,
+            parameters: self.parameters,
+            terms: self.terms,
+            derived: self.derived,
+            predicted: self.predicted,
+        }
+    }
+
+    /// Adds a summand of the log density; constants count too, so that the value is the whole log density.
+    fn term(&mut self, node: NodeId, kind: TermKind, span: Span) {
+        self.terms.push(Term { node, kind, span });
+    }
+}
+
+/// Attaches a place in the model to an error of the builder.
+fn at<T>(result: std::result::Result<T, crate::graph::BuildError>, span: Span) -> Result<T> {
+    result.map_err(|e| Diagnostic::error("shape-mismatch", e.to_string()).label(span, ""))
+}

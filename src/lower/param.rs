@@ -1,0 +1,332 @@
+//! Latent variables: coordinates, constrained value, Jacobian and prior.
+
+use super::dist::Dist;
+use super::env::{Binding, Value};
+use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at, density};
+use crate::dist::{BaseArg, End, Noncentered, Support};
+use crate::graph::NodeId;
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{BaseType, Centering, Expr, ParamDecl, TypeExpr};
+use crate::transform::{self, Transform};
+use std::sync::Arc;
+
+/// Where a parameter's values lie.
+pub(super) struct Region {
+    pub(super) transform: &'static Transform,
+    pub(super) bounds: Vec<NodeId>,
+    pub(super) text: String,
+}
+
+impl Lowerer<'_> {
+    pub(super) fn param(&mut self, p: &ParamDecl, span: Span) -> Result<()> {
+        let (dims, labels) = self.param_dims(p)?;
+        let prior = p.prior.as_ref().map(|d| self.dist(d)).transpose()?;
+        if let Some((Centering::Noncentered, place)) = p.centering {
+            return self.noncentered(p, prior, dims, labels, place, span);
+        }
+        let region = self.region(p.ty.as_ref(), prior.as_ref(), &dims, span)?;
+        let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
+        if let Some(prior) = &prior {
+            let node = at(density::sum(&mut self.b, prior, value.node, None), span)?;
+            self.term(node, TermKind::Prior, span);
+        }
+        self.env.set(&p.name.name, Binding::Value(value));
+        Ok(())
+    }
+
+    fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Vec<Option<Arc<[String]>>>)> {
+        let mut dims = self.sizes(&p.dims)?;
+        let mut labels = self.axis_labels(&p.dims);
+        if let Some(ty) = &p.ty {
+            let inner = self.sizes(&ty.dims)?;
+            labels.extend(self.axis_labels(&ty.dims));
+            dims.extend(&inner);
+            if is_matrix(ty.base) && inner.len() == 1 {
+                dims.push(inner[0]);
+                let again = labels.last().cloned().flatten();
+                labels.push(again);
+            }
+        }
+        Ok((dims, labels))
+    }
+
+    /// Makes coordinates, value and Jacobian of a parameter.
+    pub(super) fn constrained(
+        &mut self,
+        name: &str,
+        region: Region,
+        dims: &[usize],
+        labels: Vec<Option<Arc<[String]>>>,
+        span: Span,
+    ) -> Result<Value> {
+        let Region { transform, bounds, text } = region;
+        let Some(batch) = dims.len().checked_sub(transform.event) else {
+            let needed =
+                if transform.event == 1 { "a size: `simplex[K]`" } else { "its size: `cov_matrix[K]`" };
+            return Err(Diagnostic::error("missing-size", format!("`{name}` needs {needed}")).label(span, ""));
+        };
+        let (outer, event) = dims.split_at(batch);
+        if transform.event == 2 && event[0] != event[1] {
+            return Err(Diagnostic::error("not-square", format!("`{name}` must be square, and is {dims:?}"))
+                .label(span, ""));
+        }
+        let mut shape = outer.to_vec();
+        if transform.event > 0 {
+            shape.push((transform.free)(event));
+        }
+        let size = shape.iter().product();
+        let offset = self.dimension;
+        self.dimension += size;
+        let u = self.b.input(offset, shape);
+        let built = at((transform.build)(&mut self.b, u, dims, &bounds), span)?;
+        if self.b.dims(built.value) != dims {
+            return Err(Diagnostic::error(
+                "shape-mismatch",
+                format!("the bounds of `{name}` do not fit its shape {dims:?}"),
+            )
+            .label(span, ""));
+        }
+        self.term(built.log_jacobian, TermKind::Jacobian, span);
+        self.parameters.push(Parameter {
+            named: Named { name: name.to_string(), node: built.value, labels },
+            support: text,
+            offset,
+            size,
+            form: Form::Transformed { transform, bounds },
+        });
+        Ok(Value::real(built.value, false))
+    }
+
+    fn noncentered(
+        &mut self,
+        p: &ParamDecl,
+        prior: Option<Dist>,
+        dims: Vec<usize>,
+        labels: Vec<Option<Arc<[String]>>>,
+        place: Span,
+        span: Span,
+    ) -> Result<()> {
+        let (row, args) = match prior {
+            Some(Dist::Row { row, args, .. }) => (row, args),
+            _ => return Err(cannot_noncenter(place, "`noncentered` needs a plain prior on the same line")),
+        };
+        let Some(Noncentered { base, base_args, build }) = &row.noncentered else {
+            return Err(cannot_noncenter(place, &format!("`{}` has no non-centred form", row.name)));
+        };
+        let offset = self.dimension;
+        let z = self.b.input(offset, dims.clone());
+        let size = dims.iter().product();
+        self.dimension += size;
+        let base_nodes: Vec<NodeId> = base_args
+            .iter()
+            .map(|a| match a {
+                BaseArg::Number(x) => self.b.number(*x),
+                BaseArg::Arg(k) => args[*k],
+            })
+            .collect();
+        let prior = at(crate::dist::log_density_sum(&mut self.b, base, z, &base_nodes, None), span)?;
+        let node = at(build(&mut self.b, z, &args), span)?;
+        if self.b.dims(node) != dims {
+            let found = self.b.dims(node).to_vec();
+            return Err(Diagnostic::error(
+                "shape-mismatch",
+                format!("`{}` has shape {dims:?}, and its prior describes {found:?}", p.name.name),
+            )
+            .label(span, ""));
+        }
+        self.term(prior, TermKind::Prior, span);
+        self.parameters.push(Parameter {
+            named: Named { name: p.name.name.clone(), node, labels },
+            support: "real".into(),
+            offset,
+            size,
+            form: Form::Noncentered,
+        });
+        self.env.set(&p.name.name, Binding::Value(Value::real(node, false)));
+        Ok(())
+    }
+
+    /// The region of a parameter: from its type if one is written, from its prior otherwise.
+    pub(super) fn region(
+        &mut self,
+        ty: Option<&TypeExpr>,
+        prior: Option<&Dist>,
+        dims: &[usize],
+        span: Span,
+    ) -> Result<Region> {
+        if let Some(ty) = ty {
+            if let Some(name) = transform_of(ty.base) {
+                return Ok(Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() });
+            }
+            if let Some(region) = self.written_bounds(ty, span)? {
+                return Ok(region);
+            }
+        }
+        match prior {
+            Some(prior) => self.region_of_prior(prior, dims, span),
+            None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
+        }
+    }
+
+    fn written_bounds(&mut self, ty: &TypeExpr, span: Span) -> Result<Option<Region>> {
+        let lower = ty.lower.as_ref().map(|b| self.bound(&b.value)).transpose()?;
+        let upper = ty.upper.as_ref().map(|b| self.bound(&b.value)).transpose()?;
+        if ty.offset.is_some() || ty.multiplier.is_some() {
+            let offset =
+                ty.offset.as_ref().map_or(Ok(self.b.number(0.0)), |e| self.expr(e).map(|v| v.node))?;
+            let multiplier =
+                ty.multiplier.as_ref().map_or(Ok(self.b.number(1.0)), |e| self.expr(e).map(|v| v.node))?;
+            return Ok(Some(Region {
+                transform: row("affine", span)?,
+                bounds: vec![offset, multiplier],
+                text: "real".into(),
+            }));
+        }
+        if lower.is_none() && upper.is_none() {
+            return Ok(None);
+        }
+        self.interval(lower, upper, span).map(Some)
+    }
+
+    /// A bound and its text; an infinite one is none.
+    fn bound(&mut self, e: &Expr) -> Result<(NodeId, String)> {
+        let value = self.expr(e)?;
+        let text = match self.b.scalar_of(value.node) {
+            Some(x) => x.to_string(),
+            None => e.span.text(self.source).to_string(),
+        };
+        Ok((value.node, text))
+    }
+
+    fn interval(
+        &mut self,
+        lower: Option<(NodeId, String)>,
+        upper: Option<(NodeId, String)>,
+        span: Span,
+    ) -> Result<Region> {
+        let finite = |l: &Self, end: Option<(NodeId, String)>| {
+            end.filter(|(n, _)| l.b.scalar_of(*n).is_none_or(f64::is_finite))
+        };
+        let (lower, upper) = (finite(self, lower), finite(self, upper));
+        if let (Some((a, _)), Some((b, _))) = (&lower, &upper)
+            && let (Some(a), Some(b)) = (self.b.scalar_of(*a), self.b.scalar_of(*b))
+            && a >= b
+        {
+            return Err(Diagnostic::error("empty-interval", format!("the interval ({a}, {b}) is empty"))
+                .label(span, ""));
+        }
+        let text = |end: &Option<(NodeId, String)>, none: &str| {
+            end.as_ref().map_or(none.to_string(), |(_, t)| t.clone())
+        };
+        let shown = format!("({}, {})", text(&lower, "-inf"), text(&upper, "inf"));
+        let (name, bounds, text) = match (lower, upper) {
+            (None, None) => ("real", vec![], "real".to_string()),
+            (Some((a, _)), None) => ("lower", vec![a], shown),
+            (None, Some((b, _))) => ("upper", vec![b], shown),
+            (Some((a, _)), Some((b, _))) => ("interval", vec![a, b], shown),
+        };
+        Ok(Region { transform: row(name, span)?, bounds, text })
+    }
+
+    fn region_of_prior(&mut self, prior: &Dist, dims: &[usize], span: Span) -> Result<Region> {
+        match prior {
+            Dist::Row { row: dist, args, .. } => {
+                let named = |name: &str| -> Result<Region> {
+                    Ok(Region { transform: row(name, span)?, bounds: Vec::new(), text: name.to_string() })
+                };
+                match dist.support {
+                    Support::Simplex => named("simplex"),
+                    Support::CorrMatrix => named("corr_matrix"),
+                    Support::CovMatrix => named("cov_matrix"),
+                    Support::CholeskyCorr => named("cholesky_corr"),
+                    Support::Anywhere => named("real"),
+                    Support::Integers(..) | Support::Counts => Err(Diagnostic::error(
+                        "discrete-latent",
+                        format!("`{}` describes integers, and latents are continuous here", dist.name),
+                    )
+                    .label(span, "")
+                    .help("sum a discrete latent out with `mixture`")),
+                    Support::Interval(a, b) => {
+                        let end = |l: &mut Self, e: End| -> (NodeId, String) {
+                            match e {
+                                End::At(x) => (l.b.number(x), x.to_string()),
+                                End::Arg(k) => {
+                                    let text =
+                                        l.b.scalar_of(args[k])
+                                            .map_or(dist.args[k].name.to_string(), |x| x.to_string());
+                                    (args[k], text)
+                                }
+                                End::Length(k) => {
+                                    let n = l.b.dims(args[k]).last().copied().unwrap_or(0) as f64;
+                                    (l.b.number(n), n.to_string())
+                                }
+                            }
+                        };
+                        let (a, b) = (end(self, a), end(self, b));
+                        self.interval(Some(a), Some(b), span)
+                    }
+                }
+            }
+            Dist::Truncated { inner, lower, upper } => {
+                let inside = self.region_of_prior(inner, dims, span)?;
+                let mut ends = match (inside.transform.name, &inside.bounds[..]) {
+                    ("lower", [a]) => (Some(*a), None),
+                    ("upper", [b]) => (None, Some(*b)),
+                    ("interval", [a, b]) => (Some(*a), Some(*b)),
+                    _ => (None, None),
+                };
+                ends = (lower.or(ends.0), upper.or(ends.1));
+                let name =
+                    |l: &Self, n: NodeId| (n, l.b.scalar_of(n).map_or("...".to_string(), |x| x.to_string()));
+                let (a, b) = (ends.0.map(|n| name(self, n)), ends.1.map(|n| name(self, n)));
+                self.interval(a, b, span)
+            }
+            Dist::Mixture(parts) => match parts.first() {
+                Some((_, first)) => self.region_of_prior(first, dims, span),
+                None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
+            },
+            Dist::Censored { .. } | Dist::ZeroInflated { .. } => Err(Diagnostic::error(
+                "prior-of-data",
+                "censored and zero-inflated distributions describe data, not latents",
+            )
+            .label(span, "")),
+        }
+    }
+}
+
+fn cannot_noncenter(place: Span, why: &str) -> Diagnostic {
+    let possible: Vec<&str> =
+        crate::dist::TABLE.iter().filter(|d| d.noncentered.is_some()).map(|d| d.name).collect();
+    Diagnostic::error("cannot-noncenter", why)
+        .label(place, "")
+        .note(format!("priors that can be non-centred: {}", possible.join(", ")))
+}
+
+fn row(name: &str, span: Span) -> Result<&'static Transform> {
+    transform::find(name).ok_or_else(|| {
+        Diagnostic::error("unknown-constraint", format!("there is no constraint `{name}`")).label(span, "")
+    })
+}
+
+fn is_matrix(base: BaseType) -> bool {
+    matches!(
+        base,
+        BaseType::CorrMatrix | BaseType::CovMatrix | BaseType::CholeskyCorr | BaseType::CholeskyCov
+    )
+}
+
+/// The transform of a type that names one.
+fn transform_of(base: BaseType) -> Option<&'static str> {
+    match base {
+        BaseType::Real | BaseType::Int | BaseType::Binary | BaseType::Count | BaseType::Category => None,
+        BaseType::Simplex => Some("simplex"),
+        BaseType::Ordered => Some("ordered"),
+        BaseType::PositiveOrdered => Some("positive_ordered"),
+        BaseType::UnitVector => Some("unit_vector"),
+        BaseType::SumToZero => Some("sum_to_zero"),
+        BaseType::CorrMatrix => Some("corr_matrix"),
+        BaseType::CovMatrix => Some("cov_matrix"),
+        BaseType::CholeskyCorr => Some("cholesky_corr"),
+        BaseType::CholeskyCov => Some("cholesky_cov"),
+    }
+}

@@ -1,0 +1,161 @@
+//! Statements.
+
+use super::elements::element;
+use super::env::{Binding, Value};
+use super::{Lowerer, Named, Predicted, Result, TermKind, at};
+use crate::source::Diagnostic;
+use crate::syntax::ast::{DeriveDecl, ForLoop, IfStmt, LetDecl, PredictDecl, Sample, Stmt, StmtKind};
+use std::sync::Arc;
+
+/// Most iterations of a loop; beyond that a model is better written with whole arrays.
+const MOST_ITERATIONS: i64 = 10_000_000;
+
+impl Lowerer<'_> {
+    pub(super) fn statements(&mut self, statements: &[Stmt]) -> Result<()> {
+        // Functions may be called before the line that defines them.
+        for stmt in statements {
+            if let StmtKind::Fn(f) = &stmt.kind {
+                self.env.set_everywhere(&f.name.name, Binding::Function(Arc::new(f.clone())));
+            }
+        }
+        statements.iter().try_for_each(|s| self.statement(s))
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Result<()> {
+        self.b.set_span(Some(stmt.span));
+        match &stmt.kind {
+            StmtKind::Data(_) | StmtKind::Fn(_) => Ok(()),
+            StmtKind::Param(p) => self.param(p, stmt.span),
+            StmtKind::Let(l) => self.definition(l),
+            StmtKind::For(f) => self.for_loop(f),
+            StmtKind::If(i) => self.branch(i),
+            StmtKind::Sample(s) => self.sample(s, stmt),
+            StmtKind::Target(e) => {
+                let value = self.expr(e)?;
+                let node = at(self.b.sum(value.node, None), e.span)?;
+                self.term(node, kind_of(&value), stmt.span);
+                Ok(())
+            }
+            StmtKind::Derive(d) => self.derive(d),
+            StmtKind::Predict(p) => self.predict(p),
+        }
+    }
+
+    fn definition(&mut self, l: &LetDecl) -> Result<()> {
+        let value = self.expr(&l.value)?;
+        if l.indices.is_empty() {
+            self.env.set(&l.name.name, Binding::Value(value));
+            return Ok(());
+        }
+        let index = l.indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
+        self.env.elements(&l.name.name).define(&l.name.name, index, value, l.name.span)
+    }
+
+    fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
+        let (from, to) = (self.integer(&f.from)?, self.integer(&f.to)?);
+        if to - from >= MOST_ITERATIONS {
+            return Err(Diagnostic::error(
+                "long-loop",
+                format!("a loop of {} steps is too long", to - from + 1),
+            )
+            .label(f.var.span, "")
+            .help("write it with whole arrays: operations apply to every element at once"));
+        }
+        for i in from..=to {
+            self.env.push();
+            let node = self.b.number(i as f64);
+            self.env.set(&f.var.name, Binding::Value(Value::integer(node, false)));
+            let done = self.statements(&f.body);
+            self.env.pop();
+            done?;
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, i: &IfStmt) -> Result<()> {
+        let condition = self.expr(&i.condition)?;
+        let Some(truth) = self.b.scalar_of(condition.node) else {
+            return Err(Diagnostic::error(
+                "condition-not-data",
+                "the condition of `if` must be known before the fit",
+            )
+            .label(i.condition.span, "this depends on a parameter, or is an array")
+            .help("use `where(condition, a, b)` to choose between values"));
+        };
+        self.statements(if truth != 0.0 { &i.then } else { &i.otherwise })
+    }
+
+    fn sample(&mut self, s: &Sample, stmt: &Stmt) -> Result<()> {
+        let value = self.expr(&s.value)?;
+        let dist = self.dist(&s.dist)?;
+        let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
+        let node = self.density_sum(&dist, &value, weight, s)?;
+        self.term(node, kind_of(&value), stmt.span);
+        Ok(())
+    }
+
+    fn derive(&mut self, d: &DeriveDecl) -> Result<()> {
+        let value = self.expr(&d.value)?;
+        let labels = vec![None; self.b.dims(value.node).len()];
+        self.derived.push(Named { name: d.name.name.clone(), node: value.node, labels });
+        self.env.set(&d.name.name, Binding::Value(value));
+        Ok(())
+    }
+
+    fn predict(&mut self, p: &PredictDecl) -> Result<()> {
+        let dims = self.sizes(&p.dims)?;
+        let labels = self.axis_labels(&p.dims);
+        let dist = self.dist(&p.dist)?;
+        self.predicted.push(Predicted { name: p.name.name.clone(), dims, labels, dist });
+        Ok(())
+    }
+
+    /// The value of a name, whole.
+    pub(super) fn named(&mut self, name: &str, span: crate::source::Span) -> Result<Value> {
+        match self.env.get(name) {
+            Some(Binding::Value(v)) => Ok(v.clone()),
+            Some(Binding::Elements(_)) => self.env.elements(name).whole(&mut self.b, name, span),
+            Some(Binding::Function(_)) => {
+                Err(Diagnostic::error("function-as-value", format!("`{name}` is a function"))
+                    .label(span, "")
+                    .help(format!("call it: `{name}(...)`")))
+            }
+            None if name == "inf" => Ok(Value::real(self.b.number(f64::INFINITY), false)),
+            None if name == "true" || name == "false" => {
+                Ok(Value::integer(self.b.number(f64::from(u8::from(name == "true"))), false))
+            }
+            None => Err(self.unknown(name, span)),
+        }
+    }
+
+    /// One element of an array that is being defined element by element.
+    pub(super) fn element(
+        &mut self,
+        name: &str,
+        index: &[usize],
+        span: crate::source::Span,
+    ) -> Result<Value> {
+        let found = self.env.elements(name).get(index).cloned();
+        found.ok_or_else(|| {
+            Diagnostic::error(
+                "element-undefined",
+                format!("{} is read before it is defined", element(name, index)),
+            )
+            .label(span, "")
+            .help("define the first elements before the loop, and read only earlier ones inside it")
+        })
+    }
+
+    pub(super) fn unknown(&self, name: &str, span: crate::source::Span) -> Diagnostic {
+        let error = Diagnostic::error("unknown-name", format!("`{name}` is not defined")).label(span, "");
+        match crate::source::nearest(name, self.env.names()) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    }
+}
+
+/// A statement about data is part of the likelihood.
+fn kind_of(value: &Value) -> TermKind {
+    if value.from_data { TermKind::Likelihood } else { TermKind::Prior }
+}

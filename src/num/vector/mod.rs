@@ -1,0 +1,53 @@
+//! Vector registers: what the elementary functions are written for, so that one formula serves one number, two
+//! lanes of SSE2, four of AVX2 and eight of AVX-512 with the same bits.
+
+mod pair;
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use pair::Pair;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Wide2, Wide4, Wide8};
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// A register of numbers and the operations that formulas without branches need.
+pub trait Vector:
+    Copy
+    + std::fmt::Debug
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The same number in every lane.
+    fn splat(x: f64) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// |x|
+    fn abs(self) -> Self;
+    /// The magnitude of `self` with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
+    /// Lane by lane: `yes` where `self < b`, `no` elsewhere (also where either is NaN).
+    fn if_less(self, b: Self, yes: Self, no: Self) -> Self;
+    /// Lane by lane: `yes` where `self == b`, `no` elsewhere.
+    fn if_equal(self, b: Self, yes: Self, no: Self) -> Self;
+    /// 2^k, from k + [`ROUND`](super::elementary::ROUND) for an integer-valued |k| ≤ 1022.
+    fn two_to(shifted: Self) -> Self;
+    /// Splits a positive normal number into m · 2^k with m in [√½, √2): gives m, k and 2^-k.
+    fn split(self) -> (Self, Self, Self);
+    /// Where the integer n in n + [`ROUND`](super::elementary::ROUND) is odd: `yes`; elsewhere `no`.
+    fn if_odd(shifted: Self, yes: Self, no: Self) -> Self;
+}
+
+/// The bits of √½.
+const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
+/// The bits of 1.
+const ONE_BITS: u64 = 1023 << 52;
+/// 2^52
+const TWO_52: f64 = 4_503_599_627_370_496.0;
