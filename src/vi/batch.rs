@@ -4,6 +4,7 @@
 //! buffers of its own, and the parts are added up in their order: the same bits on any number of threads.
 
 use super::draws::{Key, Source};
+use super::estimator::Estimator;
 use super::factor::Factor;
 use super::family::Family;
 use super::subsample::{Subsample, SubsetEvaluator};
@@ -215,6 +216,31 @@ impl<'a> Part<'a> {
             direction.copy_from_slice(&self.scratch);
         }
         Some(curvature)
+    }
+}
+
+/// The gradient estimate in packed coordinates: the mean over the draws of all parts, added up in their order.
+pub(super) fn gather(
+    parts: &[Part<'_>],
+    factor: &mut dyn Factor,
+    estimator: &Estimator,
+    sticks: bool,
+    w: &[f64],
+    gradient: &mut [f64],
+) {
+    let Some(d) = parts.first().map(|p| p.d) else { return };
+    gradient.fill(0.0);
+    let (mean, scale) = gradient.split_at_mut(d);
+    let share = 1.0 / parts.iter().map(|p| p.draws).sum::<usize>() as f64;
+    for part in parts {
+        for v in part.v.chunks_exact(d) {
+            mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
+        }
+        factor.add_outer(share, &part.v, &part.u, part.draws, scale);
+    }
+    let inverse = if sticks { estimator.inverse } else { estimator.inverse_apart };
+    if inverse != 0.0 {
+        factor.add_inverse_transposed(inverse, &w[d..], scale);
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::Error;
 use super::average::{Setup as AverageSetup, Takes, Weights};
-use super::batch::{Job, Part, Problem};
+use super::batch::{Job, Part, Problem, gather};
 use super::check::Resolved;
 use super::draws::{Key, Purpose, Source};
 use super::estimator::REACH;
@@ -249,7 +249,8 @@ impl<'a> State<'a> {
             self.retreat();
         }
         self.succeed();
-        self.gather(sticks);
+        let factor = &mut *self.factor;
+        gather(&self.parts, factor, self.config.estimator, sticks, &self.w, &mut self.gradient);
         self.parts.iter().flat_map(|p| &p.log_ratio).for_each(|x| self.tally.add(*x));
         Ok(())
     }
@@ -288,25 +289,6 @@ impl<'a> State<'a> {
             self.w.iter_mut().zip(&self.good).for_each(|(w, g)| *w = 0.5 * (*w + g));
         }
         self.factor.load(&self.w[self.d..]);
-    }
-
-    /// Adds up the parts, in their order.
-    fn gather(&mut self, sticks: bool) {
-        let (mean, factor) = self.gradient.split_at_mut(self.d);
-        mean.fill(0.0);
-        factor.fill(0.0);
-        let share = 1.0 / self.config.batch as f64;
-        for part in &self.parts {
-            for v in part.v.chunks_exact(self.d) {
-                mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
-            }
-            self.factor.add_outer(share, &part.v, &part.u, part.draws(), factor);
-        }
-        let estimator = self.config.estimator;
-        let inverse = if sticks { estimator.inverse } else { estimator.inverse_apart };
-        if inverse != 0.0 {
-            self.factor.add_inverse_transposed(inverse, &self.w[self.d..], factor);
-        }
     }
 
     /// The step and the operator; what they spoil is taken back.

@@ -32,6 +32,7 @@ pub mod bound;
 mod check;
 pub mod draws;
 mod error;
+mod estimate;
 pub mod estimator;
 pub mod factor;
 pub mod family;
@@ -46,6 +47,7 @@ pub mod table;
 
 pub use check::Resolved;
 pub use error::Error;
+pub use estimate::Estimate;
 pub use fit::{Watch, fit, fit_subsampled};
 pub use method::{Config, Method, Start};
 pub use noise::Constants;

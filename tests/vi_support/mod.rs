@@ -324,6 +324,47 @@ pub fn gauss_hermite(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(|k| (eigen.values[k], eigen.vectors[k * n].powi(2))).collect()
 }
 
+/// K and the stationary point of log p - log q_{w*}: the Hessian of the difference is Σ*⁻¹ - H(z), and H lies between the
+/// prior precision and that plus a quarter of Σ a aᵀ.
+pub fn residual_constants(model: &LinearModel) -> (f64, Vec<f64>) {
+    let d = model.d;
+    let (m, h) = model.optimum(false);
+    let spread = |other: &[f64], sign: f64| -> f64 {
+        let difference: Vec<f64> = h.iter().zip(other).map(|(a, b)| sign * (a - b)).collect();
+        *symmetric_eigen(&difference, d).unwrap().values.last().unwrap()
+    };
+    let mut steepest = model.prior.clone();
+    for a in model.rows.chunks_exact(d) {
+        (0..d * d).for_each(|k| steepest[k] += 0.25 * a[k / d] * a[k % d]);
+    }
+    let k = spread(&model.prior, 1.0).max(spread(&steepest, -1.0));
+    // Gradient of the difference: ∇log p(z) + Σ*⁻¹(z - m*), followed downhill in its norm by Newton steps from m*.
+    let mut z = m.clone();
+    let mut evaluator = model.evaluator();
+    let slope = |z: &[f64], evaluator: &mut dyn Evaluator| -> Vec<f64> {
+        let (mut value, mut g) = ([0.0], vec![0.0; d]);
+        evaluator.evaluate(z, 1, &mut value, &mut g);
+        (0..d).map(|i| g[i] + (0..d).map(|j| h[i * d + j] * (z[j] - m[j])).sum::<f64>()).collect()
+    };
+    for _ in 0..200 {
+        let g = slope(&z, &mut *evaluator);
+        let mut hessian = vec![0.0; d * d];
+        for j in 0..d {
+            let mut moved = z.clone();
+            moved[j] += 1e-6;
+            let other = slope(&moved, &mut *evaluator);
+            (0..d).for_each(|i| hessian[i * d + j] = (other[i] - g[i]) / 1e-6);
+        }
+        // Solve by Cramer's rule: d is 2.
+        let det = hessian[0] * hessian[3] - hessian[1] * hessian[2];
+        z[0] -= 0.5 * (hessian[3] * g[0] - hessian[1] * g[1]) / det;
+        z[1] -= 0.5 * (hessian[0] * g[1] - hessian[2] * g[0]) / det;
+    }
+    let left = slope(&z, &mut *evaluator);
+    assert!(dot(&left, &left).sqrt() < 1e-8, "no stationary point of the residual found: {left:?}");
+    (k, z)
+}
+
 /// C by rows of a packed w.
 pub fn dense_factor(space: &Space, d: usize, w: &[f64]) -> Vec<f64> {
     let mut dense = vec![0.0; d * d];

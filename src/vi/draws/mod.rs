@@ -59,6 +59,23 @@ pub struct Draws {
     pub(crate) make: fn(usize, usize) -> Result<Box<dyn Source>, Error>,
 }
 
+impl Draws {
+    /// The base draws of one step of a fit with this seed, one after the other.
+    pub fn batch(
+        &self,
+        family: &Choice<Family>,
+        dimension: usize,
+        draws: usize,
+        seed: u64,
+        step: u64,
+    ) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; dimension * draws];
+        let key = Key { seed, purpose: Purpose::Gradient, step, attempt: 0 };
+        (self.make)(dimension, draws)?.fill(family, key, 0, dimension, &mut out);
+        Ok(out)
+    }
+}
+
 impl std::fmt::Debug for Draws {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
