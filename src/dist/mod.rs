@@ -1,9 +1,17 @@
 //! Every distribution, one file each, and what can be asked of any of them.
 
+mod count;
 mod density;
+mod draw;
+mod incomplete;
+mod choice;
+mod event;
+mod gp;
 mod numeric;
+mod ordered;
 mod row;
 mod shared;
+mod tails;
 
 pub use density::{log_density, log_density_sum};
 pub use row::{
@@ -11,46 +19,75 @@ pub use row::{
     Sampler, Support,
 };
 
+mod bernoulli;
+mod bernoulli_logit;
+mod beta;
+mod beta_binomial;
+mod beta_proportion;
+mod binomial;
+mod binomial_logit;
 mod cauchy;
-mod count;
+mod chi_square;
+mod categorical;
+mod categorical_logit;
+mod dirichlet;
+mod dirichlet_multinomial;
 mod double_exponential;
-mod draw;
 mod exp_mod_normal;
 mod exponential;
 mod flat;
 mod frechet;
+mod gamma;
+mod geometric;
 mod gumbel;
 mod half_cauchy;
 mod half_normal;
+mod half_student_t;
+mod inv_chi_square;
+mod inv_gamma;
 mod logistic;
 mod loglogistic;
 mod lognormal;
-mod normal;
-mod pareto;
-mod pareto_type_2;
-mod rayleigh;
-mod skew_normal;
-mod tails;
-
-mod bernoulli;
-mod bernoulli_logit;
-mod beta_binomial;
-mod binomial;
-mod binomial_logit;
-mod geometric;
+mod gaussian_random_walk;
+mod gp_exp_quad;
+mod gp_exponential;
+mod gp_matern32;
+mod gp_matern52;
+mod gp_periodic;
+mod inv_wishart;
+mod lkj_corr;
+mod lkj_corr_cholesky;
+mod multi_normal;
+mod multi_normal_cholesky;
+mod multi_normal_prec;
+mod multi_student_t;
+mod multinomial;
+mod multinomial_logit;
 mod neg_binomial;
 mod neg_binomial_2;
 mod neg_binomial_2_log;
+mod normal;
+mod ordered_logistic;
+mod ordered_probit;
+mod pareto;
+mod pareto_type_2;
 mod poisson;
 mod poisson_log;
+mod rayleigh;
+mod scaled_inv_chi_square;
+mod skew_normal;
 mod std_normal;
+mod student_t;
 mod uniform;
+mod von_mises;
 mod weibull;
+mod wishart;
 
 /// Every distribution, in the order of the manual.
 pub static TABLE: &[&Distribution] = &[
     &std_normal::ROW,
     &normal::ROW,
+    &student_t::ROW,
     &cauchy::ROW,
     &double_exponential::ROW,
     &logistic::ROW,
@@ -59,15 +96,24 @@ pub static TABLE: &[&Distribution] = &[
     &exp_mod_normal::ROW,
     &half_normal::ROW,
     &half_cauchy::ROW,
+    &half_student_t::ROW,
     &lognormal::ROW,
     &loglogistic::ROW,
+    &gamma::ROW,
+    &inv_gamma::ROW,
     &exponential::ROW,
+    &chi_square::ROW,
+    &inv_chi_square::ROW,
+    &scaled_inv_chi_square::ROW,
     &weibull::ROW,
     &frechet::ROW,
     &rayleigh::ROW,
     &pareto::ROW,
     &pareto_type_2::ROW,
     &uniform::ROW,
+    &beta::ROW,
+    &beta_proportion::ROW,
+    &von_mises::ROW,
     &flat::ROW,
     &bernoulli::ROW,
     &bernoulli_logit::ROW,
@@ -80,6 +126,28 @@ pub static TABLE: &[&Distribution] = &[
     &neg_binomial_2::ROW,
     &neg_binomial_2_log::ROW,
     &geometric::ROW,
+    &categorical::ROW,
+    &categorical_logit::ROW,
+    &ordered_logistic::ROW,
+    &ordered_probit::ROW,
+    &multinomial::ROW,
+    &multinomial_logit::ROW,
+    &dirichlet::ROW,
+    &dirichlet_multinomial::ROW,
+    &multi_normal::ROW,
+    &multi_normal_cholesky::ROW,
+    &multi_normal_prec::ROW,
+    &multi_student_t::ROW,
+    &lkj_corr::ROW,
+    &lkj_corr_cholesky::ROW,
+    &wishart::ROW,
+    &inv_wishart::ROW,
+    &gaussian_random_walk::ROW,
+    &gp_exp_quad::ROW,
+    &gp_matern32::ROW,
+    &gp_matern52::ROW,
+    &gp_exponential::ROW,
+    &gp_periodic::ROW,
 ];
 
 /// The distribution called `name`.

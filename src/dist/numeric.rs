@@ -23,6 +23,13 @@ pub(super) fn integrate(a: f64, b: f64, panels: usize, f: impl Fn(f64) -> f64) -
     half * (0..panels).map(panel).sum::<f64>()
 }
 
+/// The derivative at x > 0 of a function that is smooth on the scale of x: central differences, extrapolated.
+pub(super) fn slope(x: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let central = |h: f64| (f(x + h) - f(x - h)) / ((x + h) - (x - h));
+    let h = 1e-3 * x;
+    (4.0 * central(0.5 * h) - central(h)) / 3.0
+}
+
 /// The x in (low, high), finite or not, at which an increasing function crosses zero. `start` lies inside and `step`
 /// is about the width of the region where the answer is expected.
 ///

@@ -4,7 +4,8 @@ use super::exponential;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, End, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope, unit};
+use super::draw::uniform;
+use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope};
 use crate::num::real::Real;
 use crate::ops::scalar::{EXP, scalar_row};
 
@@ -74,7 +75,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] * (exponential_quantile(p) / a[1]).exp()),
-    sample: Sampler::Number(|rng, a| a[0] * (-unit(rng).ln() / a[1]).exp()),
+    sample: Sampler::Number(|rng, a| a[0] * (-uniform(rng).ln() / a[1]).exp()),
     noncentered: Some(Noncentered {
         base: &exponential::ROW,
         base_args: &[BaseArg::Number(1.0)],

@@ -1,7 +1,8 @@
 //! The Pareto distribution of type 2 (Lomax, shifted), by location, scale and shape.
 
 use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{MINUS_LOG, SHAPE_LOG, exponential_quantile, log1m_exp_slope, shifted, unit};
+use super::draw::uniform;
+use super::shared::{MINUS_LOG, SHAPE_LOG, exponential_quantile, log1m_exp_slope, shifted};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 
@@ -72,7 +73,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] + a[1] * standard(exponential_quantile(p), a[2])),
-    sample: Sampler::Number(|rng, a| a[0] + a[1] * standard(-unit(rng).ln(), a[2])),
+    sample: Sampler::Number(|rng, a| a[0] + a[1] * standard(-uniform(rng).ln(), a[2])),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0), BaseArg::Arg(2)],

@@ -1,7 +1,8 @@
 //! The uniform distribution between two ends.
 
 use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{shifted, unit};
+use super::draw::uniform;
+use super::shared::{shifted};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 
@@ -65,7 +66,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] + p * (a[1] - a[0])),
-    sample: Sampler::Number(|rng, a| a[0] + unit(rng) * (a[1] - a[0])),
+    sample: Sampler::Number(|rng, a| a[0] + uniform(rng) * (a[1] - a[0])),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],
