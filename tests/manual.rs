@@ -70,7 +70,7 @@ fn problem(model: &Block, data: &Block) -> Option<String> {
 #[test]
 fn every_example_of_the_manual_runs() {
     let examples = examples(MANUAL);
-    assert!(examples.len() > 20, "only {} examples were found", examples.len());
+    assert!(examples.len() > 15, "only {} examples were found", examples.len());
     let problems: Vec<String> = examples
         .iter()
         .filter_map(|(model, data)| {
