@@ -20,6 +20,7 @@
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
+//! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
 pub mod cli;
@@ -28,6 +29,7 @@ pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod infer;
 pub mod lower;
 pub mod num;
 pub mod ops;
