@@ -21,6 +21,7 @@
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
+//! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
 pub mod cli;
@@ -29,6 +30,7 @@ pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod infer;
 pub mod lower;
 pub mod num;
 pub mod ops;
