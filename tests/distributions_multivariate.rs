@@ -60,9 +60,12 @@ fn batches(point: &Point, k: usize) -> bool {
 }
 
 fn joined(one: &Point, two: &Point) -> Point {
-    let pieces = one.pieces.iter().zip(&two.pieces).enumerate().map(|(k, (a, b))| {
-        if batches(one, k) { Array::stacked(&[a, b]) } else { a.clone() }
-    });
+    let pieces = one
+        .pieces
+        .iter()
+        .zip(&two.pieces)
+        .enumerate()
+        .map(|(k, (a, b))| if batches(one, k) { Array::stacked(&[a, b]) } else { a.clone() });
     Point { dist: one.dist, pieces: pieces.collect() }
 }
 
@@ -73,7 +76,11 @@ fn a_batch_is_its_events() {
             let both = joined(&one, &two).each();
             assert_eq!(both.dims, [2], "{}", row.name);
             for (got, expected) in both.values.iter().zip([one.value(), two.value()]) {
-                assert!((got - expected).abs() <= 1e-13 * (1.0 + expected.abs()), "{}: {got} {expected}", row.name);
+                assert!(
+                    (got - expected).abs() <= 1e-13 * (1.0 + expected.abs()),
+                    "{}: {got} {expected}",
+                    row.name
+                );
             }
         }
     }

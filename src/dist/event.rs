@@ -29,9 +29,8 @@ pub(super) fn common_batch(b: &Builder, pieces: &[Piece]) -> Result<Vec<usize>, 
     let mut all: Shape = Vec::new();
     for &piece in pieces {
         let own = sizes(batch_of(b, piece));
-        all = broadcast(&all, &own).ok_or_else(|| {
-            BuildError(format!("{} events cannot meet {} events", show(&all), show(&own)))
-        })?;
+        all = broadcast(&all, &own)
+            .ok_or_else(|| BuildError(format!("{} events cannot meet {} events", show(&all), show(&own))))?;
     }
     Ok(all.iter().filter_map(|s| s.as_integer().and_then(|n| usize::try_from(n).ok())).collect())
 }
@@ -164,11 +163,7 @@ pub(super) fn product(b: &mut Builder, a: NodeId, v: NodeId) -> Result<NodeId, B
 }
 
 /// -½ |z|² - log det L - K/2 log 2π for whitened vectors z along the last axis.
-pub(super) fn normal_of_whitened(
-    b: &mut Builder,
-    z: NodeId,
-    log_det: NodeId,
-) -> Result<NodeId, BuildError> {
+pub(super) fn normal_of_whitened(b: &mut Builder, z: NodeId, log_det: NodeId) -> Result<NodeId, BuildError> {
     let k = b.dims(z).last().copied().unwrap_or(1) as f64;
     let distance = squares(b, z)?;
     let half = scaled(b, -0.5, distance)?;

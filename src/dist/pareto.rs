@@ -1,10 +1,10 @@
 //! The Pareto distribution, by smallest value and shape.
 
+use super::draw::uniform;
 use super::exponential;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, End, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::draw::uniform;
 use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope};
 use crate::num::real::Real;
 use crate::ops::scalar::{EXP, scalar_row};

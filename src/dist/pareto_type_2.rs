@@ -1,7 +1,7 @@
 //! The Pareto distribution of type 2 (Lomax, shifted), by location, scale and shape.
 
-use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{MINUS_LOG, SHAPE_LOG, exponential_quantile, log1m_exp_slope, shifted};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;

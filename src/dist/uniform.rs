@@ -1,8 +1,8 @@
 //! The uniform distribution between two ends.
 
-use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
-use super::shared::{shifted};
+use super::row::{ArgSpec, BaseArg, Density, Distribution, End, Noncentered, Part, Probe, Sampler, Support};
+use super::shared::shifted;
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 

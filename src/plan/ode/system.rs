@@ -28,8 +28,9 @@ impl System<'_> {
     pub(super) fn start(&mut self, point: &[f64], wanted: [bool; 2], states: &mut [Dual]) {
         let (n, p) = (self.ode.states, self.ode.parameters);
         let groups = self.groups();
-        let unit = |x: f64, direction: Option<usize>, group: usize| {
-            Dual { v: x, d: f64::from(group < groups && direction == Some(group)) }
+        let unit = |x: f64, direction: Option<usize>, group: usize| Dual {
+            v: x,
+            d: f64::from(group < groups && direction == Some(group)),
         };
         for group in 0..groups {
             for i in 0..n {
