@@ -32,7 +32,7 @@ fn random_w(space: &Space, d: usize, stream: &mut Stream) -> Vec<f64> {
             .collect();
     let factor = (space.make)(d);
     let mut w: Vec<f64> = (0..d).map(|_| stream.normal()).collect();
-    w.resize(d + factor.len(), 0.0);
+    w.resize(d + factor.count(), 0.0);
     factor.pack(&dense, &mut w[d..]);
     w
 }
@@ -143,7 +143,8 @@ fn explicit_estimators_are_derivatives_of_the_reparameterised_objective() {
             let energy = |w: &[f64]| -log_density(&model, &z(w));
             let held = w.clone();
             let stl = |w: &[f64]| energy(w) + log_q(space, d, &held, &z(w));
-            let objectives: [(&str, &dyn Fn(&[f64]) -> f64); 4] = [
+            type Objective<'a> = &'a dyn Fn(&[f64]) -> f64;
+            let objectives: [(&str, Objective<'_>); 4] = [
                 ("energy", &energy),
                 ("entropy", &|w| energy(w) + h(w)),
                 ("stl", &stl),

@@ -98,7 +98,7 @@ fn unpack(d: usize, full: bool, c: &[f64], dense: &mut [f64]) {
 }
 
 impl Factor for Symmetric {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         if self.full { self.d * self.d } else { self.d * (self.d + 1) / 2 }
     }
 
