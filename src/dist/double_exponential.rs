@@ -1,7 +1,7 @@
 //! The double exponential (Laplace) distribution, by location and scale.
 
-use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{location_scale, shifted};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;

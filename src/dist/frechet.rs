@@ -1,10 +1,10 @@
 //! The Fréchet distribution, by shape and scale.
 
+use super::draw::uniform;
 use super::exponential;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::draw::uniform;
 use super::shared::{SHAPE_LOG, log1m_exp_exp, log1m_exp_exp_slope};
 use crate::ops::scalar::{INV, NEG, POW, scalar_row};
 

@@ -1,7 +1,7 @@
 //! The Gumbel distribution (of maxima), by location and scale.
 
-use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{MINUS_LOG, location_scale, log1m_exp_exp, log1m_exp_exp_slope, shifted};
 use crate::ops::scalar::scalar_row;
 

@@ -1,8 +1,8 @@
 //! The Cauchy distribution about zero, folded onto the positive numbers.
 
 use super::cauchy::minus_log1p_slope;
-use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{LN_PI, scale_only};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;

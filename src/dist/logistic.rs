@@ -1,7 +1,7 @@
 //! The logistic distribution, by location and scale.
 
-use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::draw::uniform;
+use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{MINUS_LOG, location_scale, logit, shifted};
 use crate::ops::scalar::scalar_row;
 

@@ -1,10 +1,10 @@
 //! The log-logistic distribution, by scale and shape.
 
+use super::draw::uniform;
 use super::logistic;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::draw::uniform;
 use super::shared::{SHAPE_LOG, logit};
 use crate::num::real::Real;
 use crate::ops::scalar::{EXP, NEG, scalar_row};

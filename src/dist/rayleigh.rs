@@ -1,8 +1,8 @@
 //! The Rayleigh distribution, by scale.
 
+use super::draw::uniform;
 use super::half_normal;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::draw::uniform;
 use super::shared::{exponential_quantile, log1m_exp_slope};
 use crate::ops::scalar::{LOG, scalar_row};
 

@@ -1,8 +1,8 @@
 //! The von Mises distribution on the circle, by mean direction and concentration.
 
+use super::draw::uniform;
 use super::numeric::{integrate, root, slope};
 use super::row::{ArgSpec, Density, Distribution, End, Part, Probe, Sampler, Support};
-use super::draw::uniform;
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
