@@ -19,6 +19,7 @@
 //! | [`lower`] | model and data to graph |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
+//! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
@@ -35,5 +36,6 @@ pub mod plan;
 pub mod source;
 pub mod syntax;
 pub mod target;
+pub mod testing;
 pub mod transform;
 pub mod vi;

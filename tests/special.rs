@@ -22,6 +22,8 @@ use Error::{InLogs, OfOne, Relative, Ulps};
 type Row = (&'static str, fn(&[f64]) -> f64, Error);
 
 const ROWS: &[Row] = &[
+    ("lgamma_in_lanes", |x| Real::lgamma(x[0]), OfOne(2e-15)),
+    ("digamma_in_lanes", |x| Real::digamma(x[0]), OfOne(1e-15)),
     ("exp", |x| el::exp(x[0]), Ulps(1.0)),
     ("ln", |x| el::ln(x[0]), Ulps(1.0)),
     ("log1p", |x| el::log1p(x[0]), Ulps(1.0)),
@@ -40,10 +42,10 @@ const ROWS: &[Row] = &[
     ("lmultigamma", |x| sf::lmultigamma(x[0] as usize, x[1]), OfOne(2e-15)),
     ("erf", |x| sf::erf(x[0]), Relative(4e-16)),
     ("erfc", |x| sf::erfc(x[0]), Relative(5e-16)),
-    ("erfcx", |x| sf::erfcx(x[0]), Relative(2e-15)),
-    ("phi", |x| sf::phi(x[0]), Relative(2e-15)),
-    ("log_phi", |x| sf::log_phi(x[0]), Relative(2e-15)),
-    ("phi_ratio", |x| sf::phi_ratio(x[0]), Relative(2e-15)),
+    ("erfcx", |x| sf::erfcx(x[0]), Relative(1e-15)),
+    ("phi", |x| sf::phi(x[0]), Relative(1e-15)),
+    ("log_phi", |x| sf::log_phi(x[0]), Relative(1e-15)),
+    ("phi_ratio", |x| sf::phi_ratio(x[0]), Relative(1e-15)),
     ("inv_phi", |x| sf::inv_phi(x[0]), Relative(1e-15)),
     ("inv_erfc", |x| sf::inv_erfc(x[0]), Relative(1e-15)),
     ("inv_erf", |x| sf::inv_erf(x[0]), Relative(1e-15)),
@@ -114,20 +116,23 @@ fn functions_match_their_reference_values() {
     for line in include_str!("reference/special.csv").lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         let numbers: Vec<f64> = fields[1..].iter().map(|x| x.parse().unwrap()).collect();
-        let (name, f, tolerance) = table[fields[0]];
         let value = numbers[numbers.len() - 1];
-        let got = f(&numbers);
-        let (error, allowed) = match tolerance {
-            Ulps(allowed) => ((got - value).abs() / ulp(value), allowed),
-            Relative(allowed) if value == 0.0 => (got.abs(), allowed),
-            Relative(allowed) => (((got - value) / value).abs(), allowed),
-            InLogs(allowed) => (((got - value) / value / (1.0 + value.abs().ln().abs())).abs(), allowed),
-            OfOne(allowed) => ((got - value).abs() / value.abs().max(1.0), allowed),
-        };
-        let ratio = if error.is_nan() { f64::INFINITY } else { error / allowed };
-        let entry = worst.entry(name).or_insert((-1.0, String::new()));
-        if ratio > entry.0 {
-            *entry = (ratio, format!("{line} but got {got:e}: error {error:.1e}, allowed {allowed:.1e}"));
+        // What kernels call has rows of its own here, with the same reference values.
+        let in_lanes = table.get(format!("{}_in_lanes", fields[0]).as_str());
+        for (name, f, tolerance) in [Some(&table[fields[0]]), in_lanes].into_iter().flatten() {
+            let got = f(&numbers);
+            let (error, allowed) = match tolerance {
+                Ulps(allowed) => ((got - value).abs() / ulp(value), allowed),
+                Relative(allowed) if value == 0.0 => (got.abs(), allowed),
+                Relative(allowed) => (((got - value) / value).abs(), allowed),
+                InLogs(allowed) => (((got - value) / value / (1.0 + value.abs().ln().abs())).abs(), allowed),
+                OfOne(allowed) => ((got - value).abs() / value.abs().max(1.0), allowed),
+            };
+            let ratio = if error.is_nan() { f64::INFINITY } else { error / allowed };
+            let entry = worst.entry(name).or_insert((-1.0, String::new()));
+            if ratio > entry.0 {
+                *entry = (ratio, format!("{line} but got {got:e}: error {error:.1e}, allowed {allowed:.1e}"));
+            }
         }
     }
     assert_eq!(worst.len(), ROWS.len(), "every function has reference values");

@@ -1,6 +1,6 @@
 //! The arguments of every command.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// A small modelling language and a variational-inference engine that can vouch for its answer.
@@ -16,8 +16,18 @@ pub(super) const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the model or the data
 
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// Check a model: names, types, shapes, supports; with data, the binding too
+    Check(ModelArgs),
     /// Print the parameter layout, the log density (prior, likelihood and Jacobian apart) and its gradient
     Grad(GradArgs),
+    /// Snapshot-test the gradients of all model files in a folder, each with the data file of the same name
+    Test(TestArgs),
+    /// Print a stage between text and plan
+    Dump(DumpArgs),
+    /// Put model files in canonical layout
+    Fmt(FmtArgs),
+    /// Print the catalogue of distributions, functions, transforms or constraints
+    List(ListArgs),
 }
 
 /// A model and its data.
@@ -42,4 +52,70 @@ pub(super) struct GradArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct TestArgs {
+    /// The folder with the models
+    pub(super) dir: PathBuf,
+    /// Write the snapshots instead of comparing with them
+    #[arg(long)]
+    pub(super) accept: bool,
+}
+
+/// The stages that can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stage {
+    /// The syntax tree
+    Ast,
+    /// Parameters and terms
+    Model,
+    /// The expression graph
+    Graph,
+    /// The schedule
+    Plan,
+}
+
+#[derive(Args)]
+pub(super) struct DumpArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// Which stage
+    #[arg(long, value_enum)]
+    pub(super) stage: Stage,
+    /// The graph as a drawing for Graphviz
+    #[arg(long)]
+    pub(super) dot: bool,
+}
+
+#[derive(Args)]
+pub(super) struct FmtArgs {
+    /// The model files
+    #[arg(required = true)]
+    pub(super) models: Vec<PathBuf>,
+    /// Change nothing; exit with 1 if a file is not in canonical layout
+    #[arg(long)]
+    pub(super) check: bool,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Catalogue {
+    /// Distributions
+    Distributions,
+    /// Functions
+    Functions,
+    /// How constrained parameters are represented
+    Transforms,
+    /// The same, by constraint
+    Constraints,
+}
+
+#[derive(Args)]
+pub(super) struct ListArgs {
+    /// Which table
+    #[arg(value_enum)]
+    pub(super) what: Catalogue,
+    /// One entry, in full
+    pub(super) name: Option<String>,
 }

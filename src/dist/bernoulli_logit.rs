@@ -2,6 +2,7 @@
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use crate::num::special::inv_logit;
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {
@@ -33,11 +34,6 @@ scalar_row! {
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (-alpha).inv_logit()), T::zero())
     ];
     probes [&[0.0, 0.3], &[-1.0, 0.2]]
-}
-
-/// 1 / (1 + e^-x) of one number.
-pub(super) fn inv_logit(x: f64) -> f64 {
-    crate::num::real::Real::inv_logit(x)
 }
 
 /// The row.

@@ -1,11 +1,11 @@
 //! The binomial distribution, by log odds.
 
-use super::bernoulli_logit::inv_logit;
 use super::count::CHOOSE;
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
 use crate::num::real::Real;
+use crate::num::special::inv_logit;
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {

@@ -29,26 +29,12 @@ scalar_row! {
     probes [&[3.0, 0.4], &[7.0, 30.0], &[0.0, 2.0], &[5.0, 1e7]]
 }
 
-/// log Γ(n + 1) - log Γ(x + 1) - log Γ(n - x + 1); exactly 0 at both ends, -∞ outside.
-fn log_choose(n: f64, x: f64) -> f64 {
-    if x == 0.0 || x == n {
-        return 0.0;
-    }
-    if x < 0.0 || x > n {
-        return f64::NEG_INFINITY;
-    }
-    // n! / (n - x)! is the rising factorial of n - x + 1 with x factors; the smaller of x and n - x keeps it short.
-    let k = x.min(n - x);
-    let base = n - k + 1.0;
-    rising::lrise(k, base) + k * base.ln() - sf::lgamma(k + 1.0)
-}
-
 /// log of the binomial coefficient of n and x.
 #[inline(always)]
 pub(super) fn lchoose<T: Real>(n: T, x: T) -> T {
     n.lift2(
         x,
-        log_choose,
+        sf::lchoose,
         |n, x| sf::digamma(n + 1.0) - sf::digamma(n - x + 1.0),
         |n, x| sf::digamma(n - x + 1.0) - sf::digamma(x + 1.0),
     )

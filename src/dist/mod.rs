@@ -1,10 +1,14 @@
 //! Every distribution, one file each, and what can be asked of any of them.
 
+mod choice;
 mod count;
 mod density;
 mod draw;
+mod event;
+mod gp;
 mod incomplete;
 mod numeric;
+mod ordered;
 mod row;
 mod shared;
 mod tails;
@@ -22,28 +26,49 @@ mod beta_binomial;
 mod beta_proportion;
 mod binomial;
 mod binomial_logit;
+mod categorical;
+mod categorical_logit;
 mod cauchy;
 mod chi_square;
+mod dirichlet;
+mod dirichlet_multinomial;
 mod double_exponential;
 mod exp_mod_normal;
 mod exponential;
 mod flat;
 mod frechet;
 mod gamma;
+mod gaussian_random_walk;
 mod geometric;
+mod gp_exp_quad;
+mod gp_exponential;
+mod gp_matern32;
+mod gp_matern52;
+mod gp_periodic;
 mod gumbel;
 mod half_cauchy;
 mod half_normal;
 mod half_student_t;
 mod inv_chi_square;
 mod inv_gamma;
+mod inv_wishart;
+mod lkj_corr;
+mod lkj_corr_cholesky;
 mod logistic;
 mod loglogistic;
 mod lognormal;
+mod multi_normal;
+mod multi_normal_cholesky;
+mod multi_normal_prec;
+mod multi_student_t;
+mod multinomial;
+mod multinomial_logit;
 mod neg_binomial;
 mod neg_binomial_2;
 mod neg_binomial_2_log;
 mod normal;
+mod ordered_logistic;
+mod ordered_probit;
 mod pareto;
 mod pareto_type_2;
 mod poisson;
@@ -56,6 +81,7 @@ mod student_t;
 mod uniform;
 mod von_mises;
 mod weibull;
+mod wishart;
 
 /// Every distribution, in the order of the manual.
 pub static TABLE: &[&Distribution] = &[
@@ -100,6 +126,28 @@ pub static TABLE: &[&Distribution] = &[
     &neg_binomial_2::ROW,
     &neg_binomial_2_log::ROW,
     &geometric::ROW,
+    &categorical::ROW,
+    &categorical_logit::ROW,
+    &ordered_logistic::ROW,
+    &ordered_probit::ROW,
+    &multinomial::ROW,
+    &multinomial_logit::ROW,
+    &dirichlet::ROW,
+    &dirichlet_multinomial::ROW,
+    &multi_normal::ROW,
+    &multi_normal_cholesky::ROW,
+    &multi_normal_prec::ROW,
+    &multi_student_t::ROW,
+    &lkj_corr::ROW,
+    &lkj_corr_cholesky::ROW,
+    &wishart::ROW,
+    &inv_wishart::ROW,
+    &gaussian_random_walk::ROW,
+    &gp_exp_quad::ROW,
+    &gp_matern32::ROW,
+    &gp_matern52::ROW,
+    &gp_exponential::ROW,
+    &gp_periodic::ROW,
 ];
 
 /// The distribution called `name`.

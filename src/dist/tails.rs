@@ -36,22 +36,24 @@ pub(super) type Side<T, const N: usize> = (T, [T; N]);
 /// No sum goes further; what is left is taken to fall off geometrically, as every tail here does so far out.
 const MOST_TERMS: usize = 1_000_000;
 
-/// log P(X ≤ x) and its slopes.
+/// log P(X ≤ x) and its slopes. Not inlined: one copy for each scalar, not one for each loop around it.
+#[inline(never)]
 pub(super) fn lcdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, false)
 }
 
 /// log P(X > x) and its slopes.
+#[inline(never)]
 pub(super) fn lccdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, true)
 }
 
+#[inline(never)]
 fn side<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
     let x = x.lift1(f64::floor, |_| 0.0);
-    let inside = |i: usize| x.lane(i) >= 0.0 && x.lane(i) < P::last(a.map(|a| a.lane(i)));
     let above = |i: usize| x.lane(i) > P::mean(a.map(|a| a.lane(i)));
-    let down = sum::<P, T, N>(x, a, false, |i| inside(i) && !above(i));
-    let up = sum::<P, T, N>(x, a, true, |i| inside(i) && above(i));
+    let down = sum::<P, T, N>(x, a, false);
+    let up = sum::<P, T, N>(x, a, true);
     let (same, other) = if upper { (up, down) } else { (down, up) };
     let other = complement(other);
     // 1 in lanes where the side that was asked for is the one that was summed.
@@ -85,13 +87,14 @@ fn complement<T: Real, const N: usize>((log, slopes): Side<T, N>) -> Side<T, N> 
     (rest, slopes.map(|s| -(odds * s)))
 }
 
-/// The log of the sum of P(X = k) from x downwards or from x + 1 upwards, with slopes, in the lanes that are wanted.
-fn sum<P: Counts<N>, T: Real, const N: usize>(
-    x: T,
-    a: [T; N],
-    up: bool,
-    wanted: impl Fn(usize) -> bool,
-) -> Side<T, N> {
+/// The log of the sum of P(X = k) from x downwards or from x + 1 upwards, with slopes, in the lanes where that is the side
+/// away from the mean.
+#[inline(never)]
+fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side<T, N> {
+    let wanted = |i: usize| {
+        let (x, a) = (x.lane(i), a.map(|a| a.lane(i)));
+        x >= 0.0 && x < P::last(a) && (x > P::mean(a)) == up
+    };
     let lanes: [bool; LANES] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
     if !lanes.contains(&true) {
         return (T::zero(), [T::zero(); N]);

@@ -53,7 +53,7 @@ fn polynomial<V: Vector, const N: usize>(c: &[f64; N], x: V) -> V {
     let mut i = last - 1;
     while i > 0 {
         i -= 1;
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             even = even * x2 + V::splat(c[i]);
         } else {
             odd = odd * x2 + V::splat(c[i]);
@@ -117,7 +117,7 @@ fn keep_tiny<V: Vector>(x: V, y: V) -> V {
 
 /// log(1 + f) + k log 2 for f in [√½ - 1, √2 - 1].
 #[inline(always)]
-fn log_sum<V: Vector>(f: V, k: V) -> V {
+pub(super) fn log_sum<V: Vector>(f: V, k: V) -> V {
     let s = f / (V::splat(2.0) + f);
     let z = s * s;
     let rest = z * polynomial(&LOG, z);
@@ -268,9 +268,9 @@ mod tests {
     struct All(F8);
 
     impl LaneWork<F8> for All {
-        type Out = [F8; 10];
+        type Out = [F8; 17];
         #[inline(always)]
-        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 10] {
+        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 17] {
             let x = view.value(self.0);
             [
                 view.back(x.exp()),
@@ -283,13 +283,20 @@ mod tests {
                 view.back(x.log1m_exp()),
                 view.back(x.sin()),
                 view.back(x.cos()),
+                view.back(x.lgamma()),
+                view.back(x.digamma()),
+                view.back(x.erf()),
+                view.back(x.erfc()),
+                view.back(x.phi()),
+                view.back(x.log_phi()),
+                view.back(x.phi_ratio()),
             ]
         }
     }
 
     #[test]
     fn every_instruction_set_gives_the_bits_of_one_number() {
-        let scalars: [Scalar; 10] = [
+        let scalars: [Scalar; 17] = [
             Real::exp,
             Real::expm1,
             Real::ln,
@@ -300,12 +307,20 @@ mod tests {
             Real::log1m_exp,
             Real::sin,
             Real::cos,
+            Real::lgamma,
+            Real::digamma,
+            Real::erf,
+            Real::erfc,
+            Real::phi,
+            Real::log_phi,
+            Real::phi_ratio,
         ];
         let mut stream = Stream::new(8, 0, 0);
         for round in 0..5000 {
-            let x = F8(std::array::from_fn(|_| match round % 3 {
+            let x = F8(std::array::from_fn(|_| match round % 4 {
                 0 => stream.normal() * 300.0,
                 1 => stream.normal(),
+                2 => stream.exponential() * 8.0,
                 _ => f64::from_bits(stream.bits()),
             }));
             for level in [Level::Baseline, Level::Avx2, Level::Avx512] {

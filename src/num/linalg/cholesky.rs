@@ -149,9 +149,9 @@ mod tests {
         let mut x = b.clone();
         solve_cholesky(&l, d, &mut x);
         let at = |i: usize, j: usize| a[i.max(j) * d + i.min(j)];
-        for i in 0..d {
+        for (i, b) in b.iter().enumerate() {
             let product: f64 = (0..d).map(|j| at(i, j) * x[j]).sum();
-            assert!((product - b[i]).abs() < 1e-11);
+            assert!((product - b).abs() < 1e-11);
         }
         // det(2 A) = 2^d det A
         let mut twice: Vec<f64> = a.iter().map(|x| 2.0 * x).collect();

@@ -257,8 +257,8 @@ impl Product<'_> {
             }
         }
         for k in from..to {
-            for r in k - i..height {
-                add_row(&mut sums[r], self.a[(i + r) * self.a_stride + k], &b[k - start]);
+            for (r, sums) in sums.iter_mut().enumerate().take(height).skip(k - i) {
+                add_row(sums, self.a[(i + r) * self.a_stride + k], &b[k - start]);
             }
         }
         sums

@@ -106,7 +106,7 @@ pub fn bessel_ratio_slope(x: f64) -> f64 {
 ///
 /// Gauss and Legendre's rule on the density over panels a fraction of its width, from -π or as far down as it counts.
 pub fn von_mises_cdf(theta: f64, kappa: f64) -> f64 {
-    if theta.is_nan() || !(kappa >= 0.0) {
+    if theta.is_nan() || kappa.is_nan() || kappa < 0.0 {
         return f64::NAN;
     }
     if theta <= -PI {

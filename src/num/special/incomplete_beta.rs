@@ -33,9 +33,8 @@ impl Point {
     fn edges(self) -> Option<(f64, f64)> {
         let Point { a, b, x, y } = self;
         let (none, all) = ((f64::NEG_INFINITY, 0.0), (0.0, f64::NEG_INFINITY));
-        if !(a >= 0.0 && b >= 0.0 && x >= 0.0 && y >= 0.0) || (a == 0.0 && b == 0.0) {
-            Some((f64::NAN, f64::NAN))
-        } else if a.is_infinite() && b.is_infinite() {
+        let inside = a >= 0.0 && b >= 0.0 && x >= 0.0 && y >= 0.0;
+        if !inside || (a == 0.0 && b == 0.0) || (a.is_infinite() && b.is_infinite()) {
             Some((f64::NAN, f64::NAN))
         } else if x == 0.0 || b == 0.0 || a.is_infinite() {
             Some(if y == 0.0 { all } else { none })

@@ -72,6 +72,10 @@ macro_rules! operator {
     ($trait:ident, $method:ident, |$a:ident, $b:ident, $k:ident| $value:expr, $slope:expr) => {
         impl<const N: usize> $trait for Jet<N> {
             type Output = Self;
+            #[allow(
+                clippy::suspicious_arithmetic_impl,
+                reason = "the rules of differentiation mix the operators"
+            )]
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
                 let ($a, $b) = (self, other);

@@ -8,7 +8,7 @@ const NORMAL: f64 = 1e20;
 
 /// log of P(T ≤ t) for ν > 0 degrees of freedom, accurate in both tails.
 pub fn log_student_t_cdf(t: f64, nu: f64) -> f64 {
-    if t.is_nan() || !(nu > 0.0) {
+    if t.is_nan() || nu.is_nan() || nu <= 0.0 {
         return f64::NAN;
     }
     if t.is_infinite() {
@@ -50,7 +50,7 @@ fn point(t: f64, nu: f64) -> Point {
 /// ∂/∂ν of log P(T ≤ t). It is of the order of 1/ν² from parts of the order of 1/ν, so its relative error is about
 /// 4e-15 (1 + ν).
 pub fn log_student_t_cdf_dnu(t: f64, nu: f64) -> f64 {
-    if t.is_nan() || !(nu > 0.0) {
+    if t.is_nan() || nu.is_nan() || nu <= 0.0 {
         return f64::NAN;
     }
     if t == 0.0 || t.is_infinite() || nu > NORMAL {
@@ -77,7 +77,7 @@ fn log_of(y: f64, x: f64) -> f64 {
 
 /// The t with P(T ≤ t) = p for ν > 0 degrees of freedom.
 pub fn inv_student_t_cdf(p: f64, nu: f64) -> f64 {
-    if !(0.0..=1.0).contains(&p) || !(nu > 0.0) {
+    if !(0.0..=1.0).contains(&p) || nu.is_nan() || nu <= 0.0 {
         return f64::NAN;
     }
     if p == 0.5 {

@@ -1,9 +1,9 @@
 //! The Cholesky factor of a positive definite matrix.
 
 use super::dense::{axpy, copy, dot, square};
+use super::wide::wide;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
-use crate::num::dispatch::best;
 use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 
@@ -28,8 +28,7 @@ impl Kernel for Cholesky {
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[0], cx.out);
-        let out = &mut *cx.out;
-        best(|| factor(out, n));
+        factor(cx.out, n);
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
@@ -37,48 +36,50 @@ impl Kernel for Cholesky {
         let n = cx.dims[0][0];
         let (l, work) = (cx.out, &mut *cx.saved);
         work.copy_from_slice(cx.adjoint);
-        best(|| pull(l, work, n));
+        pull(l, work, n);
         for i in 0..n {
             (0..=i).for_each(|j| accumulate(adjoint, i * n + j, work[i * n + j]));
         }
     }
 }
 
-/// Replaces a matrix by its factor.
-#[inline(always)]
-fn factor<T: Real>(a: &mut [T], n: usize) {
-    let (zero, never) = (T::zero(), T::splat(f64::NAN));
-    for i in 0..n {
-        let (above, row) = a.split_at_mut(i * n);
-        for j in 0..i {
-            let other = &above[j * n..j * n + n];
-            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+wide! {
+    /// Replaces a matrix by its factor.
+    fn factor<'a, T>(a: &'a mut [T], n: usize) {
+        let (zero, never) = (T::zero(), T::splat(f64::NAN));
+        for i in 0..n {
+            let (above, row) = a.split_at_mut(i * n);
+            for j in 0..i {
+                let other = &above[j * n..j * n + n];
+                row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+            }
+            let pivot = row[i] - dot(&row[..i], &row[..i]);
+            row[i] = zero.if_less(pivot, pivot, never).sqrt();
+            row[i + 1..n].fill(zero);
         }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
-        row[i] = zero.if_less(pivot, pivot, never).sqrt();
-        row[i + 1..n].fill(zero);
     }
 }
 
-/// Replaces the adjoint of the factor (lower triangle of `bar`) by that of the matrix: Murray (2016), 'Differentiation of
-/// the Cholesky decomposition', the unblocked algorithm.
-#[inline(always)]
-fn pull<T: Real>(l: &[T], bar: &mut [T], n: usize) {
-    for j in (0..n).rev() {
-        let pivot = l[j * n + j];
-        let (head, below) = bar.split_at_mut((j + 1) * n);
-        let row = &mut head[j * n..];
-        let mut diagonal = row[j];
-        for (i, line) in below.chunks_exact_mut(n).enumerate() {
-            let other = &l[(j + 1 + i) * n..(j + 2 + i) * n];
-            line[j] = line[j] / pivot;
-            diagonal -= other[j] * line[j];
-            axpy(-line[j], &other[..j], &mut row[..j]);
-            axpy(-line[j], &l[j * n..j * n + j], &mut line[..j]);
+wide! {
+    /// Replaces the adjoint of the factor (lower triangle of `bar`) by that of the matrix: Murray (2016), 'Differentiation of
+    /// the Cholesky decomposition', the unblocked algorithm.
+    fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], n: usize) {
+        for j in (0..n).rev() {
+            let pivot = l[j * n + j];
+            let (head, below) = bar.split_at_mut((j + 1) * n);
+            let row = &mut head[j * n..];
+            let mut diagonal = row[j];
+            for (i, line) in below.chunks_exact_mut(n).enumerate() {
+                let other = &l[(j + 1 + i) * n..(j + 2 + i) * n];
+                line[j] = line[j] / pivot;
+                diagonal -= other[j] * line[j];
+                axpy(-line[j], &other[..j], &mut row[..j]);
+                axpy(-line[j], &l[j * n..j * n + j], &mut line[..j]);
+            }
+            diagonal = diagonal / pivot;
+            axpy(-diagonal, &l[j * n..j * n + j], &mut row[..j]);
+            row[j] = diagonal.scale(0.5);
         }
-        diagonal = diagonal / pivot;
-        axpy(-diagonal, &l[j * n..j * n + j], &mut row[..j]);
-        row[j] = diagonal.scale(0.5);
     }
 }
 

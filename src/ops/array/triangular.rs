@@ -1,11 +1,12 @@
 //! Solutions of triangular systems.
 
 use super::dense::{copy, dot, solve_columns, solve_rows, spread, square};
+use super::wide::wide;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::dispatch::best;
 use crate::num::real::Real;
 use crate::ops::operand::accumulate;
+use std::cell::Cell;
 
 /// L⁻¹ b for a lower triangular L, the first argument; the second is one vector [K] or many. What stands above the
 /// diagonal of L is not read.
@@ -17,15 +18,36 @@ pub struct TriangularSolve {
     pub rows: bool,
 }
 
-impl TriangularSolve {
-    fn solve<T: Real>(&self, l: &[T], n: usize, x: &mut [T], transposed: bool) {
-        best(|| {
-            if self.rows {
-                solve_rows(l, n, x, transposed);
-            } else {
-                solve_columns(l, n, x, transposed);
+wide! {
+    /// In place L⁻¹ x or L⁻ᵀ x.
+    fn solve<'a, T>(l: &'a [T], n: usize, x: &'a mut [T], rows: bool, transposed: bool) {
+        if rows {
+            solve_rows(l, n, x, transposed);
+        } else {
+            solve_columns(l, n, x, transposed);
+        }
+    }
+}
+
+wide! {
+    /// Takes tril(left rightᵀ), summed over the vectors, from the adjoint of L.
+    fn subtract_outer<'a, T>(left: &'a [T], right: &'a [T], n: usize, rows: bool, adjoint: &'a [Cell<T>]) {
+        if rows {
+            for (left, right) in left.chunks_exact(n.max(1)).zip(right.chunks_exact(n.max(1))) {
+                for (i, &a) in left.iter().enumerate() {
+                    let row = &adjoint[i * n..i * n + i + 1];
+                    row.iter().zip(right).for_each(|(cell, &b)| cell.set(cell.get() - a * b));
+                }
             }
-        });
+        } else {
+            let m = left.len() / n.max(1);
+            for i in 0..n {
+                for j in 0..=i {
+                    let sum = dot(&left[i * m..(i + 1) * m], &right[j * m..(j + 1) * m]);
+                    accumulate(adjoint, i * n + j, -sum);
+                }
+            }
+        }
     }
 }
 
@@ -62,7 +84,7 @@ impl Kernel for TriangularSolve {
         let n = cx.dims[0][0];
         copy(cx.args[1], cx.out);
         let l = spread(cx.args[0], cx.saved);
-        self.solve(l, n, cx.out, self.transposed);
+        solve(l, n, cx.out, self.rows, self.transposed);
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
@@ -70,30 +92,13 @@ impl Kernel for TriangularSolve {
         let (room, bar) = cx.saved.split_at_mut(n * n);
         let l = spread(cx.args[0], room);
         bar.copy_from_slice(cx.adjoint);
-        self.solve(l, n, bar, !self.transposed);
+        solve(l, n, bar, self.rows, !self.transposed);
         if let Some(adjoint) = cx.adjoints[1] {
             bar.iter().enumerate().for_each(|(i, &x)| accumulate(adjoint, i, x));
         }
         let Some(adjoint) = cx.adjoints[0] else { return };
         // With X = L⁻¹ B: L̄ = -tril(B̄ Xᵀ); with X = L⁻ᵀ B: L̄ = -tril(X B̄ᵀ).
         let (left, right): (&[T], &[T]) = if self.transposed { (cx.out, bar) } else { (bar, cx.out) };
-        best(|| {
-            if self.rows {
-                for (left, right) in left.chunks_exact(n.max(1)).zip(right.chunks_exact(n.max(1))) {
-                    for (i, &a) in left.iter().enumerate() {
-                        let row = &adjoint[i * n..i * n + i + 1];
-                        row.iter().zip(right).for_each(|(cell, &b)| cell.set(cell.get() - a * b));
-                    }
-                }
-            } else {
-                let m = left.len() / n.max(1);
-                for i in 0..n {
-                    for j in 0..=i {
-                        let sum = dot(&left[i * m..(i + 1) * m], &right[j * m..(j + 1) * m]);
-                        accumulate(adjoint, i * n + j, -sum);
-                    }
-                }
-            }
-        });
+        subtract_outer(left, right, n, self.rows, adjoint);
     }
 }

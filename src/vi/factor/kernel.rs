@@ -1,17 +1,18 @@
 //! The inner loops of the factors, over contiguous slices, in an order of additions that never changes.
 
-/// x · y, in eight running sums so that the loop is one of SIMD multiply-adds.
-#[inline(always)]
-pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let tail: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in xs.zip(ys) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
+use crate::num::dispatch::{Work, best};
+
+/// Runs loops compiled for the widest vectors of this processor.
+pub(super) fn wide(loops: impl FnOnce()) {
+    struct Loops<F>(F);
+    impl<F: FnOnce()> Work for Loops<F> {
+        type Out = ();
+        #[inline(always)]
+        fn run(self) {
+            (self.0)();
         }
     }
-    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + tail
+    best(Loops(loops));
 }
 
 /// y += a x

@@ -1,0 +1,15 @@
+//! Values of a function at points x, a Gaussian process with the Matérn 3/2 covariance.
+
+use super::gp::{self, gp_row};
+use super::row::{Density, Distribution, Noncentered, Probe, Sampler, Support};
+use super::std_normal;
+use crate::func::kernel::Covariance;
+
+gp_row!(
+    "gp_matern32",
+    "a Gaussian process at points x with covariance alpha^2 * (1 + s) * exp(-s), s = sqrt(3) * d / rho at distance d",
+    Matern32,
+    [],
+    "gp_matern32_cov(x, alpha, rho)",
+    [1.3, 0.7]
+);

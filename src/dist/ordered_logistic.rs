@@ -1,0 +1,51 @@
+//! Ordered categories with a logistic scale: proportional odds.
+
+use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
+use super::{draw, ordered};
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    /// σ(a) - σ(b) = (1 - e^(b-a)) σ(a) σ(-b): no difference of nearly equal numbers, however far out.
+    BETWEEN = "ordered_logistic"(eta, lower, upper), "log(inv_logit(eta - lower) - inv_logit(eta - upper))";
+    value (lower - upper).log1m_exp() - (lower - eta).log1p_exp() - (eta - upper).log1p_exp();
+    slopes(_y) {
+        let gap = (lower - upper).exp();
+        let width = gap / (-((lower - upper).expm1()));
+        let (below, above) = ((lower - eta).inv_logit(), (eta - upper).inv_logit());
+        [below - above, -(width + below), width + above]
+    };
+    probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]]
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "ordered_logistic",
+    doc: "category 1, ..., K: the interval between cut-points c in which eta plus logistic noise falls",
+    formula: "log(where(x > 1, inv_logit(eta - c[max([x - 1, 1])]), 1) \
+              - where(x <= size(c), inv_logit(eta - c[min([x, size(c)])]), 0))",
+    args: &[
+        ArgSpec { name: "eta", domain: Domain::Real, rank: 0, default: None },
+        ArgSpec { name: "c", domain: Domain::Ordered, rank: 1, default: None },
+    ],
+    // The last category is one more than there are cut-points; the density refuses what lies beyond.
+    support: Support::Integers(End::At(1.0), End::At(f64::INFINITY)),
+    discrete: true,
+    event: 0,
+    density: Density::Events(|b, x, a| ordered::density(b, &BETWEEN, x, a[0], a[1])),
+    lcdf: None,
+    lccdf: None,
+    quantile: None,
+    sample: Sampler::Event(|rng, a, out| {
+        let eta = a[0].first().copied().unwrap_or(f64::NAN);
+        for o in out {
+            let u = draw::uniform(rng);
+            *o = ordered::category(eta + u.ln() - (-u).ln_1p(), a[1]);
+        }
+    }),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[1.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },
+        Probe { x: &[3.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },
+        Probe { x: &[4.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },
+    ],
+};
