@@ -20,9 +20,16 @@ fn normal() -> Choice<Family> {
 
 /// A random `w` with `C` well inside the positive definite matrices.
 fn random_w(space: &Space, d: usize, stream: &mut Stream) -> Vec<f64> {
-    let dense: Vec<f64> = (0..d * d)
-        .map(|k| if k / d == k % d { 0.6 + stream.uniform() } else { 0.25 * stream.normal() / (d as f64).sqrt() })
-        .collect();
+    let dense: Vec<f64> =
+        (0..d * d)
+            .map(|k| {
+                if k / d == k % d {
+                    0.6 + stream.uniform()
+                } else {
+                    0.25 * stream.normal() / (d as f64).sqrt()
+                }
+            })
+            .collect();
     let factor = (space.make)(d);
     let mut w: Vec<f64> = (0..d).map(|_| stream.normal()).collect();
     w.resize(d + factor.len(), 0.0);
@@ -35,7 +42,13 @@ fn random_u(d: usize, stream: &mut Stream) -> Vec<f64> {
 }
 
 /// The estimate at one draw.
-fn at(model: &dyn Target, space: &'static Space, estimator: &'static Estimator, w: &[f64], u: &[f64]) -> Vec<f64> {
+fn at(
+    model: &dyn Target,
+    space: &'static Space,
+    estimator: &'static Estimator,
+    w: &[f64],
+    u: &[f64],
+) -> Vec<f64> {
     let mut gradient = vec![0.0; w.len()];
     Estimate::new(model, normal(), space, estimator, 1).at(w, u, &mut gradient).unwrap();
     gradient
@@ -194,9 +207,15 @@ fn the_mean_over_many_draws_is_the_gradient() {
     let nodes = tensor(24, 2);
     for estimator in Estimator::table() {
         let (expected, _) = moments(&model, space, estimator, &w, &nodes);
-        for ((mean, error), expected) in sample_mean(&model, normal(), estimator, &w, 30_000).iter().zip(&expected) {
+        for ((mean, error), expected) in
+            sample_mean(&model, normal(), estimator, &w, 30_000).iter().zip(&expected)
+        {
             // Twenty numbers are compared: five standard errors leave one false alarm in a hundred thousand runs.
-            assert!((mean - expected).abs() < 5.0 * error + 1e-12, "{}: {mean} ± {error}, {expected}", estimator.name);
+            assert!(
+                (mean - expected).abs() < 5.0 * error + 1e-12,
+                "{}: {mean} ± {error}, {expected}",
+                estimator.name
+            );
         }
     }
 }
@@ -267,8 +286,9 @@ fn into_constraint(space: &Space, d: usize, w: &mut [f64], floor: f64) {
     let mut factor = (space.make)(d);
     if !factor.project(&mut w[d..], floor) {
         let c = dense_factor(space, d, w);
-        let gram: Vec<f64> =
-            (0..d * d).map(|k| dot(&c[(k / d) * d..(k / d + 1) * d], &c[(k % d) * d..(k % d + 1) * d])).collect();
+        let gram: Vec<f64> = (0..d * d)
+            .map(|k| dot(&c[(k / d) * d..(k / d + 1) * d], &c[(k % d) * d..(k % d + 1) * d]))
+            .collect();
         let smallest = symmetric_eigen(&gram, d).unwrap().values[0].sqrt();
         if smallest < floor {
             w[d..].iter_mut().for_each(|c| *c *= floor / smallest);

@@ -43,7 +43,12 @@ fn the_elbo_has_its_constants_and_an_honest_error() {
     let evidence = model.log_evidence().unwrap();
     let run = fit(&model, &Config::named("proj-stl").unwrap(), &mut keep_going).unwrap();
     // At a Gaussian posterior log p - log q is the evidence at every draw.
-    assert!((run.elbo - evidence).abs() < 1e-6 && run.elbo_se < 1e-6, "{} ± {}, {evidence}", run.elbo, run.elbo_se);
+    assert!(
+        (run.elbo - evidence).abs() < 1e-6 && run.elbo_se < 1e-6,
+        "{} ± {}, {evidence}",
+        run.elbo,
+        run.elbo_se
+    );
     let mut config = Config::named("mean-field").unwrap();
     config.elbo_draws = 4000;
     let run = fit(&model, &config, &mut keep_going).unwrap();
@@ -63,7 +68,10 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
             config.threads = 2;
             let two = fit(&model, &config, &mut keep_going).unwrap();
             assert_eq!(bits(&one.averaged), bits(&two.averaged), "{method}, {}", draws.name);
-            assert_eq!((one.elbo.to_bits(), one.elbo_se.to_bits()), (two.elbo.to_bits(), two.elbo_se.to_bits()));
+            assert_eq!(
+                (one.elbo.to_bits(), one.elbo_se.to_bits()),
+                (two.elbo.to_bits(), two.elbo_se.to_bits())
+            );
             config.seed = 2;
             let other = fit(&model, &config, &mut keep_going).unwrap();
             assert_ne!(bits(&one.averaged), bits(&other.averaged), "the seed must matter");
@@ -88,7 +96,9 @@ fn every_step_rule_works_with_every_operator_that_it_may_have() {
             }
             match fit(&model, &config, &mut keep_going) {
                 Ok(run) => assert!(run.elbo.is_finite(), "{} with {method}", rule.name),
-                Err(Error::Combination { .. }) => assert_ne!(rule.needs, Needs::Nothing, "{} with {method}", rule.name),
+                Err(Error::Combination { .. }) => {
+                    assert_ne!(rule.needs, Needs::Nothing, "{} with {method}", rule.name)
+                }
                 Err(other) => panic!("{} with {method}: {other}", rule.name),
             }
         }
@@ -98,9 +108,13 @@ fn every_step_rule_works_with_every_operator_that_it_may_have() {
 #[test]
 fn rules_without_a_step_to_choose_come_close() {
     let model = LinearModel::logistic(60, 4);
-    for (method, step) in
-        [("prox-energy", "dog"), ("prox-stl", "dowg"), ("proj-entropy", "dowg"), ("prox-energy", "adam=0.03"), ("sgd-stl", "adam=0.03")]
-    {
+    for (method, step) in [
+        ("prox-energy", "dog"),
+        ("prox-stl", "dowg"),
+        ("proj-entropy", "dowg"),
+        ("prox-energy", "adam=0.03"),
+        ("sgd-stl", "adam=0.03"),
+    ] {
         let mut config = Config::named(method).unwrap();
         config.step = Some(step.parse().unwrap());
         config.steps = 3000;
@@ -115,7 +129,8 @@ fn known_constants_choose_the_rule_of_the_theorem() {
     let d = 2;
     let of = |method: &str, constants: Option<(f64, f64)>| {
         let mut config = Config::named(method).unwrap();
-        config.constants = constants.map(|(smoothness, strong_concavity)| Constants { smoothness, strong_concavity });
+        config.constants =
+            constants.map(|(smoothness, strong_concavity)| Constants { smoothness, strong_concavity });
         let resolved = config.resolve(d).unwrap();
         (resolved.step.row.name, resolved.average.row.name)
     };
@@ -136,7 +151,10 @@ fn senseless_combinations_are_refused_with_those_that_make_sense() {
         config.resolve(3).unwrap_err().to_string()
     };
     let message = refusal(&|c| c.estimator = find("stl").unwrap());
-    assert!(message.contains("'energy' or 'stl_energy'") && message.contains("'projection' or 'none'"), "{message}");
+    assert!(
+        message.contains("'energy' or 'stl_energy'") && message.contains("'projection' or 'none'"),
+        "{message}"
+    );
     let message = refusal(&|c| {
         c.estimator = find("entropy").unwrap();
         c.operator = find("projection").unwrap();
@@ -185,7 +203,11 @@ fn values_that_are_not_finite_are_walked_away_from() {
     config.start = Start::Scaled { mean: vec![1.0, -1.0], scale: 30.0 };
     let run = fit(&target, &config, &mut keep_going).unwrap();
     assert!(run.rejected > 0, "the first batches can not have been finite");
-    assert!(run.standard_deviations().iter().all(|s| (s - 0.1).abs() < 1e-3), "{:?}", run.standard_deviations());
+    assert!(
+        run.standard_deviations().iter().all(|s| (s - 0.1).abs() < 1e-3),
+        "{:?}",
+        run.standard_deviations()
+    );
 }
 
 #[test]

@@ -108,7 +108,11 @@ fn products_and_solves_agree_with_the_dense_matrix() {
                 assert!((out[b * D + i] - expected).abs() < 1e-12, "{}: product", space.name);
             }
         }
-        assert!((factor.log_det(&c) - 0.5 * log_det_gram(&dense, D)).abs() < 1e-12, "{}: log det", space.name);
+        assert!(
+            (factor.log_det(&c) - 0.5 * log_det_gram(&dense, D)).abs() < 1e-12,
+            "{}: log det",
+            space.name
+        );
         // Outer products: proj_V of the dense sum.
         let mut g = vec![0.0; c.len()];
         factor.add_outer(0.7, &x, &u, draws, &mut g);
@@ -140,7 +144,11 @@ fn prox_is_the_argmin() {
             let mut start = vec![0.0; c.len()];
             factor.pack(&identity(D, 1.0), &mut start);
             let expected = minimise(start, objective);
-            assert!(distance_squared(&found, &expected).sqrt() < 1e-5, "{}: {found:?} {expected:?}", space.name);
+            assert!(
+                distance_squared(&found, &expected).sqrt() < 1e-5,
+                "{}: {found:?} {expected:?}",
+                space.name
+            );
         }
     }
 }

@@ -142,7 +142,9 @@ fn slope(errors: &Errors, checkpoints: &[usize], from: usize) -> (f64, f64) {
     };
     let n = errors.len();
     let without: Vec<f64> = (0..n)
-        .map(|skip| of(&errors.iter().enumerate().filter(|(k, _)| *k != skip).map(|(_, e)| e.clone()).collect()))
+        .map(|skip| {
+            of(&errors.iter().enumerate().filter(|(k, _)| *k != skip).map(|(_, e)| e.clone()).collect())
+        })
         .collect();
     let centre = without.iter().sum::<f64>() / n as f64;
     let spread: f64 = without.iter().map(|s| (s - centre).powi(2)).sum();
@@ -168,7 +170,9 @@ fn small_hierarchical() -> LinearModel {
 #[test]
 fn prox_with_decaying_steps_converges_as_one_over_t() {
     // The rate is that of the tail: slopes are taken after the warm-up of 4a/μ² steps.
-    for (model, last, seeds) in [(small_linear(), 13, 12), (small_logistic(), 14, 12), (small_hierarchical(), 16, 6)] {
+    for (model, last, seeds) in
+        [(small_linear(), 13, 12), (small_logistic(), 14, 12), (small_hierarchical(), 16, 6)]
+    {
         let checkpoints = powers(4, last);
         let mut experiment = Experiment::new(&model, "prox-energy", "prox_decay");
         let errors = experiment.distances(&checkpoints, seeds);
@@ -232,14 +236,21 @@ fn any_constant_step_stays_below_its_bound() {
             assert!(mean - 3.0 * error <= bound, "{method}, {steps} steps: {mean:.3e} above {bound:.3e}");
         }
         // The θ-weighted average under the same step, for a target that need only be concave.
-        experiment.config.average = Some(Choice::named(if prox { "theta_prox" } else { "theta_proj" }).unwrap());
+        experiment.config.average =
+            Some(Choice::named(if prox { "theta_prox" } else { "theta_proj" }).unwrap());
         for (k, steps) in [64, 2048].into_iter().enumerate() {
             let errors = experiment.gaps(&[64, 2048], 5);
             let b = &experiment.bound;
-            let bound =
-                if prox { b.prox_concave_constant(gamma, steps) } else { b.proj_concave_constant(gamma, steps) };
+            let bound = if prox {
+                b.prox_concave_constant(gamma, steps)
+            } else {
+                b.proj_concave_constant(gamma, steps)
+            };
             let (mean, error) = mean(&errors, k);
-            assert!(mean - 3.0 * error <= bound, "{method}, average of {steps}: {mean:.3e} above {bound:.3e}");
+            assert!(
+                mean - 3.0 * error <= bound,
+                "{method}, average of {steps}: {mean:.3e} above {bound:.3e}"
+            );
         }
     }
 }
@@ -254,7 +265,10 @@ fn the_step_that_needs_no_constant_stays_below_its_bound() {
         let errors = experiment.distances(&[steps], 6);
         experiment.check_bounds(&errors, &[steps], Measure::Distance);
     }
-    assert!(experiment.bound.prox_log_t_over_t(factor, 10).is_none(), "ten steps are too few for the corollary");
+    assert!(
+        experiment.bound.prox_log_t_over_t(factor, 10).is_none(),
+        "ten steps are too few for the corollary"
+    );
 }
 
 #[test]

@@ -59,6 +59,11 @@ impl Env {
         self.scopes.iter().rev().find_map(|s| s.get(name))
     }
 
+    /// Whether the innermost scope has a value of this name.
+    pub(super) fn is_taken(&self, name: &str) -> bool {
+        self.scopes.last().is_some_and(|s| matches!(s.get(name), Some(Binding::Value(_))))
+    }
+
     /// Binds a name in the innermost scope.
     pub(super) fn set(&mut self, name: &str, binding: Binding) {
         if let Some(scope) = self.scopes.last_mut() {

@@ -1,7 +1,7 @@
 //! Latent variables: coordinates, constrained value, Jacobian and prior.
 
 use super::dist::Dist;
-use super::env::{Binding, Value};
+use super::env::Value;
 use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at, density};
 use crate::dist::{BaseArg, End, Noncentered, Support};
 use crate::graph::NodeId;
@@ -27,11 +27,11 @@ impl Lowerer<'_> {
         let region = self.region(p.ty.as_ref(), prior.as_ref(), &dims, span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {
+            self.check_extent(prior, &value, p.name.span)?;
             let node = at(density::sum(&mut self.b, prior, value.node, None), span)?;
             self.term(node, TermKind::Prior, span);
         }
-        self.env.set(&p.name.name, Binding::Value(value));
-        Ok(())
+        self.define(&p.name, value)
     }
 
     fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Vec<Option<Arc<[String]>>>)> {
@@ -150,8 +150,7 @@ impl Lowerer<'_> {
             size,
             form: Form::Noncentered,
         });
-        self.env.set(&p.name.name, Binding::Value(Value::real(node, false)));
-        Ok(())
+        self.define(&p.name, Value::real(node, false))
     }
 
     /// The region of a parameter: from its type if one is written, from its prior otherwise.
