@@ -22,6 +22,7 @@
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
 //! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
+//! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
 pub mod cli;
@@ -35,6 +36,7 @@ pub mod lower;
 pub mod num;
 pub mod ops;
 pub mod plan;
+pub mod report;
 pub mod source;
 pub mod syntax;
 pub mod target;

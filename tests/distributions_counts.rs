@@ -125,7 +125,12 @@ fn slopes_of_cumulative_probabilities_agree_with_finite_differences() {
                     };
                     let expected = difference(h, |t| moved(t).0);
                     let close = |got: f64, want: f64| (got - want).abs() <= 1e-6 * (1e-3 + want.abs());
-                    assert!(close(slopes[i], expected), "{} {probe:?} {i}: {} {expected}", row.name, slopes[i]);
+                    assert!(
+                        close(slopes[i], expected),
+                        "{} {probe:?} {i}: {} {expected}",
+                        row.name,
+                        slopes[i]
+                    );
                     let mut v = vec![0.0; z.len()];
                     v[i] = 1.0;
                     for (j, got) in hessian_times(&plan, &z, &v).into_iter().enumerate() {
@@ -201,7 +206,10 @@ fn negative_binomial_tends_to_poisson() {
             let term = ((x - 5.0) * (x - 5.0) - x) / (2.0 * phi);
             let got = Point::named("neg_binomial_2", &[x], &[&[5.0], &[phi]]);
             let difference = got.value() - poisson - term;
-            assert!(difference.abs() < 1e-13 * (1.0 + poisson.abs()) + 1e5 / (phi * phi), "{x} {phi}: {difference}");
+            assert!(
+                difference.abs() < 1e-13 * (1.0 + poisson.abs()) + 1e5 / (phi * phi),
+                "{x} {phi}: {difference}"
+            );
             let (plan, z) = got.plan();
             let slope = gradient(&plan, &z).1[1];
             // So its derivative in log phi is minus that.

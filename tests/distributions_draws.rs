@@ -55,7 +55,10 @@ fn check_frequencies(name: &str, args: &[&[f64]], values: std::ops::RangeInclusi
         let p = Point::named(name, &[f64::from(x)], args).value().exp();
         let hits = all.iter().filter(|d| d[0] == f64::from(x)).count() as f64;
         let (expected, error) = (p * DRAWS as f64, (p * (1.0 - p) * DRAWS as f64).sqrt());
-        assert!((hits - expected).abs() <= 4.5 * error + 2.0, "{name} {x}: {hits} against {expected} ± {error}");
+        assert!(
+            (hits - expected).abs() <= 4.5 * error + 2.0,
+            "{name} {x}: {hits} against {expected} ± {error}"
+        );
     }
 }
 
@@ -90,7 +93,12 @@ fn draws_of_vectors_have_their_moments() {
     let product = [0.49, 0.28, 0.28, 0.16 + 1.69];
     check_moments("multi_normal_cholesky", &[&[1.0, -2.0], &l], &[1.0, -2.0], &product);
     check_moments("multi_student_t", &[&[9.0], &[1.0, -2.0], &s], &[1.0, -2.0], &s.map(|v| v * 9.0 / 7.0));
-    check_moments("gaussian_random_walk", &[&[0.5], &[0.0]], &[0.0; 3], &[0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.5, 0.75]);
+    check_moments(
+        "gaussian_random_walk",
+        &[&[0.5], &[0.0]],
+        &[0.0; 3],
+        &[0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.5, 0.75],
+    );
     check_moments("gaussian_random_walk", &[&[0.5], &[2.0]], &[0.0; 2], &[4.0, 4.0, 4.0, 4.25]);
 }
 
@@ -283,7 +291,8 @@ fn density_of(name: &str, n: usize, eta: f64) -> impl FnMut(&[f64]) -> f64 {
 fn correlation_matrices_have_total_mass_one() {
     let nodes = double_exponential(30);
     for eta in [1.0, 1.7, 4.0] {
-        let (mut of_matrix, mut of_factor) = (density_of("lkj_corr", 2, eta), density_of("lkj_corr_cholesky", 2, eta));
+        let (mut of_matrix, mut of_factor) =
+            (density_of("lkj_corr", 2, eta), density_of("lkj_corr_cholesky", 2, eta));
         let (mut matrix, mut factor) = (0.0, 0.0);
         for &(r, w, s) in &nodes {
             if s < 1e-7 {
@@ -296,7 +305,8 @@ fn correlation_matrices_have_total_mass_one() {
     }
     let nodes: Vec<_> = double_exponential(20).into_iter().filter(|n| n.2 > 1e-4).collect();
     for eta in [1.0, 2.5] {
-        let (mut of_matrix, mut of_factor) = (density_of("lkj_corr", 3, eta), density_of("lkj_corr_cholesky", 3, eta));
+        let (mut of_matrix, mut of_factor) =
+            (density_of("lkj_corr", 3, eta), density_of("lkj_corr_cholesky", 3, eta));
         let (mut matrix, mut factor) = (0.0, 0.0);
         for &(a, u, sa) in &nodes {
             for &(b, v, sb) in &nodes {

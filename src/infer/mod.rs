@@ -3,6 +3,7 @@
 //! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are those of the
 //! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its flags.
 
+mod assess;
 mod gaussian;
 mod mode;
 mod psis;
@@ -12,6 +13,7 @@ mod summary;
 mod tests;
 mod whiten;
 
+pub use assess::assess;
 pub use gaussian::{Ending, Factor, Gaussian};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
