@@ -40,7 +40,7 @@ fn by_county(data: &Dataset) -> Result<(), Diagnostic> {
 }
 
 /// The files (by space), and what is asked of them.
-const CASES: [(&str, Ask); 51] = [
+const CASES: [(&str, Ask); 52] = [
     ("empty.csv", read),
     ("header-only.csv", read),
     ("no-header.csv", read),
@@ -83,6 +83,7 @@ const CASES: [(&str, Ask); 51] = [
     ("houses.csv counties-stranger.csv", by_county),
     ("houses.csv counties-unlabelled.csv", by_county),
     ("houses.csv houses-again.csv", |d| real(d, "radon")),
+    ("empty.json", read),
     ("trailing-comma.json", read),
     ("ragged-array.json", |d| real(d, "X")),
     ("mixed-depth.json", |d| real(d, "y")),

@@ -282,7 +282,7 @@ fn column<'a>(
 
 /// A text as a number; a marker such as a quoted `NA` is missing where a number is needed.
 fn number_of(text: &str) -> Result<f64, NotNumber> {
-    if MISSING_MARKERS.contains(&text) { Ok(f64::NAN) } else { number::parse(text) }
+    if number::is_missing(text) { Ok(f64::NAN) } else { number::parse(text) }
 }
 
 fn binary_of(text: &str) -> Option<f64> {
@@ -300,12 +300,13 @@ fn remedy(text: &str) -> Option<String> {
         return Some("declare it `binary`, which takes true/false and yes/no as 1/0".to_string());
     }
     let (joined, point) = (text.replace(',', ""), text.replace(',', "."));
-    match (text.contains(',') && is_number(&joined), is_number(&point)) {
+    match (in_thousands(text) && is_number(&joined), text.contains(',') && is_number(&point)) {
         (true, true) => {
             return Some(format!("if the comma marks decimals, write {point}; if thousands, write {joined}"));
         }
         (true, false) => return Some(format!("thousands are written without a separator: {joined}")),
-        (false, _) => {}
+        (false, true) => return Some(format!("decimals are written with a point: {point}")),
+        (false, false) => {}
     }
     if let Some(number) = text.strip_suffix('%').filter(|t| is_number(t)) {
         return Some(format!("leave out the % sign: {number}"));
@@ -313,4 +314,12 @@ fn remedy(text: &str) -> Option<String> {
     let plain = text.replace(['$', '€', '£', ' ', '_', '\u{a0}', '\u{2212}'], "");
     is_number(&plain)
         .then(|| "write digits, a point and a minus sign only, without currency, spaces or marks".to_string())
+}
+
+/// Whether commas stand before groups of three digits.
+fn in_thousands(text: &str) -> bool {
+    let mut groups = text.split('.').next().unwrap_or_default().split(',');
+    let first = groups.next().unwrap_or_default().trim_start_matches('-');
+    let mut rest = groups.peekable();
+    rest.peek().is_some() && !first.starts_with('0') && rest.all(|group| group.len() == 3)
 }

@@ -5,8 +5,8 @@ use super::file::{DataFile, Entry, Layout};
 use super::say;
 use crate::source::{Diagnostic, Place};
 
-/// A value found in the data, not yet taken as numbers or categories; see [`bind`](super::bind) and
-/// [`Levels`](super::Levels) for that.
+/// A value found in the data, not yet taken as numbers or categories; the methods
+/// `as_…` do that.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
     name: String,
@@ -101,6 +101,15 @@ impl<'a> Found<'a> {
     /// Whether some cell is text (numbers that a double cannot hold count as text).
     pub fn has_text(&self) -> bool {
         self.parts.iter().any(|p| matches!(p.array.cells, Cells::Text { .. }))
+    }
+
+    /// Whether every cell is a whole number and none is missing.
+    pub fn all_integers(&self) -> bool {
+        let whole = |p: &Part<'_>| match &p.array.cells {
+            Cells::Numbers(values) => values.iter().all(|v| v.fract() == 0.0),
+            Cells::Text { .. } => false,
+        };
+        self.parts.iter().all(whole)
     }
 
     /// The same cells as an array of another shape with as many cells, such as one number as an array of length 1.

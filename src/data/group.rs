@@ -41,11 +41,12 @@ fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
             && let Some(before) = seen.insert(label.clone(), row)
         {
             let (one, two) = (table.locate(before), table.locate(row));
-            return diagnostic.note(format!(
-                "a table with one row for each level would have each once, but {} has `{}` at {one} and at {two}",
-                table.file(),
-                say::shown(&label)
-            ));
+            let (file, label) = (table.file(), say::shown(&label));
+            return diagnostic
+                .note(format!(
+                    "a table of levels has each label once, but {file} has `{label}` at {one} and at {two}"
+                ))
+                .help(format!("keep one row for each level in {file}, or rename one of the columns"));
         }
     }
     diagnostic

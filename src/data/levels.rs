@@ -134,12 +134,7 @@ fn distinct(array: &Array) -> Vec<String> {
 impl Found<'_> {
     /// The code of each cell, from 1, among some levels. A missing cell or a value that is no level is an error.
     pub fn as_category(&self, levels: &Levels) -> Result<Vec<usize>, Diagnostic> {
-        let columns: Vec<Vec<Option<usize>>> = self.parts().iter().map(|p| codes(p.array, levels)).collect();
-        let rows = if columns.is_empty() { 0 } else { self.len() / columns.len() };
-        let at = |row: usize| self.rows().map_or(Some(row), |order| order.get(row).copied());
-        let cells = (0..rows)
-            .flat_map(|row| columns.iter().map(move |column| column.get(at(row)?).copied().flatten()));
-        let cells: Vec<Option<usize>> = cells.collect();
+        let cells = self.level_cells(levels);
         self.refuse_missing(
             cells.iter().enumerate().map(|(i, c)| c.is_none() && self.text(i).is_none()),
             FILL,
@@ -150,8 +145,18 @@ impl Found<'_> {
         }
     }
 
+    /// The code of each cell; nothing where it is missing or no level.
+    fn level_cells(&self, levels: &Levels) -> Vec<Option<usize>> {
+        let columns: Vec<Vec<Option<usize>>> = self.parts().iter().map(|p| codes(p.array, levels)).collect();
+        let rows = if columns.is_empty() { 0 } else { self.len() / columns.len() };
+        let at = |row: usize| self.rows().map_or(Some(row), |order| order.get(row).copied());
+        let cells = (0..rows).flat_map(|row| columns.iter().map(move |c| c.get(at(row)?).copied().flatten()));
+        cells.collect()
+    }
+
     fn first_outside(&self, levels: &Levels) -> Option<usize> {
-        (0..self.len()).find(|i| self.text(*i).is_some_and(|t| levels.code(&t).is_none()))
+        let cells = self.level_cells(levels);
+        (0..cells.len()).find(|i| cells[*i].is_none() && self.text(*i).is_some())
     }
 
     fn unknown_level(&self, i: usize, levels: &Levels) -> Diagnostic {

@@ -28,20 +28,22 @@ pub enum NotNumber {
 
 /// Reads a cell without spaces around it.
 pub fn read_cell(cell: &[u8]) -> Reading {
-    if let Some((value, used)) = exact_decimal(cell)
+    if let Some((value, used)) = decimal(cell)
         && used == cell.len()
     {
         return Reading::Number(value);
     }
-    let Ok(text) = std::str::from_utf8(cell) else { return Reading::Text };
-    if MISSING_MARKERS.contains(&text) {
-        return Reading::Missing;
+    match std::str::from_utf8(cell) {
+        Ok(text) if is_missing(text) => Reading::Missing,
+        // A decimal that got here is one that a double cannot hold: text.
+        Ok(text) if !is_decimal(cell) => parse(text).map_or(Reading::Text, Reading::Number),
+        _ => Reading::Text,
     }
-    match parse(text) {
-        Ok(value) if is_plain_integer(cell) && value.abs() > EXACT => Reading::Text,
-        Ok(value) => Reading::Number(value),
-        Err(_) => Reading::Text,
-    }
+}
+
+/// Whether a cell is one of [`MISSING_MARKERS`].
+pub fn is_missing(text: &str) -> bool {
+    text.len() <= 4 && MISSING_MARKERS.contains(&text)
 }
 
 /// The number that a text without spaces around it says, infinities included.
@@ -68,34 +70,41 @@ pub fn display(value: f64) -> String {
     if size != 0.0 && !(1e-5..1e16).contains(&size) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// The decimal at the start of `bytes` and its length, when one rounding gives it exactly.
+/// The decimal at the start of `bytes` and its length; nothing if there is none or a double cannot hold it: beyond the
+/// largest double, or an integer beyond [`EXACT`].
 ///
-/// Clinger's case: a significand below 2^53 and a power of ten of at most 10^22 are both exact doubles, so their
-/// product or quotient is the correctly rounded value. Other decimals take the slow path.
+/// Clinger's case is done here: a significand below 2^53 and a power of ten of at most 10^22 are both exact doubles, so
+/// their product or quotient is the correctly rounded value. Other decimals are left to the standard library.
 #[inline]
-pub fn exact_decimal(bytes: &[u8]) -> Option<(f64, usize)> {
+pub fn decimal(bytes: &[u8]) -> Option<(f64, usize)> {
     let negative = *bytes.first()? == b'-';
     let mut at = usize::from(negative || bytes[0] == b'+');
     let mut significand = 0u64;
-    let whole = take_digits(bytes, &mut at, &mut significand);
-    let mut digits = whole;
-    let mut exponent = 0i32;
+    let mut digits = take_digits(bytes, &mut at, &mut significand);
+    let (mut exponent, mut plain) = (0i32, true);
     if bytes.get(at) == Some(&b'.') {
         at += 1;
         let fraction = take_digits(bytes, &mut at, &mut significand);
         digits += fraction;
-        exponent = -(fraction.min(100) as i32);
+        (exponent, plain) = (-(fraction.min(1000) as i32), false);
     }
-    // Nineteen digits cannot overflow the 64-bit significand.
-    if digits == 0 || digits > 19 || significand > EXACT as u64 {
+    if digits == 0 {
         return None;
     }
     if let Some(b'e' | b'E') = bytes.get(at) {
         exponent += take_exponent(bytes, &mut at)?;
+        plain = false;
     }
-    let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
-    let size = if exponent < 0 { significand as f64 / power } else { significand as f64 * power };
-    Some((if negative { -size } else { size }, at))
+    // Nineteen digits cannot overflow the 64-bit significand.
+    if digits <= 19
+        && significand <= EXACT as u64
+        && let Some(power) = POWERS.get(exponent.unsigned_abs() as usize)
+    {
+        let size = if exponent < 0 { significand as f64 / power } else { significand as f64 * power };
+        return Some((if negative { -size } else { size }, at));
+    }
+    let value: f64 = std::str::from_utf8(&bytes[..at]).ok()?.parse().ok()?;
+    (value.is_finite() && !(plain && value.abs() > EXACT)).then_some((value, at))
 }
 
 #[inline]
@@ -118,10 +127,12 @@ fn take_exponent(bytes: &[u8], at: &mut usize) -> Option<i32> {
     }
     let mut size = 0u64;
     let digits = take_digits(bytes, at, &mut size);
-    if digits == 0 || digits > 4 {
+    if digits == 0 {
         return None;
     }
-    Some(if negative { -(size as i32) } else { size as i32 })
+    // Beyond nine digits the number may have wrapped; any size that large gives zero or infinity.
+    let size = if digits > 9 { 1_000_000_000 } else { size as i32 };
+    Some(if negative { -size } else { size })
 }
 
 const POWERS: [f64; 23] = [
@@ -156,12 +167,6 @@ fn skip_digits(cell: &[u8], at: &mut usize) -> usize {
         *at += 1;
     }
     *at - start
-}
-
-/// Whether it is written with digits and a sign alone.
-pub fn is_plain_integer(cell: &[u8]) -> bool {
-    let digits = cell.strip_prefix(b"-").or(cell.strip_prefix(b"+")).unwrap_or(cell);
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]

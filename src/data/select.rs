@@ -151,6 +151,17 @@ fn equal_lengths(name: &str, parts: &[Part<'_>]) -> Result<(), Diagnostic> {
             .help("name at least one: columns(\"age\", \"sex*\")"));
     };
     for part in parts {
+        if (part.file.is_table() || first.file.is_table()) && !std::ptr::eq(part.file, first.file) {
+            let (a, b) = (as_found(first), as_found(part));
+            return Err(Diagnostic::error(
+                "two-tables",
+                format!("the columns of `{name}` come from two files"),
+            )
+            .place(a.whole_place())
+            .place(b.whole_place())
+            .note("nothing says that their rows belong together")
+            .help("put them in one table, or declare a matrix for each file"));
+        }
         if part.array.shape.len() != 1 {
             let message =
                 format!("`{}` is not a column: it is {}", part.entry.name, as_found(part).describe());

@@ -208,6 +208,15 @@ fn group_tables_are_matched_by_label() {
         let radon = data.require("radon").unwrap().matched(&county, &levels).unwrap();
         assert_eq!(radon.shape(), [4], "a column of the category's own table is left to the shape check");
     }
+    let renamed = Dataset::from_texts(&[
+        ("houses.csv", "County,radon\nC,1\nA,2\nA,3\n"),
+        ("counties.csv", "county,u\nA,1\nC,2\nA,3\n"),
+    ]);
+    let renamed = renamed.unwrap();
+    let county = renamed.column("county", "County").unwrap();
+    let levels = Levels::sorted(&[&county]);
+    assert_eq!(code(renamed.require("u").unwrap().matched(&county, &levels)), "duplicate-label");
+    assert_eq!(code(renamed.columns("x", &["radon", "u"])), "two-tables");
     let order = Dataset::from_texts(&[("counties.csv", "county,u\nB,2\nC,3\nA,1\n"), houses]).unwrap();
     assert_eq!(order.find_category("county").unwrap().unwrap().file(), "houses.csv");
     let plain = Dataset::from_texts(&[("a.csv", "g\n1\n2\n2\n"), ("b.csv", "u\n5\n6\n")]).unwrap();
@@ -241,6 +250,7 @@ fn the_same_content_in_two_files_is_one_value() {
 fn kinds_are_taken_strictly() {
     let data = table("i,b,w,r,n\n3.0,1,Yes,0.5,-1\n-2,0,no,2,1\n");
     let get = |name: &str| data.require(name).unwrap();
+    assert_eq!((get("i").all_integers(), get("r").all_integers()), (true, false));
     assert_eq!(get("i").as_int().unwrap(), [3, -2]);
     assert_eq!((get("b").as_binary().unwrap(), get("w").as_binary().unwrap()), (vec![1, 0], vec![1, 0]));
     assert_eq!(code(get("r").as_int()), "not-an-integer");

@@ -1,7 +1,8 @@
 //! The Cauchy distribution, by location and scale.
 
+use super::draw::uniform;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, location_scale, shifted, unit};
+use super::shared::{LN_PI, location_scale, shifted};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 use std::f64::consts::{FRAC_1_PI, PI};
@@ -79,7 +80,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] + a[1] * standard_quantile(p)),
-    sample: Sampler::Number(|rng, a| a[0] + a[1] * standard_quantile(unit(rng))),
+    sample: Sampler::Number(|rng, a| a[0] + a[1] * standard_quantile(uniform(rng))),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],

@@ -1,10 +1,11 @@
 //! The Fréchet distribution, by shape and scale.
 
+use super::draw::uniform;
 use super::exponential;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::shared::{SHAPE_LOG, log1m_exp_exp, log1m_exp_exp_slope, unit};
+use super::shared::{SHAPE_LOG, log1m_exp_exp, log1m_exp_exp_slope};
 use crate::ops::scalar::{INV, NEG, POW, scalar_row};
 
 scalar_row! {
@@ -52,8 +53,8 @@ pub static ROW: Distribution = Distribution {
     ]),
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
-    quantile: Some(|p, a| a[1] * (-p.ln()).powf(-1.0 / a[0])),
-    sample: Sampler::Number(|rng, a| a[1] * (-unit(rng).ln()).powf(-1.0 / a[0])),
+    quantile: Some(|p, a| a[1] * (0.0 - p.ln()).powf(-1.0 / a[0])),
+    sample: Sampler::Number(|rng, a| a[1] * (-uniform(rng).ln()).powf(-1.0 / a[0])),
     noncentered: Some(Noncentered {
         base: &exponential::ROW,
         base_args: &[BaseArg::Number(1.0)],

@@ -1,7 +1,8 @@
 //! The Gumbel distribution (of maxima), by location and scale.
 
+use super::draw::uniform;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{MINUS_LOG, location_scale, log1m_exp_exp, log1m_exp_exp_slope, shifted, unit};
+use super::shared::{MINUS_LOG, location_scale, log1m_exp_exp, log1m_exp_exp_slope, shifted};
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {
@@ -38,7 +39,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] - a[1] * (-p.ln()).ln()),
-    sample: Sampler::Number(|rng, a| a[0] - a[1] * (-unit(rng).ln()).ln()),
+    sample: Sampler::Number(|rng, a| a[0] - a[1] * (-uniform(rng).ln()).ln()),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],

@@ -1,8 +1,9 @@
 //! The Cauchy distribution about zero, folded onto the positive numbers.
 
 use super::cauchy::minus_log1p_slope;
+use super::draw::uniform;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, scale_only, unit};
+use super::shared::{LN_PI, scale_only};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
@@ -67,7 +68,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] * standard_quantile(p)),
-    sample: Sampler::Number(|rng, a| a[0] * standard_quantile(unit(rng))),
+    sample: Sampler::Number(|rng, a| a[0] * standard_quantile(uniform(rng))),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(1.0)],

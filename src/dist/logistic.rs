@@ -1,7 +1,8 @@
 //! The logistic distribution, by location and scale.
 
+use super::draw::uniform;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{MINUS_LOG, location_scale, logit, shifted, unit};
+use super::shared::{MINUS_LOG, location_scale, logit, shifted};
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {
@@ -38,7 +39,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] + a[1] * logit(p)),
-    sample: Sampler::Number(|rng, a| a[0] + a[1] * logit(unit(rng))),
+    sample: Sampler::Number(|rng, a| a[0] + a[1] * logit(uniform(rng))),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],

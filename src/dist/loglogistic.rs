@@ -1,10 +1,11 @@
 //! The log-logistic distribution, by scale and shape.
 
+use super::draw::uniform;
 use super::logistic;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::shared::{SHAPE_LOG, logit, unit};
+use super::shared::{SHAPE_LOG, logit};
 use crate::num::real::Real;
 use crate::ops::scalar::{EXP, NEG, scalar_row};
 
@@ -57,7 +58,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] * (logit(p) / a[1]).exp()),
-    sample: Sampler::Number(|rng, a| a[0] * (logit(unit(rng)) / a[1]).exp()),
+    sample: Sampler::Number(|rng, a| a[0] * (logit(uniform(rng)) / a[1]).exp()),
     noncentered: Some(Noncentered {
         base: &logistic::ROW,
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],

@@ -6,6 +6,7 @@ mod density;
 mod draw;
 mod event;
 mod gp;
+mod incomplete;
 mod numeric;
 mod ordered;
 mod row;
@@ -20,12 +21,15 @@ pub use row::{
 
 mod bernoulli;
 mod bernoulli_logit;
+mod beta;
 mod beta_binomial;
+mod beta_proportion;
 mod binomial;
 mod binomial_logit;
 mod categorical;
 mod categorical_logit;
 mod cauchy;
+mod chi_square;
 mod dirichlet;
 mod dirichlet_multinomial;
 mod double_exponential;
@@ -33,6 +37,7 @@ mod exp_mod_normal;
 mod exponential;
 mod flat;
 mod frechet;
+mod gamma;
 mod gaussian_random_walk;
 mod geometric;
 mod gp_exp_quad;
@@ -43,6 +48,9 @@ mod gp_periodic;
 mod gumbel;
 mod half_cauchy;
 mod half_normal;
+mod half_student_t;
+mod inv_chi_square;
+mod inv_gamma;
 mod inv_wishart;
 mod lkj_corr;
 mod lkj_corr_cholesky;
@@ -66,9 +74,12 @@ mod pareto_type_2;
 mod poisson;
 mod poisson_log;
 mod rayleigh;
+mod scaled_inv_chi_square;
 mod skew_normal;
 mod std_normal;
+mod student_t;
 mod uniform;
+mod von_mises;
 mod weibull;
 mod wishart;
 
@@ -76,6 +87,7 @@ mod wishart;
 pub static TABLE: &[&Distribution] = &[
     &std_normal::ROW,
     &normal::ROW,
+    &student_t::ROW,
     &cauchy::ROW,
     &double_exponential::ROW,
     &logistic::ROW,
@@ -84,15 +96,24 @@ pub static TABLE: &[&Distribution] = &[
     &exp_mod_normal::ROW,
     &half_normal::ROW,
     &half_cauchy::ROW,
+    &half_student_t::ROW,
     &lognormal::ROW,
     &loglogistic::ROW,
+    &gamma::ROW,
+    &inv_gamma::ROW,
     &exponential::ROW,
+    &chi_square::ROW,
+    &inv_chi_square::ROW,
+    &scaled_inv_chi_square::ROW,
     &weibull::ROW,
     &frechet::ROW,
     &rayleigh::ROW,
     &pareto::ROW,
     &pareto_type_2::ROW,
     &uniform::ROW,
+    &beta::ROW,
+    &beta_proportion::ROW,
+    &von_mises::ROW,
     &flat::ROW,
     &bernoulli::ROW,
     &bernoulli_logit::ROW,

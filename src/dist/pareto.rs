@@ -1,10 +1,11 @@
 //! The Pareto distribution, by smallest value and shape.
 
+use super::draw::uniform;
 use super::exponential;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, End, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
-use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope, unit};
+use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope};
 use crate::num::real::Real;
 use crate::ops::scalar::{EXP, scalar_row};
 
@@ -37,7 +38,7 @@ scalar_row! {
         let g = log1m_exp_slope(alpha * d, y);
         [g * alpha / x, -(g * alpha / y_min), g * d]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.0001, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
 }
 
 scalar_row! {
@@ -47,7 +48,7 @@ scalar_row! {
         let outside = |slope: T| x.if_less(y_min, T::zero(), slope);
         [outside(-(alpha / x)), outside(alpha / y_min), -log_ratio(x, y_min)]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.0001, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
 }
 
 /// log(x / y_min), or 0 where x is below y_min.
@@ -74,7 +75,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&LCCDF),
     quantile: Some(|p, a| a[0] * (exponential_quantile(p) / a[1]).exp()),
-    sample: Sampler::Number(|rng, a| a[0] * (-unit(rng).ln() / a[1]).exp()),
+    sample: Sampler::Number(|rng, a| a[0] * (-uniform(rng).ln() / a[1]).exp()),
     noncentered: Some(Noncentered {
         base: &exponential::ROW,
         base_args: &[BaseArg::Number(1.0)],
@@ -87,6 +88,6 @@ pub static ROW: Distribution = Distribution {
     probes: &[
         Probe { x: &[3.0], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e6], args: &[&[0.5], &[2.5]] },
-        Probe { x: &[1.0001], args: &[&[1.0], &[3.0]] },
+        Probe { x: &[1.05], args: &[&[1.0], &[3.0]] },
     ],
 };

@@ -1,8 +1,9 @@
 //! The Rayleigh distribution, by scale.
 
+use super::draw::uniform;
 use super::half_normal;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{exponential_quantile, log1m_exp_slope, unit};
+use super::shared::{exponential_quantile, log1m_exp_slope};
 use crate::ops::scalar::{LOG, scalar_row};
 
 scalar_row! {
@@ -40,7 +41,7 @@ pub static ROW: Distribution = Distribution {
     lcdf: Some(&LCDF),
     lccdf: Some(&half_normal::JOINT),
     quantile: Some(|p, a| a[0] * (2.0 * exponential_quantile(p)).sqrt()),
-    sample: Sampler::Number(|rng, a| a[0] * (-2.0 * unit(rng).ln()).sqrt()),
+    sample: Sampler::Number(|rng, a| a[0] * (-2.0 * uniform(rng).ln()).sqrt()),
     noncentered: Some(Noncentered {
         base: &ROW,
         base_args: &[BaseArg::Number(1.0)],

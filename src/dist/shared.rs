@@ -5,8 +5,6 @@ use crate::num::elementary as el;
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution as _, Open01};
 
 /// log π
 pub(super) const LN_PI: f64 = 1.144_729_885_849_400_2;
@@ -103,11 +101,6 @@ pub(super) fn shifted(
 ) -> Result<NodeId, BuildError> {
     let spread = b.mul(scale, z)?;
     b.add2(location, spread)
-}
-
-/// A number in (0, 1), for inverse transforms.
-pub(super) fn unit(rng: &mut ChaCha8Rng) -> f64 {
-    Open01.sample(rng)
 }
 
 /// log(p / (1 - p)).

@@ -24,6 +24,11 @@ impl Ty {
     pub fn integer(shape: Shape) -> Ty {
         Ty { shape, integer: true, value: None }
     }
+
+    /// A whole number that is known as an expression in sizes.
+    pub fn size(value: Size) -> Ty {
+        Ty { shape: Shape::new(), integer: true, value: Some(value) }
+    }
 }
 
 /// A function of arrays.
@@ -32,6 +37,8 @@ pub struct Function {
     pub name: &'static str,
     /// Its arguments, in order.
     pub args: &'static [FunctionArg],
+    /// Whether the last argument may be given any number of times, at least once.
+    pub variadic: bool,
     /// One line for the manual.
     pub doc: &'static str,
     /// A call with the value it has, for the manual and the tests: `("sum([1, 2, 3])", "6")`. Both sides are expressions.
@@ -40,6 +47,12 @@ pub struct Function {
     pub check: fn(args: &[Option<Ty>]) -> Result<Ty, String>,
     /// The node of the result. Called only with arguments that `check` accepts, up to sizes; must not panic on others.
     pub build: fn(b: &mut Builder, args: &[Option<NodeId>]) -> Result<NodeId, BuildError>,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// An argument of a function.

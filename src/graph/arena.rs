@@ -1,5 +1,6 @@
 //! Nodes and the arena that holds them.
 
+use super::ode::Ode;
 use crate::ops::array::OpRef;
 use crate::ops::scalar::ScalarRow;
 use crate::source::Span;
@@ -30,6 +31,8 @@ pub enum Op {
     },
     /// An operation on whole arrays.
     Array(OpRef),
+    /// The solution of a differential equation.
+    Ode(Arc<Ode>),
 }
 
 /// A node of the graph.
@@ -60,7 +63,7 @@ impl Node {
     pub fn constant(&self) -> Option<&Arc<[f64]>> {
         match &self.op {
             Op::Constant(values) => Some(values),
-            Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) => None,
+            Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arena::{Graph, Node, NodeId, Op};
 use super::fold::fold;
+use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
 use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
 use crate::ops::scalar::{self, ScalarRow};
@@ -117,6 +118,22 @@ impl Builder {
         let shape = op.shape(&shapes).map_err(|e| BuildError(e.to_string()))?;
         let dims = concrete(&shape).ok_or_else(|| BuildError(format!("{} is not a size", show(&shape))))?;
         Ok(self.add(Op::Array(OpRef::new(op)), args.to_vec(), dims))
+    }
+
+    /// The states [times, states] of a differential equation, from the initial state and what the equation depends on.
+    pub fn ode(&mut self, ode: Ode, initial: NodeId, theta: NodeId) -> Result<NodeId, BuildError> {
+        if self.dims(initial) != [ode.states] || self.dims(theta) != [ode.parameters] {
+            return Err(BuildError(format!(
+                "the equation has {} states, but the initial state is {}",
+                ode.states,
+                show(&sizes(self.dims(initial)))
+            )));
+        }
+        if let Some(fault) = ode.fault() {
+            return Err(BuildError(fault));
+        }
+        let dims = vec![ode.times.len(), ode.states];
+        Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
     }
 
     /// The shape that these broadcast to.
@@ -315,6 +332,7 @@ fn key(op: &Op, args: &[NodeId], dims: &[usize]) -> u64 {
         Op::Input { offset } => offset.hash(&mut h),
         Op::Map(row) | Op::MapSum { row, .. } => std::ptr::from_ref(*row).hash(&mut h),
         Op::Array(op) => op.hash(&mut h),
+        Op::Ode(ode) => Arc::as_ptr(ode).hash(&mut h),
     }
     h.finish()
 }
@@ -329,6 +347,10 @@ fn same(a: &Op, b: &Op) -> bool {
         (Op::Map(x), Op::Map(y)) => x == y,
         (Op::MapSum { row: x, weighted: v }, Op::MapSum { row: y, weighted: w }) => x == y && v == w,
         (Op::Array(x), Op::Array(y)) => x == y,
-        (Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_), _) => false,
+        (Op::Ode(x), Op::Ode(y)) => Arc::ptr_eq(x, y),
+        (
+            Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_),
+            _,
+        ) => false,
     }
 }

@@ -46,5 +46,6 @@ fn label(node: &Node) -> String {
         Op::MapSum { row, weighted: false } => format!("sum.{}", row.name),
         Op::MapSum { row, weighted: true } => format!("weighted-sum.{}", row.name),
         Op::Array(op) => op.0.name().to_string(),
+        Op::Ode(ode) => format!("ode with {} states", ode.states),
     }
 }

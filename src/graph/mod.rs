@@ -4,7 +4,9 @@ mod arena;
 mod build;
 mod dump;
 mod fold;
+mod ode;
 
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};
 pub use dump::{dot, text};
+pub use ode::{Ode, OdeMethod, Tolerance};

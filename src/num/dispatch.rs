@@ -79,9 +79,21 @@ impl<T: Copy, U: Copy> View<T, U> {
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 
+    /// A slice of arrays to read.
+    #[inline(always)]
+    pub fn nested<const N: usize>(self, x: &[[T; N]]) -> &[[U; N]] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+    }
+
     /// A slice to write.
     #[inline(always)]
     pub fn slice_mut(self, x: &mut [T]) -> &mut [U] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
+    }
+
+    /// A slice of arrays to write.
+    #[inline(always)]
+    pub fn nested_mut<const N: usize>(self, x: &mut [[T; N]]) -> &mut [[U; N]] {
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
     }
 
@@ -181,16 +193,15 @@ pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
     lanes_at(level(), work)
 }
 
-/// Runs the work on AVX-512 registers where there are any, and otherwise on numbers in memory, whose functions find the
-/// best registers by themselves. For kernels that exist by the hundred: two copies of each instead of three large ones.
+/// Runs the work on AVX-512 registers if the processor has them; gives it back if not. For kernels that exist by the
+/// hundred: one more copy of each instead of three.
 #[inline]
-pub fn wide_or_plain<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
+pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
     match level() {
         // SAFETY: as in `at`; and the register type has the layout of `T`.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
-        // SAFETY: every type has its own layout.
-        _ => work.run(unsafe { View::<T, T>::new() }),
+        Level::Avx512 => Ok(unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) }),
+        _ => Err(work),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Numbers that carry a tangent: forward-mode differentiation along one direction.
 
-use super::lanes::F8;
 use super::real::{Fn3, Real, Registers, SQRT_2PI};
 use super::special as sf;
 use std::f64::consts::FRAC_2_SQRT_PI;
@@ -16,8 +15,8 @@ pub struct DualOf<V> {
     pub d: V,
 }
 
-/// Eight draws of one quantity, each with a tangent.
-pub type Dual = DualOf<F8>;
+/// One number with a tangent.
+pub type Dual = DualOf<f64>;
 
 // SAFETY: two of what stands in for V, in the same order (`repr(C)`).
 unsafe impl<V: Real> Registers for DualOf<V> {
@@ -81,11 +80,10 @@ fn tangent<V: Real>(slope: V, d: V) -> V {
     d.if_equal(V::zero(), V::zero(), slope * d)
 }
 
-/// The functions of one number, each compiled once (a dual number is wide, and inlined copies of these would be most of
-/// the program): the derivative in terms of argument `x` and value `y`.
+/// The functions of one number: the derivative in terms of argument `x` and value `y`.
 macro_rules! functions {
     ($($name:ident |$x:ident, $y:ident| $slope:expr;)*) => {$(
-        #[inline(never)]
+        #[inline(always)]
         fn $name(self) -> Self {
             let $x = self.v;
             let $y = $x.$name();
@@ -96,6 +94,7 @@ macro_rules! functions {
 
 impl<V: Real> Real for DualOf<V> {
     const WIDTH: usize = V::WIDTH;
+    const TANGENT: bool = true;
 
     #[inline(always)]
     fn splat(x: f64) -> Self {
@@ -110,11 +109,19 @@ impl<V: Real> Real for DualOf<V> {
         self.v.set_lane(i, x);
         self.d.set_lane(i, 0.0);
     }
-    #[inline(never)]
+    #[inline(always)]
+    fn tangent(self, i: usize) -> f64 {
+        self.d.lane(i)
+    }
+    #[inline(always)]
+    fn set_tangent(&mut self, i: usize, d: f64) {
+        self.d.set_lane(i, d);
+    }
+    #[inline(always)]
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self {
         Self { v: self.v.lift1(f, df), d: tangent(self.v.lift1(df, df), self.d) }
     }
-    #[inline(never)]
+    #[inline(always)]
     fn lift2(
         self,
         b: Self,
@@ -126,7 +133,7 @@ impl<V: Real> Real for DualOf<V> {
         let in_b = self.v.lift2(b.v, db, db, db);
         Self { v: self.v.lift2(b.v, f, da, db), d: tangent(in_a, self.d) + tangent(in_b, b.d) }
     }
-    #[inline(never)]
+    #[inline(always)]
     fn lift3(self, b: Self, c: Self, f: Fn3, df: [Fn3; 3]) -> Self {
         let tangents = [self.d, b.d, c.d];
         let mut d = V::zero();
@@ -147,7 +154,7 @@ impl<V: Real> Real for DualOf<V> {
     fn detach(self) -> Self {
         Self { v: self.v, d: V::zero() }
     }
-    #[inline(never)]
+    #[inline(always)]
     fn pow(self, y: Self) -> Self {
         let v = self.v.pow(y.v);
         let in_x = y.v * self.v.pow(y.v.shift(-1.0));
@@ -178,6 +185,8 @@ impl<V: Real> Real for DualOf<V> {
         erf |x, _y| (-x.square()).exp().scale(FRAC_2_SQRT_PI);
         erfc |x, _y| (-x.square()).exp().scale(-FRAC_2_SQRT_PI);
         phi |x, _y| x.square().scale(-0.5).exp().scale(1.0 / SQRT_2PI);
+        log_phi |x, _y| x.phi_ratio();
+        phi_ratio |x, y| -(y * (x + y));
         inv_phi |_x, y| y.square().scale(0.5).exp().scale(SQRT_2PI);
     }
 }
@@ -188,10 +197,13 @@ mod tests {
 
     #[test]
     fn tangents_match_finite_differences() {
-        let cases: &[(fn(Dual) -> Dual, f64)] = &[
+        type Case = (fn(Dual) -> Dual, f64);
+        let cases: &[Case] = &[
             (Dual::exp, 0.7),
             (Dual::tanh, 0.4),
             (Dual::erfc, 0.9),
+            (Dual::log_phi, -1.7),
+            (Dual::phi_ratio, 0.6),
             (Dual::ln, 0.7),
             (Dual::inv_logit, -1.3),
             (Dual::log1p_exp, 2.1),
@@ -203,9 +215,9 @@ mod tests {
         ];
         for (i, (f, x)) in cases.iter().enumerate() {
             let h = 1e-6;
-            let at = |x: f64| f(Dual { v: F8::splat(x), d: F8::one() });
+            let at = |x: f64| f(Dual { v: x, d: 1.0 });
             let expected = (at(x + h).lane(0) - at(x - h).lane(0)) / (2.0 * h);
-            let got = at(*x).d.0[3];
+            let got = at(*x).d;
             assert!(
                 (got - expected).abs() < 1e-7 * (1.0 + expected.abs()),
                 "case {i}: {got} against {expected}"

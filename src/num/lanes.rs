@@ -2,7 +2,7 @@
 
 use super::dispatch::{LaneWork, View, best_lanes};
 use super::real::{Fn3, LANES, Real};
-use super::{elementary as el, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Eight draws of one quantity.
@@ -17,14 +17,14 @@ macro_rules! operators {
             #[inline(always)]
             fn $method(mut self, other: F8) -> F8 {
                 for i in 0..LANES {
-                    self.0[i] = self.0[i] $op other.0[i];
+                    self.0[i] $op other.0[i];
                 }
                 self
             }
         }
     )*};
 }
-operators!(Add add +, Sub sub -, Mul mul *, Div div /);
+operators!(Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
 impl Neg for F8 {
     type Output = F8;
@@ -103,11 +103,21 @@ impl Real for f64 {
     fn pow(self, y: f64) -> f64 {
         self.powf(y)
     }
+    #[inline(always)]
+    fn lgamma(self) -> f64 {
+        if self > 0.0 { gamma::lgamma(self) } else { sf::lgamma(self) }
+    }
+    #[inline(always)]
+    fn digamma(self) -> f64 {
+        if self > 0.0 { gamma::digamma(self) } else { sf::digamma(self) }
+    }
     calls! {
         exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh, sqrt f64::sqrt,
         inv_logit el::inv_logit, log1p_exp el::log1p_exp,
-        sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan, sinh f64::sinh, cosh f64::cosh,
-        lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, erf sf::erf, erfc sf::erfc, phi sf::phi, inv_phi sf::inv_phi
+        erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio,
+        sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
+        sinh f64::sinh, cosh f64::cosh,
+        trigamma sf::trigamma, inv_phi sf::inv_phi
     }
 }
 
@@ -172,6 +182,9 @@ impl Real for F8 {
         self.lift2(y, f64::powf, f64::powf, f64::powf)
     }
     in_registers! {
-        exp, ln, log1p, expm1, tanh, sqrt, inv_logit, log1p_exp, sin, cos, tan, asin, acos, atan, sinh, cosh, lgamma, digamma, trigamma, erf, erfc, phi, inv_phi
+        exp, ln, log1p, expm1, tanh, sqrt, inv_logit, log1p_exp,
+        erf, erfc, phi, log_phi, phi_ratio,
+        sin, cos, tan, asin, acos, atan, sinh, cosh,
+        lgamma, digamma, trigamma, inv_phi
     }
 }

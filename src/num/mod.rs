@@ -3,10 +3,13 @@
 pub mod dispatch;
 mod dual;
 pub mod elementary;
+mod gamma;
+mod gaussian;
 mod lanes;
 pub mod linalg;
 pub mod real;
 pub mod rising;
+pub mod sobol;
 pub mod special;
 pub mod stream;
 mod vector;

@@ -1,4 +1,4 @@
-//! The scalar that every kernel is written for: one number, eight draws side by side, or eight draws with a tangent.
+//! The scalar that every kernel is written for: one number, eight draws side by side, or one number with a tangent.
 //!
 //! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F8`] the same code evaluates eight draws in
 //! SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep becomes forward-mode
@@ -42,6 +42,8 @@ pub trait Real:
 {
     /// Number of draws held.
     const WIDTH: usize;
+    /// Whether it carries tangents.
+    const TANGENT: bool = false;
 
     /// The same number in every lane.
     fn splat(x: f64) -> Self;
@@ -49,6 +51,15 @@ pub trait Real:
     fn lane(self, i: usize) -> f64;
     /// Replaces the value in one lane (its tangent, if any, becomes zero).
     fn set_lane(&mut self, i: usize, x: f64);
+
+    /// The tangent in one lane; zero where none is carried.
+    #[inline(always)]
+    fn tangent(self, _lane: usize) -> f64 {
+        0.0
+    }
+    /// Replaces the tangent in one lane, where one is carried.
+    #[inline(always)]
+    fn set_tangent(&mut self, _lane: usize, _d: f64) {}
 
     /// `f` applied to every lane, with its derivative `df` for the tangent.
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self;
@@ -106,6 +117,10 @@ pub trait Real:
     fn phi(self) -> Self;
     /// Inverse of the standard normal cdf.
     fn inv_phi(self) -> Self;
+    /// Log of the standard normal cdf.
+    fn log_phi(self) -> Self;
+    /// Density over cdf of the standard normal, the derivative of [`Real::log_phi`].
+    fn phi_ratio(self) -> Self;
     /// x^y for x ≥ 0, or any x with y an integer constant.
     fn pow(self, y: Self) -> Self;
 

@@ -3,7 +3,6 @@
 //! A [`Stream`] is ChaCha with 8 rounds, keyed by (seed, purpose, index). Two streams whose keys differ in any part are
 //! independent. Work that is shared out over threads opens one stream per piece (step t, draw b), never one per thread.
 
-use super::special;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Infallible, Rng, SeedableRng, TryRng};
 use rand_distr::Distribution;
@@ -105,7 +104,67 @@ pub(crate) fn open_unit(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
 }
 
-/// Standard normals by the inverse cdf of uniforms: the map that quasi-random points need.
-pub fn uniform_to_normal(u: f64) -> f64 {
-    special::inv_phi(u)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::special::{gamma_p, phi};
+
+    /// The largest distance between the empirical cdf of a sample and the cdf, times √n: below 2 with probability 0.9993.
+    fn kolmogorov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
+        sample.sort_by(f64::total_cmp);
+        let n = sample.len() as f64;
+        let gap = |(i, x): (usize, &f64)| {
+            let p = cdf(*x);
+            (p - i as f64 / n).max((i + 1) as f64 / n - p)
+        };
+        n.sqrt() * sample.iter().enumerate().map(gap).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn laws() {
+        let n = 40_000;
+        let draw = |purpose: u64, f: fn(&mut Stream) -> f64| {
+            let mut stream = Stream::new(11, purpose, 0);
+            (0..n).map(|_| f(&mut stream)).collect::<Vec<f64>>()
+        };
+        assert!(kolmogorov(draw(1, Stream::uniform), |x| x) < 2.0);
+        assert!(kolmogorov(draw(2, Stream::normal), phi) < 2.0);
+        assert!(kolmogorov(draw(3, Stream::exponential), |x| -(-x).exp_m1()) < 2.0);
+        assert!(kolmogorov(draw(4, |s| s.gamma(0.3)), |x| gamma_p(0.3, x)) < 2.0);
+        assert!(kolmogorov(draw(5, |s| s.gamma(7.5)), |x| gamma_p(7.5, x)) < 2.0);
+        let counts = draw(6, |s| s.below(6) as f64).iter().fold([0.0; 6], |mut c, x| {
+            c[*x as usize] += 1.0;
+            c
+        });
+        let expected = n as f64 / 6.0;
+        let chi2: f64 = counts.iter().map(|c| (c - expected).powi(2) / expected).sum();
+        assert!(chi2 < 20.0, "{counts:?}");
+    }
+
+    #[test]
+    fn a_key_gives_its_numbers_and_no_others() {
+        let first = |seed, purpose, index| Stream::new(seed, purpose, index).bits();
+        assert_eq!(first(1, 2, 3), first(1, 2, 3));
+        let keys = [(1, 2, 3), (1, 3, 2), (2, 1, 3), (3, 2, 1), (1, 2, 4), (0, 0, 0)];
+        let drawn: std::collections::BTreeSet<u64> = keys.iter().map(|k| first(k.0, k.1, k.2)).collect();
+        assert_eq!(drawn.len(), keys.len());
+    }
+
+    #[test]
+    fn neighbouring_streams_are_uncorrelated() {
+        let n = 20_000;
+        let sum: f64 =
+            (0..n).map(|i| Stream::new(1, 0, i).normal() * Stream::new(1, 0, i + 1).normal()).sum();
+        assert!(sum.abs() < 4.5 * (n as f64).sqrt());
+        let mut permutation = Stream::new(1, 9, 0).permutation(100);
+        assert_ne!(permutation, (0..100).collect::<Vec<_>>());
+        permutation.sort_unstable();
+        assert_eq!(permutation, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn uniforms_are_never_0_or_1() {
+        assert!(open_unit(0) > 0.0 && open_unit(u64::MAX) < 1.0);
+        assert!(Stream::new(0, 0, 0).gamma(-1.0).is_nan());
+    }
 }

@@ -3,7 +3,7 @@
 use super::lanes::F8;
 use super::real::{Fn3, LANES, Real, Registers};
 use super::vector::{Pair, Vector};
-use super::{elementary as el, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{AddAssign, SubAssign};
 
 #[cfg(target_arch = "x86_64")]
@@ -40,12 +40,12 @@ registers! {
     F8: On512, On256, Plain;
 }
 
-/// Functions that are written for registers.
+/// Functions that are written for registers: part of the kernel around them (`always`), or compiled once (`never`).
 macro_rules! in_registers {
-    ($($name:ident),*) => {$(
-        #[inline(always)]
+    ($inline:ident: $($name:ident $f:path),*) => {$(
+        #[inline($inline)]
         fn $name(self) -> Self {
-            el::$name(self)
+            $f(self)
         }
     )*};
 }
@@ -70,7 +70,7 @@ fn each(mut x: [f64; LANES], f: fn(f64) -> f64) -> [f64; LANES] {
 }
 
 macro_rules! eight_lanes {
-    ($($t:ty),*) => {$(
+    ($inline:ident: $($t:ty),*) => {$(
         registers!($t: $t, $t, $t;);
 
         impl AddAssign for $t {
@@ -92,6 +92,12 @@ macro_rules! eight_lanes {
             fn to_lanes(self) -> [f64; LANES] {
                 // SAFETY: the registers hold eight f64 and nothing else.
                 unsafe { std::mem::transmute(self) }
+            }
+            #[inline(always)]
+            fn all_positive(self) -> bool {
+                let (zero, one) = (Vector::splat(0.0), Vector::splat(1.0));
+                let flags: $t = Vector::if_less(zero, self, zero, one);
+                flags.to_lanes() == [0.0; LANES]
             }
             #[inline(always)]
             fn from_lanes(x: [f64; LANES]) -> $t {
@@ -162,14 +168,27 @@ macro_rules! eight_lanes {
             fn pow(self, y: $t) -> $t {
                 self.lift2(y, f64::powf, f64::powf, f64::powf)
             }
-            in_registers!(exp, ln, log1p, expm1, tanh, inv_logit, log1p_exp);
+            #[inline($inline)]
+            fn lgamma(self) -> $t {
+                if self.all_positive() { gamma::lgamma(self) } else { self.lift1(Real::lgamma, Real::digamma) }
+            }
+            #[inline($inline)]
+            fn digamma(self) -> $t {
+                if self.all_positive() { gamma::digamma(self) } else { self.lift1(Real::digamma, Real::trigamma) }
+            }
+            in_registers! {
+                $inline: exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
+                inv_logit el::inv_logit, log1p_exp el::log1p_exp,
+                erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio
+            }
             by_lane! {
-                sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan, sinh f64::sinh, cosh f64::cosh,
-                lgamma sf::lgamma, digamma sf::digamma, trigamma sf::trigamma, erf sf::erf, erfc sf::erfc, phi sf::phi, inv_phi sf::inv_phi
+                sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
+                sinh f64::sinh, cosh f64::cosh,
+                trigamma sf::trigamma, inv_phi sf::inv_phi
             }
         }
     )*};
 }
-eight_lanes!(Plain);
+eight_lanes!(never: Plain);
 #[cfg(target_arch = "x86_64")]
-eight_lanes!(On512, On256);
+eight_lanes!(always: On512, On256);

@@ -1,5 +1,6 @@
 //! A graph scheduled for running: fixed buffers, forward and reverse sweeps, batches of draws.
 
+mod ode;
 mod run;
 mod schedule;
 

@@ -1,5 +1,6 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
+use super::ode::OdeRoom;
 use super::schedule::{Code, MOST_ARGS, Plan, Slot, Step};
 use crate::ops::array::{Forward, Reverse};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Lane, Operand};
@@ -12,6 +13,7 @@ pub struct Workspace<T> {
     values: Vec<T>,
     adjoints: Vec<T>,
     saved: Vec<T>,
+    odes: Vec<OdeRoom>,
 }
 
 impl<T: Lane> Workspace<T> {
@@ -21,6 +23,7 @@ impl<T: Lane> Workspace<T> {
             values: vec![T::zero(); plan.values],
             adjoints: vec![T::zero(); plan.values],
             saved: vec![T::zero(); plan.saved],
+            odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
         }
     }
 
@@ -35,7 +38,7 @@ impl<T: Lane> Workspace<T> {
             let (before, rest) = self.values.split_at_mut(step.at);
             let out = &mut rest[..step.len];
             let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-            step.forward(before, out, saved, slopes);
+            step.forward(before, out, saved, &mut self.odes, slopes);
         }
     }
 
@@ -106,7 +109,14 @@ impl Step {
         gather(self.args.len(), empty, |k| Operand { arg: arg(&self.args[k], values), index: &index[k] })
     }
 
-    fn forward<T: Lane>(&self, values: &[T], out: &mut [T], saved: &mut [T], slopes: bool) {
+    fn forward<T: Lane>(
+        &self,
+        values: &[T],
+        out: &mut [T],
+        saved: &mut [T],
+        odes: &mut [OdeRoom],
+        slopes: bool,
+    ) {
         let n = self.args.len();
         match &self.code {
             Code::Map { row, index } => {
@@ -139,6 +149,10 @@ impl Step {
                 let dims = gather(n, &[][..], |k| dims[k].as_slice());
                 let mut cx = Forward { args: &args[..n], dims: &dims[..n], out, saved };
                 T::array(op.0.as_ref()).forward(&mut cx);
+            }
+            Code::Ode { code, room } => {
+                let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
+                code.forward(&mut odes[*room], args, out, saved);
             }
         }
     }
@@ -185,6 +199,9 @@ impl Step {
                     adjoints: &adjoints[..n],
                 };
                 T::array(op.0.as_ref()).reverse(&mut cx);
+            }
+            Code::Ode { code, .. } => {
+                code.reverse(saved, up, [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)]);
             }
         }
     }

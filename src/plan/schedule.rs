@@ -1,6 +1,7 @@
 //! Decides once what is computed in which order and where every number lives.
 
-use crate::graph::{Graph, Node, NodeId, Op};
+use super::ode::OdeCode;
+use crate::graph::{Graph, Node, NodeId, Ode, Op};
 use crate::ops::array::{Concat, OpRef};
 use crate::ops::operand::{Broadcast, Operand};
 use crate::ops::scalar::ScalarRow;
@@ -35,6 +36,7 @@ pub(super) enum Code {
     MapSum { row: &'static ScalarRow, index: Vec<Broadcast>, weights: Option<Arc<[f64]>>, count: usize },
     Concat,
     Array { op: OpRef, dims: Vec<Vec<usize>> },
+    Ode { code: Arc<OdeCode>, room: usize },
 }
 
 /// One operation with its buffers.
@@ -56,19 +58,22 @@ pub struct Plan {
     pub(super) values: usize,
     pub(super) saved: usize,
     pub(super) roots: Vec<Slot>,
+    pub(super) odes: Vec<Arc<OdeCode>>,
 }
 
 impl Plan {
     /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates.
     pub fn new(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
         let needed = graph.needed(roots);
-        let mut plan = Plan { inputs, steps: Vec::new(), values: inputs, saved: 0, roots: Vec::new() };
+        let mut plan =
+            Plan { inputs, steps: Vec::new(), values: inputs, saved: 0, roots: Vec::new(), odes: Vec::new() };
         let mut slots: Vec<Option<Slot>> = vec![None; graph.len()];
         for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
             let slot = match &node.op {
                 Op::Constant(values) => Slot::Const(values.clone()),
                 Op::Input { offset } => Slot::Var { at: *offset, len: node.len() },
                 Op::Map(_) | Op::MapSum { .. } | Op::Array(_) => plan.schedule(graph, node, &slots),
+                Op::Ode(ode) => plan.schedule_ode(ode, node, &slots),
             };
             slots[id.0 as usize] = Some(slot);
         }
@@ -85,9 +90,26 @@ impl Plan {
                 args.iter().map(|s| if matches!(s, Slot::Var { .. }) { s.len() } else { 0 }).sum()
             }
             Code::Array { op, dims } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
-            Code::Map { .. } | Code::Concat => 0,
+            Code::Map { .. } | Code::Concat | Code::Ode { .. } => 0,
         };
-        let (at, len) = (self.values, node.len());
+        self.push(code, args, node.len(), saved_len)
+    }
+
+    /// An equation; solved at once if it depends on nothing.
+    fn schedule_ode(&mut self, ode: &Arc<Ode>, node: &Node, slots: &[Option<Slot>]) -> Slot {
+        let args: Vec<Slot> = node.args.iter().filter_map(|a| slots[a.0 as usize].clone()).collect();
+        let wanted = |i: usize| matches!(args.get(i), Some(Slot::Var { .. }));
+        let code = Arc::new(OdeCode::new(ode, [wanted(0), wanted(1)]));
+        if let [Slot::Const(initial), Slot::Const(theta)] = args.as_slice() {
+            return Slot::Const(code.constant(initial, theta).into());
+        }
+        let (saved, room) = (code.saved(), self.odes.len());
+        self.odes.push(code.clone());
+        self.push(Code::Ode { code, room }, args, node.len(), saved)
+    }
+
+    fn push(&mut self, code: Code, args: Vec<Slot>, len: usize, saved_len: usize) -> Slot {
+        let at = self.values;
         self.steps.push(Step { code, args, at, len, saved_at: self.saved, saved_len });
         self.values += len;
         self.saved += saved_len;
@@ -125,7 +147,7 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
         }
         Op::Array(op) if op.downcast::<Concat>().is_some() => Code::Concat,
         Op::Array(op) => Code::Array { op: op.clone(), dims: nodes.iter().map(|a| a.dims.clone()).collect() },
-        Op::Constant(_) | Op::Input { .. } => Code::Concat,
+        Op::Constant(_) | Op::Input { .. } | Op::Ode(_) => Code::Concat,
     }
 }
 
@@ -165,6 +187,7 @@ pub fn dump(plan: &Plan) -> String {
             Code::MapSum { row, count, .. } => format!("sum.{} over {count}", row.name),
             Code::Concat => "concat".to_string(),
             Code::Array { op, .. } => op.0.name().to_string(),
+            Code::Ode { code, .. } => format!("ode with {} states", code.states()),
         };
         let _ = writeln!(out, "{}..{} = {name}({})", step.at, step.at + step.len, args.join(", "));
     }

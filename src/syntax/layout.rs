@@ -6,6 +6,9 @@ use crate::source::{Diagnostic, Span};
 /// Brackets within brackets beyond this are refused: nothing readable comes near, and every later stage recurses.
 pub(crate) const MAX_NESTING: usize = 100;
 
+/// Most problems reported at once.
+pub(crate) const MAX_PROBLEMS: usize = 10;
+
 /// Words that begin a statement and can be nothing else.
 pub(crate) const STARTERS: [&str; 10] =
     ["data", "param", "let", "for", "if", "fn", "derive", "predict", "target", "return"];
@@ -26,6 +29,8 @@ pub(crate) struct Layout {
     pub ends: Vec<bool>,
     /// For every token that opens or closes a bracket, its partner.
     pub partner: Vec<Option<usize>>,
+    /// For every opening brace without its closing one, the token before which the block must have ended, if known.
+    pub cut: Vec<Option<usize>>,
     /// Unclosed and stray brackets, unclosed strings, nesting too deep.
     pub problems: Vec<Diagnostic>,
     /// Nested too deeply for the grammar to look at it.
@@ -41,9 +46,11 @@ pub(crate) fn layout(source: &str, tokens: &[Token]) -> Layout {
         open: Vec::new(),
         last: None,
         at_line_start: true,
+        open_before_line: 0,
         out: Layout {
             ends: vec![false; tokens.len()],
             partner: vec![None; tokens.len()],
+            cut: vec![None; tokens.len()],
             problems: Vec::new(),
             hopeless: false,
         },
@@ -99,6 +106,8 @@ struct Open {
     token: usize,
     /// Whether it stands after `in`: `in (0, 1]` may mix its brackets.
     interval: bool,
+    /// Whether it stands after `data`: no statement begins in that block.
+    data: bool,
 }
 
 /// The walk over the tokens: open brackets and the last token that is neither comment nor newline.
@@ -109,6 +118,8 @@ struct Walk<'a> {
     open: Vec<Open>,
     last: Option<usize>,
     at_line_start: bool,
+    /// How many brackets were open where the line began.
+    open_before_line: usize,
     out: Layout,
 }
 
@@ -117,21 +128,32 @@ impl Walk<'_> {
         self.tokens.get(i).map_or("", |t| t.text(self.source))
     }
 
+    /// Notes a problem, unless there are more than anybody reads.
+    fn report(&mut self, problem: Diagnostic) {
+        if self.out.problems.len() < MAX_PROBLEMS {
+            self.out.problems.push(problem);
+        }
+    }
+
     fn step(&mut self, i: usize) {
         let token = self.tokens[i];
         match token.kind {
             Kind::Newline => {
                 self.out.ends[i] = self.ends_statement(i);
                 self.at_line_start = true;
+                self.open_before_line = self.open.len();
                 return;
             }
             Kind::Comment => return,
-            Kind::Word if self.at_line_start && self.starts_statement(i) => self.close_round(),
+            Kind::Word if self.at_line_start && self.starts_statement(i) => {
+                self.close_round();
+                self.close_data(i);
+            }
             Kind::Text => self.check_quote(token),
             Kind::Symbol => match self.text(i) {
                 "(" | "[" | "{" => {
-                    let interval = self.last.is_some_and(|last| self.text(last) == "in");
-                    self.open.push(Open { token: i, interval });
+                    let before = self.last.map_or("", |last| self.text(last));
+                    self.open.push(Open { token: i, interval: before == "in", data: before == "data" });
                 }
                 ")" | "]" | "}" => self.close(i),
                 _ => {}
@@ -152,15 +174,20 @@ impl Walk<'_> {
             return false;
         }
         let Some(next) = self.following[newline] else { return true };
-        if self.starts_statement(next) {
+        if self.starts_statement(next) || self.declares(next) {
             return true;
         }
         let after_joining = self.last.is_some_and(|last| match self.tokens[last].kind {
             Kind::Symbol => JOINING.contains(&self.text(last)),
-            Kind::Word => matches!(self.text(last), "in" | "of" | "else"),
+            Kind::Word => matches!(self.text(last), "in" | "else"),
             _ => false,
         });
         !(after_joining || self.continues_line(next))
+    }
+
+    /// Whether a declaration of data begins here: between braces nothing else has a colon after a word.
+    fn declares(&self, i: usize) -> bool {
+        self.tokens[i].kind == Kind::Word && self.following[i].is_some_and(|n| self.text(n) == ":")
     }
 
     /// Whether a line that begins with this token continues the one before.
@@ -184,14 +211,16 @@ impl Walk<'_> {
     /// Whether this word can only begin a statement.
     fn starts_statement(&self, i: usize) -> bool {
         STARTERS.contains(&self.text(i))
-            && !self.following[i].is_some_and(|n| matches!(self.text(n), "=" | "," | ")" | "]"))
+            && !self.following[i].is_some_and(|n| matches!(self.text(n), "=" | "," | ")" | "]" | ":"))
     }
 
     fn check_quote(&mut self, token: Token) {
         let content = token.text(self.source).strip_prefix('"').and_then(|t| t.strip_suffix('"'));
         let closed = |content: &str| content.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 0;
         if !content.is_some_and(closed) {
-            self.out.problems.push(
+            // What closes the brackets of this line is in the string now.
+            self.open.truncate(self.open_before_line);
+            self.report(
                 Diagnostic::error("unclosed-string", "this text has no closing quote")
                     .label(token.span, "opened here")
                     .help("close it with `\"` on the same line"),
@@ -201,12 +230,21 @@ impl Walk<'_> {
 
     /// Reports the innermost `(` or `[` that is open where a statement or a block must end, and forgets all such.
     fn close_round(&mut self) {
-        let innermost = self.open.last().copied();
-        if self.inside_round() {
-            self.out.problems.extend(innermost.map(|o| self.unclosed(o.token)));
+        if let Some(innermost) = self.open.last().copied().filter(|_| self.inside_round()) {
+            let problem = self.unclosed(innermost.token);
+            self.report(problem);
         }
         while self.inside_round() {
             self.open.pop();
+        }
+    }
+
+    /// Reports a block of data that is open where a statement begins, and forgets it.
+    fn close_data(&mut self, i: usize) {
+        if let Some(open) = self.open.pop_if(|open| open.data) {
+            let problem = self.unclosed(open.token);
+            self.report(problem);
+            self.out.cut[open.token] = Some(i);
         }
     }
 
@@ -226,7 +264,7 @@ impl Walk<'_> {
                 Diagnostic::error("mismatched-bracket", format!("`{opened}` is closed by `{bracket}`"))
                     .label(self.tokens[i].span, format!("expected `{}`", closing(opened)))
                     .label(self.tokens[opening.token].span, "opened here");
-            self.out.problems.push(problem);
+            self.report(problem);
         }
         self.open.pop();
         self.out.partner[i] = Some(opening.token);
@@ -243,7 +281,7 @@ impl Walk<'_> {
         let problem = Diagnostic::error("stray-bracket", format!("this `{bracket}` closes nothing"))
             .label(self.tokens[i].span, format!("no `{opening}` is open here"))
             .help(format!("remove it, or add the `{opening}` that it should close"));
-        self.out.problems.push(problem);
+        self.report(problem);
     }
 
     fn unclosed(&self, opening: usize) -> Diagnostic {
@@ -255,8 +293,10 @@ impl Walk<'_> {
 
     fn finish(&mut self) {
         self.close_round();
-        let unclosed = self.open.last().map(|o| self.unclosed(o.token));
-        self.out.problems.extend(unclosed);
+        if let Some(open) = self.open.last() {
+            let problem = self.unclosed(open.token);
+            self.report(problem);
+        }
     }
 }
 

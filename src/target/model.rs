@@ -4,7 +4,7 @@ use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Lowered, Named, TermKind, lower};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F8, LANES};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, Workspace};
 use crate::source::Checked;
@@ -225,17 +225,14 @@ impl Evaluator for ModelEvaluator<'_> {
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
         let plan = &self.model.density;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
-        for first in (0..count).step_by(LANES) {
-            let width = LANES.min(count - first);
+        for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                let tangents =
-                    std::array::from_fn(|lane| if lane < width { v[i * count + first + lane] } else { 0.0 });
-                *input = Dual { v: F8::splat(z[i]), d: F8(tangents) };
+                *input = Dual { v: z[i], d: v[i * count + k] };
             }
             workspace.forward(plan, true);
             workspace.reverse(plan);
             for (i, g) in workspace.gradient(plan).iter().enumerate() {
-                (0..width).for_each(|lane| out[i * count + first + lane] = g.d.0[lane]);
+                out[i * count + k] = g.d;
             }
         }
     }

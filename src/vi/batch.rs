@@ -146,8 +146,9 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), and `log_ratio`.
-    pub(super) fn gradient(&mut self, job: &Job<'_>, estimator: &Estimator) {
+    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), with the path term or without,
+    /// and `log_ratio`.
+    pub(super) fn gradient(&mut self, job: &Job<'_>, sticks: bool) {
         self.sample(job);
         if self.fault.is_some() {
             return;
@@ -155,12 +156,22 @@ impl<'a> Part<'a> {
         self.weigh(job);
         transpose(&self.gradient, self.d, self.draws, &mut self.v);
         self.v.iter_mut().for_each(|v| *v = -*v);
-        if estimator.sticks {
+        if sticks {
             let score = job.family.row.score;
             self.path.iter_mut().zip(&self.u).for_each(|(p, u)| *p = score(job.family.value, *u));
-            job.factor.solve_transposed(&job.w[self.d..], &mut self.path, self.draws, &mut self.scratch);
+            job.factor.solve_transposed(&job.w[self.d..], &mut self.path, self.draws);
             self.v.iter_mut().zip(&self.path).for_each(|(v, p)| *v += p);
         }
+    }
+
+    /// ‖C⁻ᵀs‖² at one draw, and its mean for C = I.
+    pub(super) fn path_term(&mut self, job: &Job<'_>) -> (f64, f64) {
+        let path = &mut self.path[..self.d];
+        job.source.fill(job.family, job.key, 0, self.d, path);
+        path.iter_mut().for_each(|u| *u = (job.family.row.score)(job.family.value, *u));
+        let plain = path.iter().map(|p| p * p).sum();
+        job.factor.solve_transposed(&job.w[self.d..], path, 1);
+        (path.iter().map(|p| p * p).sum(), plain)
     }
 
     /// Fills `log_ratio` alone. A draw outside the support has minus infinity.
@@ -186,13 +197,13 @@ impl<'a> Part<'a> {
             direction.iter_mut().for_each(|x| *x /= norm);
             self.scratch.fill(0.0);
             for sign in [h, -h] {
-                for i in 0..d {
-                    (0..n).for_each(|b| self.z[i * n + b] = self.v[b * d + i] + sign * direction[i]);
+                transpose(&self.v, n, d, &mut self.z);
+                for (z, x) in self.z.chunks_exact_mut(n).zip(&*direction) {
+                    z.iter_mut().for_each(|z| *z += sign * x);
                 }
                 self.evaluate(job.rows);
-                for i in 0..d {
-                    let sum: f64 = self.gradient[i * n..(i + 1) * n].iter().sum();
-                    self.scratch[i] += sum / (2.0 * sign * n as f64);
+                for (sum, g) in self.scratch.iter_mut().zip(self.gradient.chunks_exact(n)) {
+                    *sum += g.iter().sum::<f64>() / (2.0 * sign * n as f64);
                 }
             }
             curvature = self.scratch.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -205,6 +216,31 @@ impl<'a> Part<'a> {
             direction.copy_from_slice(&self.scratch);
         }
         Some(curvature)
+    }
+}
+
+/// The gradient estimate in packed coordinates: the mean over the draws of all parts, added up in their order.
+pub(super) fn gather(
+    parts: &[Part<'_>],
+    factor: &mut dyn Factor,
+    estimator: &Estimator,
+    sticks: bool,
+    w: &[f64],
+    gradient: &mut [f64],
+) {
+    let Some(d) = parts.first().map(|p| p.d) else { return };
+    gradient.fill(0.0);
+    let (mean, scale) = gradient.split_at_mut(d);
+    let share = 1.0 / parts.iter().map(|p| p.draws).sum::<usize>() as f64;
+    for part in parts {
+        for v in part.v.chunks_exact(d) {
+            mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
+        }
+        factor.add_outer(share, &part.v, &part.u, part.draws, scale);
+    }
+    let inverse = if sticks { estimator.inverse } else { estimator.inverse_apart };
+    if inverse != 0.0 {
+        factor.add_inverse_transposed(inverse, &w[d..], scale);
     }
 }
 

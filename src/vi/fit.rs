@@ -10,9 +10,10 @@
 
 use super::Error;
 use super::average::{Setup as AverageSetup, Takes, Weights};
-use super::batch::{Job, Part, Problem};
+use super::batch::{Job, Part, Problem, gather};
 use super::check::Resolved;
 use super::draws::{Key, Purpose, Source};
+use super::estimator::REACH;
 use super::factor::Factor;
 use super::method::{Config, Start};
 use super::run::{Progress, Record, Run, Tally};
@@ -28,6 +29,9 @@ const TRIES: usize = 40;
 const PATIENCE: usize = 50;
 /// Share of the estimated 1/√M that serves as floor when M is not known: low enough not to bias the fit.
 const CAUTIOUS_FLOOR: f64 = 0.1;
+
+/// Width of the draws at which the curvature near the start is looked at.
+const GLANCE: f64 = 1e-2;
 
 /// Called after each step; `Break` ends the fit, which then answers with what it has.
 pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
@@ -67,6 +71,7 @@ fn run(
     watch: &mut Watch<'_>,
 ) -> Result<Run, Error> {
     let mut state = State::new(problem, config)?;
+    state.widen(shuffle.as_mut().map_or(&[][..], |s| s.rows(0)));
     let mut stopped = false;
     for t in 0..config.steps {
         let rows = shuffle.as_mut().map_or(&[][..], |s| s.rows(t));
@@ -98,7 +103,9 @@ struct State<'a> {
     gradient: Vec<f64>,
     /// The vector of the largest curvature met so far.
     steepest: Vec<f64>,
-    /// σ_min(C) is kept at least this by the projection.
+    /// M if it is known, else the curvature met last.
+    curvature: f64,
+    /// The operator keeps the eigenvalues of C at least this.
     floor: f64,
     shrink: f64,
     clean: usize,
@@ -118,7 +125,8 @@ impl<'a> State<'a> {
         let d = problem.dimension();
         let resolved = config.resolve(d)?;
         let mut factor = (config.factor.make)(d);
-        let floor = config.constants.map_or(0.0, |c| 1.0 / c.smoothness.sqrt());
+        let known = config.constants.filter(|_| has_floor(config));
+        let floor = known.map_or(0.0, |c| 1.0 / c.smoothness.sqrt());
         let w = starting_point(config, d, &mut *factor, floor)?;
         let rule = make_rule(config, &resolved, d, &w);
         let weights = (resolved.average.row.make)(&AverageSetup {
@@ -136,6 +144,7 @@ impl<'a> State<'a> {
             average: w.clone(),
             gradient: vec![0.0; n],
             steepest: (0..d).map(|i| 1.0 + (i as f64 * 0.7).sin()).collect(),
+            curvature: config.constants.map_or(f64::INFINITY, |c| c.smoothness),
             floor,
             shrink: 1.0,
             clean: 0,
@@ -159,6 +168,20 @@ impl<'a> State<'a> {
         })
     }
 
+    /// Sets the width of a narrow start from the curvature there.
+    fn widen(&mut self, rows: &[usize]) {
+        if self.config.start != Start::Narrow || self.config.constants.is_some() {
+            return;
+        }
+        if let Some(curvature) = self.look(0, 1, rows) {
+            let scale = 1.0 / (GLANCE * curvature.sqrt());
+            self.w[self.d..].iter_mut().for_each(|c| *c *= scale);
+            self.factor.load(&self.w[self.d..]);
+            self.average.copy_from_slice(&self.w);
+            self.rule.start_at(&self.w);
+        }
+    }
+
     fn step(&mut self, t: usize, rows: &[usize]) -> Result<(), Error> {
         self.look_around(t, rows);
         if self.resolved.average.row.takes == Takes::Before {
@@ -172,42 +195,62 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Estimates the curvature when the step rule asks for it, or when the projection needs a floor that nobody gave.
+    /// Estimates the curvature when the step rule asks for it, or when a floor is needed that nobody gave.
     fn look_around(&mut self, t: usize, rows: &[usize]) {
         let doubling = t == 0 || (t >= 8 && t.is_power_of_two());
-        let for_floor = doubling && self.config.operator.floors && self.config.constants.is_none();
+        let for_floor = doubling && has_floor(self.config) && self.config.constants.is_none();
         if !for_floor && !self.rule.wants_curvature(t) {
             return;
         }
-        let rounds = if t == 0 { 12 } else { 4 };
-        let key = Key { seed: self.config.seed, purpose: Purpose::Curvature, step: t as u64, attempt: 0 };
-        let job = job(self.config, &self.w, &*self.factor, &*self.source, key, rows);
-        let part = &mut self.parts[0];
-        self.gradients += (2 * rounds + 1) * part.draws();
-        let Some(curvature) = part.curvature(&job, &mut self.steepest, rounds).filter(|c| *c > 0.0) else {
-            return;
-        };
+        let Some(curvature) = self.look(t, 0, rows) else { return };
         self.rule.set_curvature(curvature);
+        if self.config.constants.is_none() {
+            self.curvature = curvature;
+        }
         if for_floor {
             let floor = CAUTIOUS_FLOOR / curvature.sqrt();
             self.floor = if t == 0 { floor } else { self.floor.min(floor) };
         }
     }
 
+    /// The curvature around the iterate, if it can be told.
+    fn look(&mut self, t: usize, attempt: u64, rows: &[usize]) -> Option<f64> {
+        let rounds = if t == 0 { 12 } else { 4 };
+        let key = Key { seed: self.config.seed, purpose: Purpose::Curvature, step: t as u64, attempt };
+        let job = job(self.config, &self.w, &*self.factor, &*self.source, key, rows);
+        let part = &mut self.parts[0];
+        self.gradients += (2 * rounds + 1) * part.draws();
+        part.curvature(&job, &mut self.steepest, rounds).filter(|c| *c > 0.0)
+    }
+
+    /// Whether the path term is used in this batch (see [`super::estimator`]).
+    fn sticks(&mut self, t: usize) -> bool {
+        let config = self.config;
+        if !config.estimator.sticks || config.operator.floors {
+            return config.estimator.sticks;
+        }
+        let key = Key { seed: config.seed, purpose: Purpose::Reach, step: t as u64, attempt: 0 };
+        let job = job(config, &self.w, &*self.factor, super::draws::independent(), key, &[]);
+        let (size, plain) = self.parts[0].path_term(&job);
+        size <= REACH * plain * self.curvature
+    }
+
     /// Fills `gradient` at an iterate whose batch is finite, moving back to find one if need be.
     fn differentiate(&mut self, t: usize, rows: &[usize]) -> Result<(), Error> {
+        let mut sticks = false;
         for attempt in 0.. {
+            sticks = self.sticks(t);
             let key = Key { seed: self.config.seed, purpose: Purpose::Gradient, step: t as u64, attempt };
             let job = job(self.config, &self.w, &*self.factor, &*self.source, key, rows);
-            let estimator = self.config.estimator;
-            each(&self.pool, &mut self.parts, |part| part.gradient(&job, estimator));
+            each(&self.pool, &mut self.parts, |part| part.gradient(&job, sticks));
             self.gradients += self.config.batch;
             let Some(fault) = self.parts.iter().find_map(|p| p.fault) else { break };
             self.fail(t, self.place(fault))?;
             self.retreat();
         }
         self.succeed();
-        self.gather();
+        let factor = &mut *self.factor;
+        gather(&self.parts, factor, self.config.estimator, sticks, &self.w, &mut self.gradient);
         self.parts.iter().flat_map(|p| &p.log_ratio).for_each(|x| self.tally.add(*x));
         Ok(())
     }
@@ -231,7 +274,7 @@ impl<'a> State<'a> {
     fn succeed(&mut self) {
         self.failures = 0;
         self.clean += 1;
-        if self.clean % PATIENCE == 0 && self.shrink < 1.0 {
+        if self.clean.is_multiple_of(PATIENCE) && self.shrink < 1.0 {
             self.shrink *= 2.0;
         }
         self.good.clear();
@@ -246,24 +289,6 @@ impl<'a> State<'a> {
             self.w.iter_mut().zip(&self.good).for_each(|(w, g)| *w = 0.5 * (*w + g));
         }
         self.factor.load(&self.w[self.d..]);
-    }
-
-    /// Adds up the parts, in their order.
-    fn gather(&mut self) {
-        let (mean, factor) = self.gradient.split_at_mut(self.d);
-        mean.fill(0.0);
-        factor.fill(0.0);
-        let share = 1.0 / self.config.batch as f64;
-        for part in &self.parts {
-            for v in part.v.chunks_exact(self.d) {
-                mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
-            }
-            self.factor.add_outer(share, &part.v, &part.u, part.draws(), factor);
-        }
-        let inverse = self.config.estimator.inverse;
-        if inverse != 0.0 {
-            self.factor.add_inverse_transposed(inverse, &self.w[self.d..], factor);
-        }
     }
 
     /// The step and the operator; what they spoil is taken back.
@@ -299,7 +324,7 @@ impl<'a> State<'a> {
     fn record(&mut self, done: usize) {
         let steps = self.config.steps;
         let every = steps.div_ceil(self.config.trace.max(1));
-        if done % every != 0 && done != steps {
+        if !done.is_multiple_of(every) && done != steps {
             return;
         }
         self.trace.push(Record {
@@ -388,6 +413,11 @@ fn job<'a>(
     Job { w, factor, family: &config.family, source, key, rows }
 }
 
+/// Whether the iterates keep away from singular C: under the projection, and wherever the estimator divides by C.
+fn has_floor(config: &Config) -> bool {
+    config.operator.floors || config.estimator.sticks
+}
+
 /// The same work on every part, by one thread or several.
 fn each<'a>(pool: &Option<rayon::ThreadPool>, parts: &mut [Part<'a>], work: impl Fn(&mut Part<'a>) + Sync) {
     match pool {
@@ -424,6 +454,10 @@ fn starting_point(config: &Config, d: usize, factor: &mut dyn Factor, floor: f64
     let identity =
         |scale: f64| -> Vec<f64> { (0..d * d).map(|k| if k / d == k % d { scale } else { 0.0 }).collect() };
     let (mean, dense) = match &config.start {
+        // Without a constant the width is set once the curvature at 0 has been looked at.
+        Start::Narrow => {
+            (vec![0.0; d], identity(config.constants.map_or(GLANCE, |c| 1.0 / c.smoothness.sqrt())))
+        }
         Start::Standard => (vec![0.0; d], identity(1.0)),
         Start::Scaled { mean, scale } => (mean.clone(), identity(*scale)),
         Start::Given { mean, factor } => (mean.clone(), factor.clone()),
@@ -436,7 +470,7 @@ fn starting_point(config: &Config, d: usize, factor: &mut dyn Factor, floor: f64
         return refuse("made of finite numbers".into(), "one that is not".into());
     }
     let mut w = mean;
-    w.resize(d + factor.len(), 0.0);
+    w.resize(d + factor.count(), 0.0);
     factor.pack(&dense, &mut w[d..]);
     let positive = factor.load(&w[d..]);
     if config.operator.floors {

@@ -69,8 +69,11 @@ impl Row for Method {
 /// Where a fit starts.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Start {
-    /// `m = 0`, `C = I`.
+    /// `m = 0`, `C = I/√M` with `M` the constant given, or the curvature at 0. No optimum is narrower, so the first draws are
+    /// near `m`, where the gradients are small.
     #[default]
+    Narrow,
+    /// `m = 0`, `C = I`.
     Standard,
     /// `m` given, `C` a multiple of the identity.
     Scaled {
@@ -139,7 +142,7 @@ impl Config {
             batch: 16,
             seed: 1,
             threads: 1,
-            start: Start::Standard,
+            start: Start::Narrow,
             constants: None,
             elbo_draws: 1000,
             trace: 100,

@@ -1,8 +1,8 @@
 //! Sub-sampling of observations: a target that is a prior and a sum over observations, evaluated on some of them.
 
-use super::draws::{Purpose, stream};
+use super::draws::Purpose;
+use crate::num::stream::Stream;
 use crate::target::Target;
-use rand::RngExt;
 
 /// A target `log p(z) + Σ_n log p(x_n | z)` whose terms can be evaluated apart. The target itself says how many
 /// observations there are; the user only says how many to use at a time.
@@ -59,10 +59,10 @@ impl Shuffle {
     }
 
     fn reshuffle(&mut self, pass: usize) {
-        let mut rng = stream(self.seed, Purpose::Shuffle as u64, pass as u64, 0);
+        let mut stream = Stream::new(self.seed, Purpose::Shuffle as u64, pass as u64);
         self.order.iter_mut().enumerate().for_each(|(i, x)| *x = i);
         for i in (1..self.order.len()).rev() {
-            self.order.swap(i, rng.random_range(0..=i));
+            self.order.swap(i, stream.below(i + 1));
         }
         self.pass = Some(pass);
     }

@@ -1,7 +1,7 @@
 //! Columns while a table is being read: numbers as long as they last, text from the first cell that is not one.
 
 use super::super::array::{Array, Cells, Interner, MISSING};
-use super::super::number::{Reading, read_cell};
+use super::super::number::{Reading, is_missing, read_cell};
 
 /// The columns read so far.
 pub struct Columns {
@@ -71,20 +71,20 @@ impl Columns {
     /// Adds a cell to a column. In quotes, a marker such as `NA` is text (an empty cell is missing all the same).
     pub fn push(&mut self, column: usize, cell: &[u8], quoted: bool) -> Result<(), BadText> {
         let Some(builder) = self.builders.get_mut(column) else { return Ok(()) };
-        let text = text(cell)?;
-        let reading = match read_cell(cell) {
-            Reading::Missing if quoted && !cell.is_empty() => Reading::Text,
-            other => other,
-        };
-        match (&mut *builder, reading) {
-            (Builder::Numbers(values), Reading::Number(value)) => values.push(value),
-            (Builder::Numbers(values), Reading::Missing) => values.push(f64::NAN),
-            (Builder::Numbers(values), Reading::Text) => *builder = begin_text(values, text),
-            (Builder::Text { codes, .. }, Reading::Missing) => codes.push(MISSING),
-            (Builder::Text { codes, texts }, Reading::Number(_) | Reading::Text) => {
-                codes.push(texts.code(text))
+        match builder {
+            Builder::Numbers(values) => match read_cell(cell) {
+                Reading::Number(value) => values.push(value),
+                Reading::Missing if !quoted || cell.is_empty() => values.push(f64::NAN),
+                Reading::Missing | Reading::Text => *builder = begin_text(values, text(cell)?),
+            },
+            Builder::Text { codes, texts } => {
+                let text = text(cell)?;
+                let missing = is_missing(text) && (!quoted || text.is_empty());
+                codes.push(if missing { MISSING } else { texts.code(text) });
             }
-            (Builder::Again | Builder::Skip, _) => {}
+            Builder::Again | Builder::Skip => {
+                text(cell)?;
+            }
         }
         Ok(())
     }

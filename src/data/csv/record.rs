@@ -1,6 +1,6 @@
 //! One row of a table, from its bytes into the columns.
 
-use super::super::number::exact_decimal;
+use super::super::number::decimal;
 use super::cell::{Broken, cell};
 use super::columns::{BadText, Columns};
 
@@ -85,7 +85,7 @@ pub fn record(lines: &[u8], start: usize, delimiter: u8, columns: &mut Columns) 
 #[inline]
 fn quick(lines: &[u8], at: usize, delimiter: u8, columns: &mut Columns, column: usize) -> Option<usize> {
     let values = columns.numbers(column)?;
-    let (value, used) = exact_decimal(lines.get(at..)?)?;
+    let (value, used) = decimal(lines.get(at..)?)?;
     let end = at + used;
     let end = match *lines.get(end)? {
         b if b == delimiter || b == b'\n' => end,

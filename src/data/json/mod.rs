@@ -165,17 +165,18 @@ impl Parser<'_> {
 
     /// A number or a word without quotes.
     fn bare(&mut self, nest: &mut Nest) -> Result<(), Diagnostic> {
-        let mut word = [0u8; 400];
-        let mut length = 0;
+        if let Some(value) = self.source.decimal() {
+            nest.value(value);
+            return Ok(());
+        }
+        let mut word = Vec::new();
         while let Some(byte) = self.source.peek()
             && (byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_'))
-            && length < word.len()
         {
-            word[length] = byte;
-            length += 1;
+            word.push(byte);
             self.source.next();
         }
-        let word = &word[..length];
+        let word = word.as_slice();
         match word {
             b"true" => nest.label("true"),
             b"false" => nest.label("false"),

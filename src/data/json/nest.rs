@@ -87,7 +87,7 @@ impl Nest {
     /// A number, as it is written.
     pub fn number(&mut self, written: &[u8]) {
         match number::read_cell(written) {
-            Reading::Number(value) => self.value(value, written),
+            Reading::Number(value) => self.value(value),
             Reading::Missing => self.missing(),
             Reading::Text => self.label(&String::from_utf8_lossy(written)),
         }
@@ -97,7 +97,7 @@ impl Nest {
     pub fn string(&mut self, text: &str) {
         match number::read_cell(text.trim().as_bytes()) {
             Reading::Missing => self.missing(),
-            Reading::Number(value) if value.is_infinite() => self.value(value, text.as_bytes()),
+            Reading::Number(value) if value.is_infinite() => self.value(value),
             Reading::Number(_) | Reading::Text => self.label(text.trim()),
         }
     }
@@ -119,12 +119,13 @@ impl Nest {
         codes.push(texts.code(text));
     }
 
+    /// A number.
     #[inline]
-    fn value(&mut self, value: f64, written: &[u8]) {
+    pub fn value(&mut self, value: f64) {
         self.leaf();
         match &mut self.text {
             None => self.numbers.push(value),
-            Some((codes, texts)) => codes.push(texts.code(&String::from_utf8_lossy(written))),
+            Some((codes, texts)) => codes.push(texts.code(&number::display(value))),
         }
     }
 

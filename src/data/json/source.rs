@@ -1,5 +1,6 @@
 //! The bytes of a JSON text one by one, with the line they stand on, without holding the text.
 
+use super::super::number;
 use std::io::{self, Read};
 
 const CHUNK: usize = 1 << 16;
@@ -64,6 +65,19 @@ impl<'a> Source<'a> {
             (self.line, self.byte) = (self.line + 1, 1);
         }
         Some(byte)
+    }
+
+    /// Takes a plain decimal if one comes next and ends within what is in hand.
+    #[inline]
+    pub fn decimal(&mut self) -> Option<f64> {
+        let rest = self.buffer.get(self.at..)?;
+        let (value, used) = number::decimal(rest)?;
+        if !matches!(rest.get(used), Some(b',' | b']' | b'}' | b' ' | b'\n' | b'\r')) {
+            return None;
+        }
+        self.at += used;
+        self.byte += used;
+        Some(value)
     }
 
     /// The next byte that is not a space or a line break, not yet taken.

@@ -1,11 +1,11 @@
 //! The Cholesky factorisation of symmetric positive definite matrices.
 
-use super::product::{Left, Part, Product, Right, dot};
-use super::triangular::{solve_lower, solve_lower_transposed};
-use crate::num::dispatch::{Work, best};
+use super::product::{Left, Part, Product, Right};
+use super::triangular::{solve_block, solve_lower, solve_lower_transposed};
 
-/// Columns factored at once before the rest is updated by one matrix product.
-const BLOCK: usize = 48;
+/// Columns factored at once before the rest is updated by one matrix product; the blocks on the diagonal are factored in
+/// the same way with the next size.
+const BLOCKS: [usize; 2] = [64, 16];
 
 /// The matrix is not positive definite: the leading minor of size `minor` (counted from 1) is not positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,71 +15,81 @@ pub struct NotPositiveDefinite {
     pub minor: usize,
 }
 
-/// Factors the columns `first..first + size` of all rows from `first` on, the columns before having been accounted for.
-struct Panel<'a> {
-    a: &'a mut [f64],
-    d: usize,
-    first: usize,
-    size: usize,
-}
-
-impl Work for Panel<'_> {
-    type Out = Result<(), NotPositiveDefinite>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Out {
-        let Panel { a, d, first, size } = self;
-        for i in first..d {
-            let (above, below) = a.split_at_mut(i * d);
-            let row = &mut below[first..first + size];
-            for j in first..(first + size).min(i) {
-                let pivot_row = &above[j * d + first..j * d + j + 1];
-                let at = j - first;
-                row[at] = (row[at] - dot(&row[..at], &pivot_row[..at])) / pivot_row[at];
-            }
-            if i < first + size {
-                let at = i - first;
-                let square = row[at] - dot(&row[..at], &row[..at]);
-                if !(square > 0.0 && square.is_finite()) {
-                    return Err(NotPositiveDefinite { minor: i + 1 });
-                }
-                row[at] = square.sqrt();
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Replaces the lower triangle of A [d × d] by its Cholesky factor L, A = L Lᵀ. What stands above the diagonal is neither
 /// read nor written. On an error the lower triangle holds a part of the factor.
 ///
-/// Up to 48 rows nothing is allocated; beyond, one panel of d × 48.
+/// Up to 16 rows nothing is allocated; beyond, one panel.
 pub fn cholesky(a: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
     assert!(a.len() >= d * d);
-    let mut panel = vec![0.0; if d > BLOCK { (d - BLOCK) * BLOCK } else { 0 }];
-    for first in (0..d).step_by(BLOCK) {
-        let size = BLOCK.min(d - first);
-        best(Panel { a, d, first, size })?;
-        let next = first + size;
-        for (row, i) in panel.chunks_exact_mut(BLOCK).zip(next..d) {
-            row.copy_from_slice(&a[i * d + first..i * d + next]);
+    let room = if d > BLOCKS[1] { d * BLOCKS[0] } else { 0 };
+    factor(a, d, [0, d], &BLOCKS, &mut vec![0.0; room])
+}
+
+/// Factors the square block from row `from` to row `to` of a matrix of `stride` columns.
+fn factor(
+    a: &mut [f64],
+    stride: usize,
+    [from, to]: [usize; 2],
+    sizes: &[usize],
+    panel: &mut [f64],
+) -> Result<(), NotPositiveDefinite> {
+    let Some((&size, inner)) = sizes.split_first() else {
+        return factor_small(a, stride, from, to);
+    };
+    for first in (from..to).step_by(size) {
+        let next = (first + size).min(to);
+        factor(a, stride, [first, next], inner, panel)?;
+        let (width, height) = (next - first, to - next);
+        if height == 0 {
+            break;
         }
-        if next < d {
-            best(Product {
-                scale: -1.0,
-                m: d - next,
-                n: d - next,
-                depth: size,
-                left: Left::Rows,
-                a: &panel,
-                a_stride: BLOCK,
-                right: Right::Columns,
-                b: &panel,
-                b_stride: BLOCK,
-                part: Part::Lower,
-                c: &mut a[next * d + next..],
-                c_stride: d,
-            });
+        // The rows below, transposed: Pᵀ with L P = Aᵀ, then A -= P Pᵀ.
+        let panel = &mut panel[..width * height];
+        for (r, row) in a[next * stride..].chunks(stride).take(height).enumerate() {
+            for (c, x) in row[first..next].iter().enumerate() {
+                panel[c * height + r] = *x;
+            }
+        }
+        solve_block(a, stride, [first, width], panel, height);
+        for (r, row) in a[next * stride..].chunks_mut(stride).take(height).enumerate() {
+            for (c, x) in row[first..next].iter_mut().enumerate() {
+                *x = panel[c * height + r];
+            }
+        }
+        Product {
+            scale: -1.0,
+            m: height,
+            n: height,
+            depth: width,
+            left: Left::Columns,
+            a: panel,
+            a_stride: height,
+            right: Right::Rows,
+            b: panel,
+            b_stride: height,
+            part: Part::Lower,
+            c: &mut a[next * stride + next..],
+            c_stride: stride,
+        }
+        .add();
+    }
+    Ok(())
+}
+
+/// The same for a small block, row by row.
+fn factor_small(a: &mut [f64], stride: usize, from: usize, to: usize) -> Result<(), NotPositiveDefinite> {
+    for i in from..to {
+        for j in from..=i {
+            let (row, other) = (&a[i * stride..], &a[j * stride..]);
+            let sum: f64 = row[from..j].iter().zip(&other[from..j]).map(|(x, y)| x * y).sum();
+            let rest = row[j] - sum;
+            if j < i {
+                a[i * stride + j] = rest / a[j * stride + j];
+            } else if rest > 0.0 && rest.is_finite() {
+                a[i * stride + i] = rest.sqrt();
+            } else {
+                return Err(NotPositiveDefinite { minor: i + 1 });
+            }
         }
     }
     Ok(())
@@ -116,7 +126,7 @@ mod tests {
 
     #[test]
     fn factor_times_its_transpose_is_the_matrix() {
-        for d in [1, 2, 7, 47, 48, 49, 100, 150] {
+        for d in [1, 2, 15, 16, 17, 63, 64, 65, 100, 150] {
             let a = positive_definite(d, 3);
             let mut l = a.clone();
             cholesky(&mut l, d).unwrap();
@@ -139,9 +149,9 @@ mod tests {
         let mut x = b.clone();
         solve_cholesky(&l, d, &mut x);
         let at = |i: usize, j: usize| a[i.max(j) * d + i.min(j)];
-        for i in 0..d {
+        for (i, b) in b.iter().enumerate() {
             let product: f64 = (0..d).map(|j| at(i, j) * x[j]).sum();
-            assert!((product - b[i]).abs() < 1e-11);
+            assert!((product - b).abs() < 1e-11);
         }
         // det(2 A) = 2^d det A
         let mut twice: Vec<f64> = a.iter().map(|x| 2.0 * x).collect();

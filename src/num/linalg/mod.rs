@@ -6,12 +6,16 @@
 
 mod cholesky;
 mod eigen;
+mod lu;
 mod product;
 mod qr;
+mod rotations;
 mod triangular;
+mod tridiagonal;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, log_det_cholesky, solve_cholesky};
 pub use eigen::{Eigen, symmetric_eigen};
+pub use lu::{lu_factor, lu_solve};
 pub use product::{
     add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
 };

@@ -1,18 +1,36 @@
 //! Matrix products: plain, with one side transposed, lower triangles only.
 //!
-//! All of them are built from one register tile of [`ROWS`] × [`COLUMNS`] sums, compiled for the best instruction set by
-//! [`dispatch`](crate::num::dispatch).
+//! All of them are built from one tile of `ROWS` × `COLUMNS` sums that stays in the registers of the processor.
 
-use crate::num::dispatch::{Work, best};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::{F8, LANES, Real};
+use std::cell::RefCell;
 
 /// Rows of a register tile.
-const ROWS: usize = 4;
-/// Columns of a register tile: two AVX-512 registers or four AVX2 registers.
-const COLUMNS: usize = 16;
-/// Inner products are taken in pieces of this length, so that the pieces stay in the first-level cache.
-const DEPTH: usize = 256;
+const ROWS: usize = 6;
+/// Registers of eight lanes in a row of the tile.
+const WIDTH: usize = 2;
+/// Columns of a register tile.
+const COLUMNS: usize = WIDTH * LANES;
+/// Inner products are taken in pieces of this length, so that a strip of B stays in the first-level cache.
+const DEPTH: usize = 192;
+/// Columns of B that are packed together, to stay in the second-level cache.
+const WIDE: usize = 32 * COLUMNS;
+/// Rows of a transposed A that are packed together.
+const TALL: usize = 16 * ROWS;
 
-type Tile = [[f64; COLUMNS]; ROWS];
+type Tile<U> = [[U; WIDTH]; ROWS];
+
+/// One row of a packed block of columns of B.
+type Strip<U> = [U; WIDTH];
+
+/// One column of a packed block of rows of A.
+type Slice = [f64; ROWS];
+
+thread_local! {
+    /// Room for packed pieces of B and A, kept from one product to the next.
+    static PACKED: RefCell<(Vec<Strip<F8>>, Vec<Slice>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+}
 
 /// Σ a_i b_i, in eight interleaved partial sums.
 #[inline(always)]
@@ -76,148 +94,225 @@ pub(super) struct Product<'a> {
     pub c_stride: usize,
 }
 
-impl Work for Product<'_> {
+/// A product with the room it packs its factors into.
+struct Packing<'a> {
+    product: Product<'a>,
+    b: &'a mut [Strip<F8>],
+    a: &'a mut [Slice],
+}
+
+impl LaneWork<F8> for Packing<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run(mut self) {
-        if self.depth * COLUMNS <= 512 {
-            self.run_packed(&mut [0.0; 512]);
-        } else {
-            self.run_packed(&mut [0.0; DEPTH * COLUMNS]);
+    fn run<U: Real>(self, view: View<F8, U>) {
+        let Packing { mut product, b, a } = self;
+        let (m, n, depth) = (product.m, product.n, product.depth);
+        for start in (0..depth).step_by(DEPTH) {
+            let length = DEPTH.min(depth - start);
+            for j in (0..n).step_by(WIDE) {
+                let end = (j + WIDE).min(n);
+                for (block, at) in b.chunks_exact_mut(length).zip((j..end).step_by(COLUMNS)) {
+                    product.pack_b(start, at, block);
+                }
+                let first = match product.part {
+                    Part::All => 0,
+                    Part::Lower => j / ROWS * ROWS,
+                };
+                for i in (first..m).step_by(TALL) {
+                    product.rows([i, (i + TALL).min(m)], [j, end], [start, length], view.nested(b), a, view);
+                }
+            }
         }
     }
 }
 
 impl Product<'_> {
-    /// Adds the product in pieces of B that fit `packed`.
+    /// Adds the product to C.
+    pub fn add(self) {
+        let length = DEPTH.min(self.depth);
+        let strips = length * WIDE.min(self.n).div_ceil(COLUMNS);
+        let slices = if self.by_columns() { length * TALL.min(self.m).div_ceil(ROWS) } else { 0 };
+        if strips <= 32 && slices <= 32 {
+            let (b, a) = (&mut [[F8::zero(); WIDTH]; 32], &mut [[0.0; ROWS]; 32]);
+            return best_lanes(Packing { product: self, b, a });
+        }
+        PACKED.with_borrow_mut(|(b, a)| {
+            b.resize(b.len().max(strips), [F8::zero(); WIDTH]);
+            a.resize(a.len().max(slices), [0.0; ROWS]);
+            best_lanes(Packing { product: self, b, a });
+        });
+    }
+
+    /// Whether A is stored by columns, so that its tiles must be packed.
     #[inline(always)]
-    fn run_packed(&mut self, packed: &mut [f64]) {
-        let piece = packed.len() / COLUMNS;
-        for start in (0..self.depth).step_by(piece) {
-            let end = (start + piece).min(self.depth);
-            for j in (0..self.n).step_by(COLUMNS) {
-                self.pack(start, end, j, packed);
-                self.column_block(start, end, j, packed);
-            }
+    fn by_columns(&self) -> bool {
+        match self.left {
+            Left::Rows | Left::LowerRows => false,
+            Left::Columns | Left::LowerColumns => true,
         }
     }
 
-    /// Copies rows start..end of columns j..j+COLUMNS of B side by side, with zeros beyond the last column.
+    /// Copies columns j..j+COLUMNS of B side by side from row `start` on, with zeros beyond the last column.
     #[inline(always)]
-    fn pack(&self, start: usize, end: usize, j: usize, packed: &mut [f64]) {
+    fn pack_b(&self, start: usize, j: usize, packed: &mut [Strip<F8>]) {
         let width = COLUMNS.min(self.n - j);
-        let packed = &mut packed[..(end - start) * COLUMNS];
         if width < COLUMNS {
-            packed.fill(0.0);
+            packed.fill([F8::zero(); WIDTH]);
         }
         match self.right {
             Right::Rows => {
-                for (k, row) in packed.chunks_exact_mut(COLUMNS).enumerate() {
+                for (k, strip) in packed.iter_mut().enumerate() {
                     let from = &self.b[(start + k) * self.b_stride + j..][..width];
-                    row[..width].copy_from_slice(from);
+                    for (c, x) in from.iter().enumerate() {
+                        strip[c / LANES].0[c % LANES] = *x;
+                    }
                 }
             }
             Right::Columns => {
                 for c in 0..width {
-                    let from = &self.b[(j + c) * self.b_stride..][start..end];
-                    for (row, x) in packed.chunks_exact_mut(COLUMNS).zip(from) {
-                        row[c] = *x;
+                    let from = &self.b[(j + c) * self.b_stride + start..];
+                    for (strip, x) in packed.iter_mut().zip(from) {
+                        strip[c / LANES].0[c % LANES] = *x;
                     }
                 }
             }
         }
     }
 
-    /// Adds the products of all rows of A with one packed block of columns.
+    /// Copies rows first..last of a transposed A, tile by tile, with zeros where a triangle ends.
     #[inline(always)]
-    fn column_block(&mut self, start: usize, end: usize, j: usize, packed: &[f64]) {
-        let first = match self.part {
-            Part::All => 0,
-            Part::Lower => j / ROWS * ROWS,
+    fn pack_a(&self, [first, last]: [usize; 2], [start, length]: [usize; 2], packed: &mut [Slice]) {
+        for k in 0..length {
+            let mut from = &self.a[(start + k) * self.a_stride + first..][..last - first];
+            if self.left == Left::LowerColumns {
+                from = &from[..(start + k + 1).saturating_sub(first).min(last - first)];
+            }
+            for tile in 0..(last - first).div_ceil(ROWS) {
+                let part = from.get(tile * ROWS..).unwrap_or(&[]);
+                let to = &mut packed[tile * length + k];
+                if let Some(whole) = part.first_chunk::<ROWS>() {
+                    *to = *whole;
+                } else {
+                    *to = [0.0; ROWS];
+                    to.iter_mut().zip(part).for_each(|(y, x)| *y = *x);
+                }
+            }
+        }
+    }
+
+    /// Adds the products of rows i..last of A with the packed columns j..end of B.
+    #[inline(always)]
+    fn rows<U: Real>(
+        &mut self,
+        [i, last]: [usize; 2],
+        [j, end]: [usize; 2],
+        [start, length]: [usize; 2],
+        b: &[Strip<U>],
+        a: &mut [Slice],
+        view: View<F8, U>,
+    ) {
+        if self.by_columns() {
+            self.pack_a([i, last], [start, length], a);
+        }
+        for (tile_number, i) in (i..last).step_by(ROWS).enumerate() {
+            let height = ROWS.min(last - i);
+            for (b, j) in b.chunks_exact(length).zip((j..end).step_by(COLUMNS)) {
+                if self.part == Part::Lower && i + height <= j {
+                    break;
+                }
+                let tile = if self.by_columns() {
+                    // Below the diagonal of a transposed triangle there is nothing to add.
+                    let skip = match self.left {
+                        Left::LowerColumns => i.saturating_sub(start).min(length),
+                        Left::Rows | Left::LowerRows | Left::Columns => 0,
+                    };
+                    along_packed(&a[tile_number * length..][skip..length], &b[skip..])
+                } else {
+                    self.along_rows(i, height, start, b)
+                };
+                self.add_tile(&tile, i, height, j, view);
+            }
+        }
+    }
+
+    /// Σ_k A[i + r, k] B[k, c] where A is stored by rows and k starts at `start`.
+    #[inline(always)]
+    fn along_rows<U: Real>(&self, i: usize, height: usize, start: usize, b: &[Strip<U>]) -> Tile<U> {
+        let mut sums = [[U::zero(); WIDTH]; ROWS];
+        let end = start + b.len();
+        // The corner of a triangle that the tile cuts is added element by element.
+        let (from, to) = match self.left {
+            Left::LowerRows => (i.clamp(start, end), (i + height).clamp(start, end)),
+            Left::Rows | Left::Columns | Left::LowerColumns => (end, end),
         };
-        for i in (first..self.m).step_by(ROWS) {
-            let height = ROWS.min(self.m - i);
-            let mut tile = [[0.0; COLUMNS]; ROWS];
-            let rows = |from: usize, to: usize| &packed[(from - start) * COLUMNS..(to - start) * COLUMNS];
-            // The corner of a triangle that the tile cuts is added element by element.
-            let corner = (i.clamp(start, end), (i + height).clamp(start, end));
-            match self.left {
-                Left::Rows => self.along_rows(&mut tile, i, height, start, rows(start, end)),
-                Left::Columns => self.along_columns(&mut tile, i, height, start, rows(start, end)),
-                Left::LowerRows => {
-                    self.along_rows(&mut tile, i, height, start, rows(start, corner.0));
-                    for k in corner.0..corner.1 {
-                        (k - i..height).for_each(|r| {
-                            add_row(&mut tile[r], self.a[(i + r) * self.a_stride + k], rows(k, k + 1));
-                        });
-                    }
-                }
-                Left::LowerColumns => {
-                    for k in corner.0..corner.1 {
-                        (0..=k - i).for_each(|r| {
-                            add_row(&mut tile[r], self.a[k * self.a_stride + i + r], rows(k, k + 1));
-                        });
-                    }
-                    self.along_columns(&mut tile, i, height, corner.1, rows(corner.1, end));
-                }
-            }
-            self.add_tile(&tile, i, height, j);
-        }
-    }
-
-    /// Adds Σ_k A[i + r, k] B[k, c] to the tile, where A is stored by rows and k starts at `from`.
-    #[inline(always)]
-    fn along_rows(&self, tile: &mut Tile, i: usize, height: usize, from: usize, b: &[f64]) {
-        let depth = b.len() / COLUMNS;
         // Rows beyond the last repeat it; their sums are not used.
-        let row = |r: usize| &self.a[(i + r.min(height - 1)) * self.a_stride + from..][..depth];
-        let (r0, r1, r2, r3) = (row(0), row(1), row(2), row(3));
-        for ((((b, x0), x1), x2), x3) in b.chunks_exact(COLUMNS).zip(r0).zip(r1).zip(r2).zip(r3) {
-            for (sums, x) in tile.iter_mut().zip([x0, x1, x2, x3]) {
-                add_row(sums, *x, b);
+        let mut rows = [&self.a[..0]; ROWS];
+        for (r, row) in rows.iter_mut().enumerate() {
+            *row = &self.a[(i + r.min(height - 1)) * self.a_stride + start..][..from - start];
+        }
+        for (k, strip) in b[..from - start].iter().enumerate() {
+            for r in 0..ROWS {
+                add_row(&mut sums[r], rows[r][k], strip);
             }
         }
-    }
-
-    /// The same where A is stored by columns.
-    #[inline(always)]
-    fn along_columns(&self, tile: &mut Tile, i: usize, height: usize, from: usize, b: &[f64]) {
-        for (k, b) in (from..).zip(b.chunks_exact(COLUMNS)) {
-            let column = &self.a[k * self.a_stride + i..][..height];
-            let x: [f64; ROWS] = std::array::from_fn(|r| column[r.min(height - 1)]);
-            for (sums, x) in tile.iter_mut().zip(x) {
-                add_row(sums, x, b);
+        for k in from..to {
+            for (r, sums) in sums.iter_mut().enumerate().take(height).skip(k - i) {
+                add_row(sums, self.a[(i + r) * self.a_stride + k], &b[k - start]);
             }
         }
+        sums
     }
 
     #[inline(always)]
-    fn add_tile(&mut self, tile: &Tile, i: usize, height: usize, j: usize) {
+    fn add_tile<U: Real>(&mut self, tile: &Tile<U>, i: usize, height: usize, j: usize, view: View<F8, U>) {
         for (r, sums) in tile.iter().enumerate().take(height) {
             let width = match self.part {
                 Part::All => COLUMNS.min(self.n - j),
                 Part::Lower => COLUMNS.min(self.n - j).min((i + r + 1).saturating_sub(j)),
             };
-            if width > 0 {
-                let to = &mut self.c[(i + r) * self.c_stride + j..][..width];
-                to.iter_mut().zip(sums).for_each(|(y, x)| *y += self.scale * x);
+            if width == 0 {
+                continue;
+            }
+            let to = &mut self.c[(i + r) * self.c_stride + j..][..width];
+            for (part, sum) in to.chunks_mut(LANES).zip(sums) {
+                let sum = view.back(sum.scale(self.scale)).0;
+                if part.len() == LANES {
+                    for l in 0..LANES {
+                        part[l] += sum[l];
+                    }
+                } else {
+                    part.iter_mut().zip(sum).for_each(|(y, x)| *y += x);
+                }
             }
         }
     }
 }
 
+/// Σ_k A[r, k] B[k, c] for a packed tile of A.
 #[inline(always)]
-fn add_row(sums: &mut [f64; COLUMNS], x: f64, b: &[f64]) {
-    for c in 0..COLUMNS {
-        sums[c] += x * b[c];
+fn along_packed<U: Real>(a: &[Slice], b: &[Strip<U>]) -> Tile<U> {
+    let mut sums = [[U::zero(); WIDTH]; ROWS];
+    for (column, strip) in a.iter().zip(b) {
+        for r in 0..ROWS {
+            add_row(&mut sums[r], column[r], strip);
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_row<U: Real>(sums: &mut Strip<U>, x: f64, b: &Strip<U>) {
+    let x = U::splat(x);
+    for w in 0..WIDTH {
+        sums[w] += x * b[w];
     }
 }
 
 /// C += scale · A · B for row-major A [m × depth], B [depth × n], C [m × n].
 pub fn add_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [usize; 3], c: &mut [f64]) {
     assert!(a.len() >= m * depth && b.len() >= depth * n && c.len() >= m * n);
-    best(Product {
+    Product {
         scale,
         m,
         n,
@@ -231,13 +326,14 @@ pub fn add_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [usize; 3], 
         part: Part::All,
         c,
         c_stride: n,
-    });
+    }
+    .add();
 }
 
 /// C += scale · Aᵀ · B for row-major A [depth × m], B [depth × n], C [m × n].
 pub fn add_transposed_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [usize; 3], c: &mut [f64]) {
     assert!(a.len() >= m * depth && b.len() >= depth * n && c.len() >= m * n);
-    best(Product {
+    Product {
         scale,
         m,
         n,
@@ -251,14 +347,15 @@ pub fn add_transposed_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [
         part: Part::All,
         c,
         c_stride: n,
-    });
+    }
+    .add();
 }
 
 /// The lower triangle (j ≤ i) of C += scale · A · Bᵀ for row-major A, B [d × depth] and C [d × d]; what stands above the
 /// diagonal of C is left alone. With A = B this is the symmetric rank-k update.
 pub fn add_product_lower(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
     assert!(a.len() >= d * depth && b.len() >= d * depth && c.len() >= d * d);
-    best(Product {
+    Product {
         scale,
         m: d,
         n: d,
@@ -272,7 +369,8 @@ pub fn add_product_lower(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2
         part: Part::Lower,
         c,
         c_stride: d,
-    });
+    }
+    .add();
 }
 
 /// out = L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
@@ -288,7 +386,7 @@ pub fn lower_transposed_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &
 fn triangular_product(left: Left, l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
     assert!(l.len() >= d * d && u.len() >= d * n && out.len() >= d * n);
     out[..d * n].fill(0.0);
-    best(Product {
+    Product {
         scale: 1.0,
         m: d,
         n,
@@ -302,7 +400,8 @@ fn triangular_product(left: Left, l: &[f64], u: &[f64], [d, n]: [usize; 2], out:
         part: Part::All,
         c: out,
         c_stride: n,
-    });
+    }
+    .add();
 }
 
 #[cfg(test)]
@@ -324,7 +423,7 @@ mod tests {
 
     #[test]
     fn products_match_their_definition() {
-        for (m, depth, n) in [(1, 1, 1), (3, 5, 2), (4, 16, 16), (9, 300, 35), (70, 530, 17)] {
+        for (m, depth, n) in [(1, 1, 1), (3, 5, 2), (4, 16, 16), (9, 300, 35), (110, 530, 17), (7, 3, 1100)] {
             let (a, b, c) = (random(1, m * depth), random(2, depth * n), random(3, m * n));
             let mut got = c.clone();
             add_product(0.5, &a, &b, [m, depth, n], &mut got);

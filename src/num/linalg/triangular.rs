@@ -4,7 +4,7 @@ use super::product::{Left, Part, Product, Right, dot};
 use crate::num::dispatch::{Work, best};
 
 /// Rows solved at once before their effect on the others is taken as one matrix product.
-const BLOCK: usize = 32;
+const BLOCK: usize = 16;
 
 struct Forward<'a> {
     l: &'a [f64],
@@ -99,25 +99,33 @@ fn subtract(row: &mut [f64], factor: f64, other: &[f64]) {
 /// Solves L X = B in place, for lower triangular L [d × d] and X [d × n], the right-hand side being the fastest axis.
 pub fn solve_lower_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
     assert!(l.len() >= d * d && x.len() >= d * n);
-    for first in (0..d).step_by(BLOCK) {
-        let size = BLOCK.min(d - first);
+    solve_block(l, d, [0, d], x, n);
+}
+
+/// The same for the square block of `size` rows from row and column `corner` of a matrix of `stride` columns.
+pub(super) fn solve_block(l: &[f64], stride: usize, [corner, size]: [usize; 2], x: &mut [f64], n: usize) {
+    for first in (0..size).step_by(BLOCK) {
+        let height = BLOCK.min(size - first);
         let (done, rest) = x.split_at_mut(first * n);
-        best(Product {
-            scale: -1.0,
-            m: size,
-            n,
-            depth: first,
-            left: Left::Rows,
-            a: &l[first * d..],
-            a_stride: d,
-            right: Right::Rows,
-            b: done,
-            b_stride: n,
-            part: Part::All,
-            c: rest,
-            c_stride: n,
-        });
-        best(Diagonal { l, d, first, size, transposed: false, x: rest, n });
+        if first > 0 {
+            Product {
+                scale: -1.0,
+                m: height,
+                n,
+                depth: first,
+                left: Left::Rows,
+                a: &l[(corner + first) * stride + corner..],
+                a_stride: stride,
+                right: Right::Rows,
+                b: done,
+                b_stride: n,
+                part: Part::All,
+                c: rest,
+                c_stride: n,
+            }
+            .add();
+        }
+        best(Diagonal { l, d: stride, first: corner + first, size: height, transposed: false, x: rest, n });
     }
 }
 
@@ -126,26 +134,25 @@ pub fn solve_lower_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2])
     assert!(l.len() >= d * d && x.len() >= d * n);
     for first in (0..d).step_by(BLOCK).rev() {
         let size = BLOCK.min(d - first);
-        let next = first + size;
-        let (rest, done) = x.split_at_mut(next * n);
-        if next < d {
-            best(Product {
-                scale: -1.0,
-                m: size,
-                n,
-                depth: d - next,
-                left: Left::Columns,
-                a: &l[next * d + first..],
-                a_stride: d,
-                right: Right::Rows,
-                b: done,
-                b_stride: n,
-                part: Part::All,
-                c: &mut rest[first * n..],
-                c_stride: n,
-            });
+        let (rest, block) = x.split_at_mut(first * n);
+        best(Diagonal { l, d, first, size, transposed: true, x: block, n });
+        // The rows of L that belong to the block, read once, take it out of all rows above.
+        Product {
+            scale: -1.0,
+            m: first,
+            n,
+            depth: size,
+            left: Left::Columns,
+            a: &l[first * d..],
+            a_stride: d,
+            right: Right::Rows,
+            b: block,
+            b_stride: n,
+            part: Part::All,
+            c: rest,
+            c_stride: n,
         }
-        best(Diagonal { l, d, first, size, transposed: true, x: &mut rest[first * n..], n });
+        .add();
     }
 }
 

@@ -7,7 +7,7 @@ use crate::num::real::HALF_LN_2PI;
 /// of the larger of |log B| and 1.
 pub fn lbeta(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
-    if !(small >= 0.0) || large.is_nan() {
+    if a.is_nan() || b.is_nan() || small < 0.0 {
         return f64::NAN;
     }
     if small == 0.0 {

@@ -69,6 +69,45 @@ pub(crate) fn stirling_rest(x: f64) -> f64 {
     C.iter().rev().fold(0.0, |sum, c| sum * r + c) / x
 }
 
+/// log Γ(x + h) - log Γ(x) for x > 0 and h ≥ 0, to a few ulp of h (1 + |log x|) where h is small.
+pub(super) fn lgamma_step(x: f64, h: f64) -> f64 {
+    // Raised by the recurrence to where Stirling's formula holds, then the difference of its parts.
+    let (mut x, mut below) = (x, 0.0);
+    while x < 10.0 {
+        below += (h / x).ln_1p();
+        x += 1.0;
+    }
+    let sum = x + h;
+    (x - 0.5) * (h / x).ln_1p() + h * sum.ln() - h + (stirling_rest(sum) - stirling_rest(x)) - below
+}
+
+/// ψ(x + h) - ψ(x) for x > 0 and h ≥ 0, to a few ulp: every part is positive.
+pub(super) fn digamma_step(x: f64, h: f64) -> f64 {
+    let (mut x, mut below) = (x, 0.0);
+    while x < 10.0 {
+        below += h / (x * (x + h));
+        x += 1.0;
+    }
+    let sum = x + h;
+    below + (h / x).ln_1p() + 0.5 * h / (x * sum) + (digamma_rest(x) - digamma_rest(sum))
+}
+
+/// log x - 1/(2x) - ψ(x) for x ≥ 10: Σ B_{2k} / (2k x^{2k}).
+pub(super) fn digamma_rest(x: f64) -> f64 {
+    const C: [f64; 8] = [
+        1.0 / 12.0,
+        -1.0 / 120.0,
+        1.0 / 252.0,
+        -1.0 / 240.0,
+        1.0 / 132.0,
+        -691.0 / 32760.0,
+        1.0 / 12.0,
+        -3617.0 / 8160.0,
+    ];
+    let r = 1.0 / (x * x);
+    r * C.iter().rev().fold(0.0, |sum, c| sum * r + c)
+}
+
 /// The positive zero of ψ, in two pieces.
 const ROOT: (f64, f64) = (1.461_632_144_968_362_2, 9.549_995_429_965_697e-17);
 
@@ -112,23 +151,11 @@ fn reflected(x: f64) -> Option<(f64, f64)> {
 ///
 /// Recurrence down to [1, 2] and a polynomial there; the asymptotic series from 10 on; reflection below 0.
 pub fn digamma(x: f64) -> f64 {
-    const C: [f64; 8] = [
-        1.0 / 12.0,
-        -1.0 / 120.0,
-        1.0 / 252.0,
-        -1.0 / 240.0,
-        1.0 / 132.0,
-        -691.0 / 32760.0,
-        1.0 / 12.0,
-        -3617.0 / 8160.0,
-    ];
     if x <= 0.0 {
         return reflected(x).map_or(f64::NAN, |(sin, cos)| digamma(1.0 - x) - PI * cos / sin);
     }
     if x >= 10.0 {
-        let r = 1.0 / (x * x);
-        let series = C.iter().rev().fold(0.0, |sum, c| sum * r + c);
-        return x.ln() - 0.5 / x - r * series;
+        return x.ln() - 0.5 / x - digamma_rest(x);
     }
     if x < 1.0 {
         return digamma(1.0 + x) - 1.0 / x;

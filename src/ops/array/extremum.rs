@@ -71,7 +71,7 @@ fn to_first<T: Real>(lines: Lines, cx: &mut Reverse<T>) {
         let mut left = cx.adjoint[line];
         for p in places {
             let share = cx.args[0].get(p).if_equal(cx.out[line], left, T::zero());
-            left = left - share;
+            left -= share;
             accumulate(adjoint, p, share);
         }
     });

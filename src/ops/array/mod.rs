@@ -3,23 +3,29 @@
 mod cholesky;
 mod concat;
 mod dense;
+mod eigen;
 #[cfg(test)]
 mod examples;
 mod extremum;
+mod hmm;
 mod matmul;
 mod op;
 mod reduce;
 mod scan;
+mod solve;
 mod take;
 mod triangular;
 mod wide;
 
 pub use cholesky::Cholesky;
 pub use concat::Concat;
+pub use eigen::EigenSym;
 pub use extremum::{Max, Min};
+pub use hmm::HmmForward;
 pub use matmul::MatMul;
 pub use op::{ArrayKernel, ArrayOp, Forward, Kernel, OpRef, Reverse, ShapeError};
 pub use reduce::{LogSumExp, Product, Sum};
-pub use scan::CumSum;
+pub use scan::{CumProd, CumSum};
+pub use solve::{Inverse, LogDet, Solve};
 pub use take::Take;
 pub use triangular::TriangularSolve;

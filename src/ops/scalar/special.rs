@@ -1,36 +1,48 @@
 //! Special functions.
 
 use super::{ScalarRow, scalar_row};
-use crate::num::real::{HALF_LN_2PI, Real};
+use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
 
 scalar_row! { LGAMMA = "lgamma"(x), "log of the gamma function"; value x.lgamma(); slopes(_y) [x.digamma()]; probes [&[0.5], &[1e-3], &[1e5]] }
 scalar_row! { TGAMMA = "tgamma"(x), "the gamma function, for x > 0"; value x.lgamma().exp(); slopes(y) [y * x.digamma()]; probes [&[0.5], &[6.5]] }
 scalar_row! { DIGAMMA = "digamma"(x), "derivative of lgamma"; value x.digamma(); slopes(_y) [x.trigamma()]; probes [&[0.5], &[1e-3], &[1e5]] }
-scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.trigamma(); slopes(_y) [x.lift1(sf::tetragamma, |_| f64::NAN)]; probes [&[0.5], &[0.1], &[300.0]] }
+scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.trigamma(); slopes(_y) [x.lift1(sf::tetragamma, sf::pentagamma)]; probes [&[0.5], &[0.1], &[300.0]] }
 scalar_row! {
-    LBETA = "lbeta"(a, b), "log of the beta function"; value a.lgamma() + b.lgamma() - (a + b).lgamma();
+    LBETA = "lbeta"(a, b), "log of the beta function";
+    value a.lift2(b, sf::lbeta, |a, b| sf::digamma(a) - sf::digamma(a + b), |a, b| sf::digamma(b) - sf::digamma(a + b));
     slopes(_y) [a.digamma() - (a + b).digamma(), b.digamma() - (a + b).digamma()];
     probes [&[0.5, 2.0], &[30.0, 0.1]]
 }
 scalar_row! {
     LCHOOSE = "lchoose"(n, k), "log of the binomial coefficient";
-    value n.shift(1.0).lgamma() - k.shift(1.0).lgamma() - (n - k).shift(1.0).lgamma();
+    value n.lift2(
+        k,
+        sf::lchoose,
+        |n, k| sf::digamma(n + 1.0) - sf::digamma(n - k + 1.0),
+        |n, k| sf::digamma(n - k + 1.0) - sf::digamma(k + 1.0)
+    );
     slopes(_y) [
         n.shift(1.0).digamma() - (n - k).shift(1.0).digamma(),
         (n - k).shift(1.0).digamma() - k.shift(1.0).digamma()
     ];
     probes [&[5.0, 2.0], &[30.5, 0.1]]
 }
-scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!"; value n.shift(1.0).lgamma(); slopes(_y) [n.shift(1.0).digamma()]; probes [&[5.0], &[0.3]] }
+scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!"; value n.lift1(sf::lgamma1p, |n| sf::digamma(n + 1.0)); slopes(_y) [n.shift(1.0).digamma()]; probes [&[5.0], &[0.3]] }
 scalar_row! { ERF = "erf"(x), "the error function"; value x.erf(); slopes(_y) [(-x.square()).exp().scale(std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0]] }
 scalar_row! { ERFC = "erfc"(x), "1 - erf(x)"; value x.erfc(); slopes(_y) [(-x.square()).exp().scale(-std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0], &[5.0]] }
 scalar_row! { PHI = "Phi"(x), "standard normal cumulative distribution function"; value x.phi(); slopes(_y) [x.square().scale(-0.5).shift(-HALF_LN_2PI).exp()]; probes [&[0.5], &[-3.0], &[5.0]] }
 scalar_row! { INV_PHI = "inv_Phi"(p), "standard normal quantile"; value p.inv_phi(); slopes(y) [y.square().scale(0.5).shift(HALF_LN_2PI).exp()]; probes [&[0.5], &[1e-5], &[0.99]] }
 scalar_row! {
     LOG_PHI = "log_Phi"(x), "log of the standard normal cumulative distribution function, accurate in the tail";
-    value log_phi(x); slopes(y) [(x.square().scale(-0.5).shift(-HALF_LN_2PI) - y).exp()];
+    value x.lift1(sf::log_phi, sf::phi_ratio); slopes(_y) [x.lift1(sf::phi_ratio, |x| { let r = sf::phi_ratio(x); -r * (x + r) })];
     probes [&[0.5], &[-3.0], &[-20.0], &[8.0]]
+}
+scalar_row! {
+    LOG_BESSEL_I0 = "log_bessel_i0"(x), "log of the modified Bessel function of the first kind and order 0";
+    value x.lift1(sf::log_bessel_i0, sf::bessel_ratio);
+    slopes(_y) [x.lift1(sf::bessel_ratio, sf::bessel_ratio_slope)];
+    probes [&[0.5], &[3.0], &[200.0]]
 }
 scalar_row! {
     LOG_DIFF_EXP = "log_diff_exp"(a, b), "log(exp(a) - exp(b)) for a > b"; value a + (b - a).log1m_exp();
@@ -53,12 +65,6 @@ scalar_row! {
     slopes(_y, need) [if need[0] { b.ln() } else { T::zero() }, a / b]; probes [&[0.5, 1.5], &[3.0, 0.2]]
 }
 
-/// log Φ(x) with the derivative φ/Φ in the tangent, both without underflow.
-#[inline(always)]
-fn log_phi<T: Real>(x: T) -> T {
-    x.lift1(sf::log_phi, |x| (-0.5 * x * x - HALF_LN_2PI - sf::log_phi(x)).exp())
-}
-
 pub(super) static ROWS: &[&ScalarRow] = &[
     &LGAMMA,
     &TGAMMA,
@@ -72,6 +78,7 @@ pub(super) static ROWS: &[&ScalarRow] = &[
     &PHI,
     &INV_PHI,
     &LOG_PHI,
+    &LOG_BESSEL_I0,
     &LOG_DIFF_EXP,
     &LOG_ADD_EXP,
     &LOG_MIX,

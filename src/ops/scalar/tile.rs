@@ -4,7 +4,7 @@
 //! values with slopes of a tile. What is done with them — broadcasting sums, weights, adjoints — is written once below.
 
 use super::ScalarFn;
-use crate::num::dispatch::{LaneWork, View, wide_or_plain};
+use crate::num::dispatch::{LaneWork, View, widest};
 use crate::num::real::{Dual, F8, Real};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Operand, accumulate};
 use std::marker::PhantomData;
@@ -44,8 +44,8 @@ impl<F, const N: usize> Tile<F, N> {
 
 impl<F: ScalarFn<N>, const N: usize> ScalarKernel for Tile<F, N> {}
 
-/// One number, and dual numbers, whose code is as wide as it is rarely run: compiled once, for any processor.
-macro_rules! plain {
+/// One number, with or without a tangent.
+macro_rules! one_by_one {
     ($($t:ty),*) => {$(
         impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
             fn values(&self, args: &[Operand<$t>], start: usize, out: &mut [$t]) {
@@ -72,12 +72,15 @@ macro_rules! plain {
         }
     )*};
 }
-plain!(f64, Dual);
+one_by_one!(f64, Dual);
 
-/// Eight draws: compiled for AVX-512 registers and for numbers in memory.
+/// Eight draws: in AVX-512 registers, or draw by draw where the processor has none.
 impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
     fn values(&self, args: &[Operand<F8>], start: usize, out: &mut [F8]) {
-        wide_or_plain(Values::<F, N> { args, start, out, code: PhantomData });
+        let work = Values::<F, F8, N> { args, start, out, code: PhantomData };
+        if let Err(Values { out, .. }) = widest(work) {
+            draw_by_draw(self, args, start, &[], out, None);
+        }
     }
 
     fn slopes(
@@ -88,42 +91,74 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
         out: &mut [F8],
         slopes: &mut [[F8; MOST_ARGS]],
     ) {
-        wide_or_plain(Slopes::<F, N> { args, start, need, out, slopes, code: PhantomData });
+        let work = Slopes::<F, F8, N> { args, start, need, out, slopes, code: PhantomData };
+        if let Err(Slopes { out, slopes, .. }) = widest(work) {
+            draw_by_draw(self, args, start, need, out, Some(slopes));
+        }
     }
 }
 
-struct Values<'a, F, const N: usize> {
-    args: &'a [Operand<'a, F8>],
+/// Eight draws by the code for one.
+fn draw_by_draw(
+    f: &dyn Elementwise<f64>,
+    args: &[Operand<F8>],
     start: usize,
-    out: &'a mut [F8],
+    need: &[bool],
+    out: &mut [F8],
+    mut slopes: Option<&mut [[F8; MOST_ARGS]]>,
+) {
+    for (i, o) in out.iter_mut().enumerate() {
+        for lane in 0..F8::WIDTH {
+            let mut x = [[0.0]; MOST_ARGS];
+            args.iter().zip(&mut x).for_each(|(a, x)| x[0] = a.at(start + i).lane(lane));
+            let mut operands = [Operand { arg: Arg::Const(&[]), index: &Broadcast::One }; MOST_ARGS];
+            operands.iter_mut().zip(&x).for_each(|(o, x)| o.arg = Arg::Const(x));
+            let operands = &operands[..args.len()];
+            let (mut y, mut d) = ([0.0], [[0.0; MOST_ARGS]]);
+            match &mut slopes {
+                None => f.values(operands, 0, &mut y),
+                Some(slopes) => {
+                    f.slopes(operands, 0, need, &mut y, &mut d);
+                    slopes[i].iter_mut().zip(d[0]).for_each(|(s, d)| s.set_lane(lane, d));
+                }
+            }
+            o.set_lane(lane, y[0]);
+        }
+    }
+}
+
+struct Values<'a, F, T, const N: usize> {
+    args: &'a [Operand<'a, T>],
+    start: usize,
+    out: &'a mut [T],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Values<'_, F, N> {
+impl<F: ScalarFn<N>, T: Real, const N: usize> LaneWork<T> for Values<'_, F, T, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Real>(self, view: View<T, U>) {
         for (i, o) in view.slice_mut(self.out).iter_mut().enumerate() {
             *o = F::value(load(self.args, self.start + i, view));
         }
     }
 }
 
-struct Slopes<'a, F, const N: usize> {
-    args: &'a [Operand<'a, F8>],
+struct Slopes<'a, F, T, const N: usize> {
+    args: &'a [Operand<'a, T>],
     start: usize,
     need: &'a [bool],
-    out: &'a mut [F8],
-    slopes: &'a mut [[F8; MOST_ARGS]],
+    out: &'a mut [T],
+    slopes: &'a mut [[T; MOST_ARGS]],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Slopes<'_, F, N> {
+impl<F: ScalarFn<N>, T: Real, const N: usize> LaneWork<T> for Slopes<'_, F, T, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Real>(self, view: View<T, U>) {
         let mut need = [false; N];
         need.copy_from_slice(&self.need[..N]);
         for (i, (o, s)) in view.slice_mut(self.out).iter_mut().zip(self.slopes).enumerate() {
@@ -138,7 +173,7 @@ impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Slopes<'_, F, N> {
 
 /// The numbers that meet element `i`, in registers.
 #[inline(always)]
-fn load<U: Real, const N: usize>(args: &[Operand<F8>], i: usize, view: View<F8, U>) -> [U; N] {
+fn load<T: Real, U: Real, const N: usize>(args: &[Operand<T>], i: usize, view: View<T, U>) -> [U; N] {
     let mut x = [U::zero(); N];
     for k in 0..N {
         let at = args[k].index.at(i);

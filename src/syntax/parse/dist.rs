@@ -73,6 +73,7 @@ impl Builder<'_> {
         names: [&str; K],
     ) -> (Box<DistExpr>, [Option<Expr>; K]) {
         let span = self.span(&pair);
+        let problems = self.problems.len();
         let mut inner = no_dist(span);
         let mut values = [const { None }; K];
         for part in pair.into_inner() {
@@ -91,7 +92,7 @@ impl Builder<'_> {
                 }
             }
         }
-        if values.iter().all(Option::is_none) && self.problems.is_empty() {
+        if values.iter().all(Option::is_none) && self.problems.len() == problems {
             self.problems.push(no_limit(form, &names, span));
         }
         (Box::new(inner), values)

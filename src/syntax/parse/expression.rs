@@ -3,30 +3,9 @@
 use super::{Builder, Rule};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Index, UnaryOp};
+use crate::syntax::names::{PREFIX, tightness};
 use pest::iterators::{Pair, Pairs};
-use pest::pratt_parser::{Assoc, Op, PrattParser};
-use std::sync::LazyLock;
-
-/// Precedence, loosest first. `^` binds tighter than a minus on its left.
-static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
-    let left = |rule| Op::infix(rule, Assoc::Left);
-    PrattParser::new()
-        .op(left(Rule::or))
-        .op(left(Rule::and))
-        .op(left(Rule::equal)
-            | left(Rule::unequal)
-            | left(Rule::less)
-            | left(Rule::at_most)
-            | left(Rule::greater)
-            | left(Rule::at_least))
-        .op(left(Rule::add) | left(Rule::subtract))
-        .op(left(Rule::multiply)
-            | left(Rule::divide)
-            | left(Rule::elementwise_multiply)
-            | left(Rule::elementwise_divide))
-        .op(Op::prefix(Rule::negate) | Op::prefix(Rule::not))
-        .op(Op::infix(Rule::power, Assoc::Right))
-});
+use std::iter::Peekable;
 
 impl Builder<'_> {
     /// An `expression` or an `additive`.
@@ -39,31 +18,39 @@ impl Builder<'_> {
             return self.operand(operand);
         }
         let operators = parts.clone().filter(|part| part.as_rule() != Rule::operand).count();
-        let expr = if self.descend(operators, span) { self.precedence(parts) } else { nothing(span) };
+        let expr =
+            if self.descend(operators, span) { self.climb(&mut parts.peekable(), 0) } else { nothing(span) };
         self.ascend(operators);
         expr
     }
 
-    fn precedence(&mut self, parts: Pairs<'_, Rule>) -> Expr {
-        // The closures of the Pratt parser share the builder, one at a time.
-        let builder = std::cell::RefCell::new(self);
-        PRECEDENCE
-            .map_primary(|pair| builder.borrow_mut().operand(pair))
-            .map_prefix(|op, operand| builder.borrow().unary(op, operand))
-            .map_infix(|left, op, right| builder.borrow_mut().binary(left, op, right))
-            .parse(parts)
+    /// The expression that the parts begin with, as far as its operators bind at least as tightly as `least`.
+    fn climb(&mut self, parts: &mut Peekable<Pairs<'_, Rule>>, least: u8) -> Expr {
+        let mut left = self.prefixed(parts);
+        while let Some(sign) = parts.next_if(|part| tightness(binary_op(part.as_str())) >= least) {
+            let op = binary_op(sign.as_str());
+            let right_least = if op == BinaryOp::Pow { PREFIX } else { tightness(op) + 1 };
+            let right = self.climb(parts, right_least);
+            left = self.binary(left, op, sign.as_str(), right);
+        }
+        left
     }
 
-    fn unary(&self, op: Pair<'_, Rule>, operand: Expr) -> Expr {
-        let span = self.span(&op).to(operand.span);
-        let op = if op.as_rule() == Rule::not { UnaryOp::Not } else { UnaryOp::Neg };
+    /// An operand with the signs before it. They bind tighter than `*`, but `^` binds tighter than they do.
+    fn prefixed(&mut self, parts: &mut Peekable<Pairs<'_, Rule>>) -> Expr {
+        let Some(part) = parts.next() else { return nothing(Span::default()) };
+        if part.as_rule() != Rule::prefix {
+            return self.operand(part);
+        }
+        let operand = self.climb(parts, PREFIX);
+        let span = self.span(&part).to(operand.span);
+        let op = if part.as_str() == "!" { UnaryOp::Not } else { UnaryOp::Neg };
         Expr { kind: ExprKind::Unary(op, Box::new(operand)), span }
     }
 
-    fn binary(&mut self, left: Expr, sign: Pair<'_, Rule>, right: Expr) -> Expr {
-        let op = binary_op(sign.as_rule());
-        if op.is_comparison() && (is_bare_comparison(&left) || is_bare_comparison(&right)) {
-            self.problems.push(chained(self.text, &left, &sign, &right));
+    fn binary(&mut self, left: Expr, op: BinaryOp, sign: &str, right: Expr) -> Expr {
+        if op.is_comparison() && is_bare_comparison(&left) {
+            self.problems.push(chained(self.text, &left, sign, &right));
         }
         let span = left.span.to(right.span);
         Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span }
@@ -100,20 +87,19 @@ impl Builder<'_> {
             Rule::string => ExprKind::Str(self.string(&pair).text),
             Rule::truth => ExprKind::Int(i64::from(pair.as_str() == "true")),
             Rule::array => ExprKind::Array(pair.into_inner().map(|e| self.expression(e)).collect()),
-            Rule::call => {
+            Rule::parenthesised => {
+                let inner = pair.into_inner().next().map(|e| self.expression(e));
+                inner.unwrap_or_else(|| nothing(span)).kind
+            }
+            _ => {
                 let mut parts = pair.into_inner();
                 match (parts.next(), parts.next()) {
                     (Some(name), Some(args)) => {
                         ExprKind::Call { name: self.ident(&name), args: self.arguments(args) }
                     }
-                    _ => nothing(span).kind,
+                    (name, _) => ExprKind::Name(name.map_or(String::new(), |name| name.as_str().to_owned())),
                 }
             }
-            Rule::parenthesised => {
-                let inner = pair.into_inner().next().map(|e| self.expression(e));
-                inner.unwrap_or_else(|| nothing(span)).kind
-            }
-            _ => ExprKind::Name(pair.as_str().to_owned()),
         };
         Expr { kind, span }
     }
@@ -224,33 +210,33 @@ fn is_bare_comparison(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Binary(op, left, _) if op.is_comparison() && left.span.start == expr.span.start)
 }
 
-fn chained(text: &str, left: &Expr, sign: &Pair<'_, Rule>, right: &Expr) -> Diagnostic {
+fn chained(text: &str, left: &Expr, sign: &str, right: &Expr) -> Diagnostic {
     let middle = match &left.kind {
         ExprKind::Binary(_, _, middle) => middle.span.text(text),
         _ => "b",
     };
-    let (first, sign, last) = (left.span.text(text), sign.as_str(), right.span.text(text));
+    let (first, last) = (left.span.text(text), right.span.text(text));
     Diagnostic::error("chained-comparison", "comparisons cannot be chained")
         .label(left.span.to(right.span), "two comparisons in a row")
         .help(format!("write `{first} && {middle} {sign} {last}`"))
 }
 
-fn binary_op(rule: Rule) -> BinaryOp {
-    match rule {
-        Rule::or => BinaryOp::Or,
-        Rule::and => BinaryOp::And,
-        Rule::equal => BinaryOp::Eq,
-        Rule::unequal => BinaryOp::Ne,
-        Rule::less => BinaryOp::Lt,
-        Rule::at_most => BinaryOp::Le,
-        Rule::greater => BinaryOp::Gt,
-        Rule::at_least => BinaryOp::Ge,
-        Rule::subtract => BinaryOp::Sub,
-        Rule::multiply => BinaryOp::Mul,
-        Rule::divide => BinaryOp::Div,
-        Rule::elementwise_multiply => BinaryOp::ElemMul,
-        Rule::elementwise_divide => BinaryOp::ElemDiv,
-        Rule::power => BinaryOp::Pow,
+fn binary_op(sign: &str) -> BinaryOp {
+    match sign {
+        "||" => BinaryOp::Or,
+        "&&" => BinaryOp::And,
+        "==" => BinaryOp::Eq,
+        "!=" => BinaryOp::Ne,
+        "<" => BinaryOp::Lt,
+        "<=" => BinaryOp::Le,
+        ">" => BinaryOp::Gt,
+        ">=" => BinaryOp::Ge,
+        "-" => BinaryOp::Sub,
+        "*" => BinaryOp::Mul,
+        "/" => BinaryOp::Div,
+        ".*" => BinaryOp::ElemMul,
+        "./" => BinaryOp::ElemDiv,
+        "^" | ".^" => BinaryOp::Pow,
         _ => BinaryOp::Add,
     }
 }

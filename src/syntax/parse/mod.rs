@@ -9,7 +9,8 @@ mod types;
 mod tests;
 
 use super::ast::{Ident, Program, StrLit};
-use super::layout::{flatten, layout, too_deep};
+use super::explain::{explain, failure};
+use super::layout::{MAX_PROBLEMS, flatten, layout, too_deep};
 use super::scan::scan;
 use crate::source::{Checked, Diagnostic, Span};
 use pest::Parser;
@@ -33,9 +34,6 @@ const MAX_LENGTH: usize = 1 << 20;
 /// Greatest height of a tree. Every later stage recurses over it, on threads with small stacks too.
 const MAX_HEIGHT: usize = 500;
 
-/// Most problems reported at once.
-const MAX_PROBLEMS: usize = 10;
-
 /// Reads a model. The errors are all that could be found, at most ten, in the order of the text.
 pub fn parse(source: &str) -> Checked<Program> {
     if source.len() > MAX_LENGTH {
@@ -43,26 +41,30 @@ pub fn parse(source: &str) -> Checked<Program> {
     }
     let tokens = scan(source);
     let layout = layout(source, &tokens);
-    if !layout.problems.is_empty() {
-        return Err(first_problems(layout.problems));
+    if layout.hopeless {
+        return Err(layout.problems);
     }
     let text = flatten(source, &tokens, &layout);
-    match Grammar::parse(Rule::program, &text) {
-        Ok(mut pairs) => {
-            let mut builder = Builder::new(&text);
-            let program = pairs.next().map(|pair| builder.program(pair));
-            match program {
-                Some(program) if builder.problems.is_empty() => Ok(program),
-                _ => Err(first_problems(builder.problems)),
-            }
-        }
-        Err(error) => {
-            let at = match error.location {
-                pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
-            };
-            Err(vec![Diagnostic::error("syntax", "this does not fit here").label(Span::new(at, at), "")])
-        }
+    if let ([], Ok(mut pairs)) = (layout.problems.as_slice(), Grammar::parse(Rule::program, &text)) {
+        let mut builder = Builder::new(&text);
+        return match pairs.next().map(|pair| builder.program(pair)) {
+            Some(program) if builder.problems.is_empty() => Ok(program),
+            _ => Err(first_problems(builder.problems)),
+        };
     }
+    let mut problems = explain(source, &text, &tokens, &layout, MAX_PROBLEMS);
+    problems.extend(layout.problems);
+    if problems.is_empty() {
+        problems.push(elsewhere(&text));
+    }
+    Err(first_problems(problems))
+}
+
+/// The error for a text of which every statement can be read but the whole cannot.
+fn elsewhere(text: &str) -> Diagnostic {
+    let at = failure(Rule::program, text).unwrap_or(0);
+    Diagnostic::error("unexpected", "this does not belong here")
+        .label(Span::new(at, at), "reading stopped here")
 }
 
 /// The problems in the order of the text, cut to a number that a person reads.

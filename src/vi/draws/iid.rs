@@ -1,6 +1,6 @@
 //! Independent draws.
 
-use super::{Choice, Draws, Family, Key, Source, stream};
+use super::{Choice, Draws, Family, Key, Source};
 
 /// The row.
 pub(super) const ROW: Draws =
@@ -16,7 +16,5 @@ impl Source for Independent {
 
 /// Independent draws, from the stream that belongs to the draw `first` of the batch.
 pub(super) fn fill(base: &Choice<Family>, key: Key, first: usize, out: &mut [f64]) {
-    let step = key.step << 8 | key.attempt;
-    let mut rng = stream(key.seed, key.purpose as u64, step, first as u64);
-    (base.row.fill)(base.value, &mut rng, out);
+    (base.row.fill)(base.value, &mut key.stream(first), out);
 }

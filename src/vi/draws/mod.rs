@@ -4,24 +4,26 @@
 
 mod antithetic;
 mod iid;
+mod sobol;
 
 use super::Error;
 use super::family::Family;
 use super::table::{Choice, Row};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use crate::num::stream::Stream;
 
-/// What a stream of random numbers is for; each purpose has streams of its own.
+/// What a stream of random numbers is for; each purpose has streams of its own, apart from those of other rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Draws of the gradient steps.
-    Gradient = 1,
+    Gradient = 0x7669_0001,
     /// Draws of the final ELBO.
-    Elbo = 2,
+    Elbo = 0x7669_0002,
     /// Draws at which curvature is estimated.
-    Curvature = 3,
+    Curvature = 0x7669_0003,
+    /// The draw that tells whether the path term is within reach.
+    Reach = 0x7669_0005,
     /// Orders of the observations.
-    Shuffle = 4,
+    Shuffle = 0x7669_0004,
 }
 
 /// Which batch is asked for.
@@ -34,11 +36,15 @@ pub(crate) struct Key {
     pub attempt: u64,
 }
 
-/// Random numbers for one part of one batch.
-pub(crate) fn stream(seed: u64, purpose: u64, step: u64, part: u64) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(purpose << 56 | step << 16 | part);
-    rng
+impl Key {
+    /// In the place of a first draw: numbers that all draws of the batch share. No batch is as large.
+    pub(crate) const SHIFT: usize = (1 << 17) - 1;
+
+    /// Random numbers for the draws of the batch from `first` on. Steps stay below 2³², attempts below 2⁸ and batches
+    /// below 2¹⁷, so no two keys share a stream.
+    pub(crate) fn stream(self, first: usize) -> Stream {
+        Stream::new(self.seed, self.purpose as u64, self.step << 25 | self.attempt << 17 | first as u64)
+    }
 }
 
 /// A source of base draws at work.
@@ -57,6 +63,23 @@ pub struct Draws {
     pub(crate) make: fn(usize, usize) -> Result<Box<dyn Source>, Error>,
 }
 
+impl Draws {
+    /// The base draws of one step of a fit with this seed, one after the other.
+    pub fn batch(
+        &self,
+        family: &Choice<Family>,
+        dimension: usize,
+        draws: usize,
+        seed: u64,
+        step: u64,
+    ) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; dimension * draws];
+        let key = Key { seed, purpose: Purpose::Gradient, step, attempt: 0 };
+        (self.make)(dimension, draws)?.fill(family, key, 0, dimension, &mut out);
+        Ok(out)
+    }
+}
+
 impl std::fmt::Debug for Draws {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
@@ -67,7 +90,7 @@ impl Row for Draws {
     const KIND: &'static str = "kind of draws";
 
     fn table() -> &'static [Draws] {
-        static TABLE: [Draws; 2] = [iid::ROW, antithetic::ROW];
+        static TABLE: [Draws; 3] = [iid::ROW, antithetic::ROW, sobol::ROW];
         &TABLE
     }
 

@@ -10,5 +10,6 @@ pub(super) const ROW: Estimator = Estimator {
     estimates: Estimates::FreeEnergy,
     sticks: false,
     inverse: 0.0,
+    inverse_apart: 0.0,
     noise: |k| Some(Quadratic { a: 2.0 * k.scale(), b: 2.0 * k.scale() * k.to_mode }),
 };

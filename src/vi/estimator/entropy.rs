@@ -10,6 +10,7 @@ pub(super) const ROW: Estimator = Estimator {
     estimates: Estimates::Objective,
     sticks: false,
     inverse: -1.0,
+    inverse_apart: -1.0,
     noise: |k| {
         let b = 4.0 * k.scale() * k.to_mode + 2.0 * k.dimension as f64 * k.smoothness;
         Some(Quadratic { a: 4.0 * k.scale(), b })

@@ -7,6 +7,14 @@
 //! ```
 //!
 //! so a row is a choice of `v` and of `e`.
+//!
+//! # Sticking only within reach
+//!
+//! The term `C⁻ᵀ s` has mean zero (with its part of `e`) whether it is used or not. Near the optimum it cancels noise; far
+//! from it, where nothing keeps a triangular C from being nearly singular, it is noise without bound. At the optimum
+//! `E‖C⁻ᵀs‖² = tr E[-∇²log p] ≤ d M`. So where no projection keeps σ_min(C) ≥ 1/√M, a fit compares `‖C⁻ᵀs'‖²`, at a draw
+//! that is used for nothing else, with [`REACH`] times that, and goes without the term in a batch where it is larger. The
+//! choice depends on nothing that the batch depends on, so the estimator stays unbiased.
 
 mod energy;
 mod entropy;
@@ -15,6 +23,9 @@ mod stl_energy;
 
 use super::noise::{Geometry, Quadratic};
 use super::table::Row;
+
+/// How many times its size at the optimum the path term may have.
+pub const REACH: f64 = 4.0;
 
 /// What the mean of an estimator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +49,8 @@ pub struct Estimator {
     pub sticks: bool,
     /// `e`, the multiple of `C⁻ᵀ`.
     pub inverse: f64,
+    /// `e` when `v` goes without the term `C⁻ᵀ s`: the mean is the same.
+    pub inverse_apart: f64,
     /// Bounds on its noise where a theorem gives them, for σ_min(C) ≥ 1/√M.
     pub noise: fn(&Geometry) -> Option<Quadratic>,
 }

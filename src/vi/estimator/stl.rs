@@ -11,6 +11,7 @@ pub(super) const ROW: Estimator = Estimator {
     estimates: Estimates::Objective,
     sticks: true,
     inverse: 0.0,
+    inverse_apart: -1.0,
     noise: |k| {
         let (d, k2, m2) = (k.dimension as f64, k.residual.powi(2), k.smoothness.powi(2));
         // With K = 0 the residual has every point stationary, and the distance to one of them does not matter.

@@ -10,5 +10,6 @@ pub(super) const ROW: Estimator = Estimator {
     estimates: Estimates::FreeEnergy,
     sticks: true,
     inverse: 1.0,
+    inverse_apart: 0.0,
     noise: |_| None,
 };

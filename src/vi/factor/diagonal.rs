@@ -18,7 +18,7 @@ struct Diagonal {
 }
 
 impl Factor for Diagonal {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.d
     }
 
@@ -41,7 +41,7 @@ impl Factor for Diagonal {
         }
     }
 
-    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize, _: &mut [f64]) {
+    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize) {
         for x in x.chunks_exact_mut(self.d).take(draws) {
             (0..self.d).for_each(|i| x[i] /= c[i]);
         }
@@ -53,7 +53,7 @@ impl Factor for Diagonal {
         }
     }
 
-    fn add_inverse_transposed(&self, scale: f64, c: &[f64], g: &mut [f64]) {
+    fn add_inverse_transposed(&mut self, scale: f64, c: &[f64], g: &mut [f64]) {
         (0..self.d).for_each(|i| g[i] += scale / c[i]);
     }
 
@@ -61,9 +61,9 @@ impl Factor for Diagonal {
         c.iter().map(|x| x.ln()).sum()
     }
 
-    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>) -> bool {
+    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool {
         for (i, x) in c.iter_mut().enumerate() {
-            *x = prox_of_minus_log(*x, steps.at(i));
+            *x = prox_of_minus_log(*x, steps.at(i)).max(floor);
         }
         true
     }

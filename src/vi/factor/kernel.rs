@@ -1,17 +1,18 @@
 //! The inner loops of the factors, over contiguous slices, in an order of additions that never changes.
 
-/// x · y, in eight running sums so that the loop is one of SIMD multiply-adds.
-#[inline(always)]
-pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let tail: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in xs.zip(ys) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
+use crate::num::dispatch::{Work, best};
+
+/// Runs loops compiled for the widest vectors of this processor.
+pub(super) fn wide(loops: impl FnOnce()) {
+    struct Loops<F>(F);
+    impl<F: FnOnce()> Work for Loops<F> {
+        type Out = ();
+        #[inline(always)]
+        fn run(self) {
+            (self.0)();
         }
     }
-    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + tail
+    best(Loops(loops));
 }
 
 /// y += a x
@@ -32,8 +33,8 @@ pub(super) fn combine(a: impl Fn(usize) -> f64, rows: &[f64], count: usize, stri
     while k + 4 <= count {
         let (a0, a1, a2, a3) = (a(k), a(k + 1), a(k + 2), a(k + 3));
         let (x0, x1, x2, x3) = (row(k), row(k + 1), row(k + 2), row(k + 3));
-        for j in 0..n {
-            y[j] += (a0 * x0[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
+        for ((((y, x0), x1), x2), x3) in y.iter_mut().zip(x0).zip(x1).zip(x2).zip(x3) {
+            *y += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3);
         }
         k += 4;
     }

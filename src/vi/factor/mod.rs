@@ -23,10 +23,10 @@ mod triangular;
 use super::step::Sizes;
 use super::table::Row;
 
-/// A way to hold `C`, with what it keeps between calls (an eigendecomposition, say) so that no step allocates.
+/// A way to hold `C`, with what it keeps between calls (a Cholesky factor, say) so that no step allocates.
 pub trait Factor: Send + Sync {
     /// How many numbers stand for `C`.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// The numbers that stand for `proj_V(dense)`, the nearest matrix of the space; `dense` is by rows.
     fn pack(&self, dense: &[f64], c: &mut [f64]);
@@ -41,21 +41,25 @@ pub trait Factor: Send + Sync {
     /// out += C u for each draw.
     fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]);
 
-    /// x ← C⁻ᵀ x for each draw; `scratch` has room for one draw.
-    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize, scratch: &mut [f64]);
+    /// x ← C⁻ᵀ x for each draw.
+    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize);
 
     /// g += scale · Σ_b proj_V(s_b u_bᵀ).
     fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]);
 
     /// g += scale · proj_V(C⁻ᵀ).
-    fn add_inverse_transposed(&self, scale: f64, c: &[f64], g: &mut [f64]);
+    fn add_inverse_transposed(&mut self, scale: f64, c: &[f64], g: &mut [f64]);
 
     /// log det C.
     fn log_det(&self, c: &[f64]) -> f64;
 
-    /// Replaces `c` by the minimiser of `-log det X + ½ Σ_i (x_i - c_i)² / γ_i`; false, and nothing done, where
-    /// [`Space::prox`] says that there is no closed form.
-    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>) -> bool;
+    /// Replaces `c` by the minimiser of `-log det X + ½ Σ_i (x_i - c_i)² / γ_i` over the X with eigenvalues of at least
+    /// `floor`; false, and nothing done, where [`Space::prox`] says that there is no closed form.
+    ///
+    /// The eigenvalues of a triangular matrix are its diagonal, and no singular value is larger than the smallest of them
+    /// in size; so with `floor` ≤ 1/√M the optimum is inside, and the prox is that of a convex function with the same
+    /// minimiser.
+    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool;
 
     /// Replaces `c` by the nearest matrix with all singular values at least `floor`; false, and nothing done, where
     /// [`Space::projects`] says that there is no closed form.

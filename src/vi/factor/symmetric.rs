@@ -1,13 +1,20 @@
-//! Symmetric factors: packed with off-diagonals times √2, or a full matrix; with the eigendecomposition of the moment.
+//! Symmetric factors: packed with off-diagonals times √2, or a full matrix.
+//!
+//! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an eigendecomposition. The
+//! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor.
 
-use super::kernel::{axpy, combine, dot, prox_of_minus_log};
+use super::kernel::{axpy, combine, prox_of_minus_log, wide};
 use super::{Factor, ProxWith, Sizes, Space};
+use crate::num::linalg::{
+    add_product_lower, cholesky, dot, log_det_cholesky, solve_cholesky, solve_lower_transposed_many,
+    symmetric_eigen,
+};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// The packed row.
 pub(super) const PACKED: Space = Space {
     name: "symmetric",
-    doc: "symmetric positive definite C, packed isometrically; one eigendecomposition a step",
+    doc: "symmetric positive definite C, packed isometrically; O(d³) a step",
     prox: ProxWith::OneStep,
     projects: true,
     full_rank: true,
@@ -29,33 +36,34 @@ struct Symmetric {
     full: bool,
     /// C by rows.
     dense: Vec<f64>,
-    /// Eigenvalues of C.
-    values: Vec<f64>,
-    /// Unit eigenvectors, one a row.
-    vectors: Vec<f64>,
+    /// L with C = L Lᵀ, in the lower triangle.
+    lower: Vec<f64>,
+    /// Two matrices of room for the explicit inverse; empty until it is asked for.
+    room: [Vec<f64>; 2],
 }
 
 impl Symmetric {
     fn new(d: usize, full: bool) -> Self {
-        Symmetric { d, full, dense: vec![0.0; d * d], values: vec![0.0; d], vectors: vec![0.0; d * d] }
+        Symmetric {
+            d,
+            full,
+            dense: vec![0.0; d * d],
+            lower: vec![0.0; d * d],
+            room: [Vec::new(), Vec::new()],
+        }
     }
 
-    fn decompose(&mut self, c: &[f64]) {
-        unpack(self.d, self.full, c, &mut self.dense);
-        super::super::interim::symmetric_eigen(self.d, &self.dense, &mut self.values, &mut self.vectors);
+    /// Whether `C - floor I` is positive definite; leaves its Cholesky factor in `lower` if so.
+    fn exceeds(&mut self, floor: f64) -> bool {
+        self.lower.copy_from_slice(&self.dense);
+        (0..self.d).for_each(|i| self.lower[i * self.d + i] -= floor);
+        cholesky(&mut self.lower, self.d).is_ok()
     }
 
-    /// out = Σ_k weight(λ_k) v_k v_kᵀ, by rows.
-    fn spectral(&self, weight: impl Fn(f64) -> f64, out: &mut [f64]) {
-        let d = self.d;
-        out.fill(0.0);
-        for i in 0..d {
-            let row = &mut out[i * d..=i * d + i];
-            combine(|k| weight(self.values[k]) * self.vectors[k * d + i], &self.vectors, d, d, row);
-        }
-        for i in 0..d {
-            (0..i).for_each(|j| out[j * d + i] = out[i * d + j]);
-        }
+    /// Writes C to `c`, and reads it back so that products use the bits that were written.
+    fn store(&mut self, c: &mut [f64]) -> bool {
+        pack(self.d, self.full, &self.dense, c);
+        self.load(c)
     }
 }
 
@@ -78,21 +86,19 @@ fn pack(d: usize, full: bool, dense: &[f64], c: &mut [f64]) {
     }
 }
 
+/// A full matrix is symmetrised on the way, because sums in another order leave its two halves equal only to rounding.
 fn unpack(d: usize, full: bool, c: &[f64], dense: &mut [f64]) {
-    if full {
-        return dense.copy_from_slice(c);
-    }
     for i in 0..d {
         for j in 0..i {
-            let x = FRAC_1_SQRT_2 * c[packed(i, j)];
+            let x = if full { 0.5 * (c[i * d + j] + c[j * d + i]) } else { FRAC_1_SQRT_2 * c[packed(i, j)] };
             (dense[i * d + j], dense[j * d + i]) = (x, x);
         }
-        dense[i * d + i] = c[packed(i, i)];
+        dense[i * d + i] = c[if full { i * d + i } else { packed(i, i) }];
     }
 }
 
 impl Factor for Symmetric {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         if self.full { self.d * self.d } else { self.d * (self.d + 1) / 2 }
     }
 
@@ -105,97 +111,109 @@ impl Factor for Symmetric {
     }
 
     fn load(&mut self, c: &[f64]) -> bool {
-        self.decompose(c);
-        self.values.iter().all(|x| *x > 0.0)
+        unpack(self.d, self.full, c, &mut self.dense);
+        self.exceeds(0.0)
     }
 
     fn multiply(&self, _: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
         let d = self.d;
-        for i in 0..d {
-            let row = &self.dense[i * d..(i + 1) * d];
-            for b in 0..draws {
-                out[b * d + i] += dot(row, &u[b * d..(b + 1) * d]);
+        wide(|| {
+            for i in 0..d {
+                let row = &self.dense[i * d..(i + 1) * d];
+                for b in 0..draws {
+                    out[b * d + i] += dot(row, &u[b * d..(b + 1) * d]);
+                }
             }
-        }
+        });
     }
 
-    /// C⁻¹x = Σ_k v_k (v_k·x) / λ_k.
-    fn solve_transposed(&self, _: &[f64], x: &mut [f64], draws: usize, scratch: &mut [f64]) {
-        let d = self.d;
-        for x in x.chunks_exact_mut(d).take(draws) {
-            for k in 0..d {
-                scratch[k] = dot(&self.vectors[k * d..(k + 1) * d], x) / self.values[k];
-            }
-            x.fill(0.0);
-            combine(|k| scratch[k], &self.vectors, d, d, x);
+    fn solve_transposed(&self, _: &[f64], x: &mut [f64], draws: usize) {
+        for x in x.chunks_exact_mut(self.d).take(draws) {
+            solve_cholesky(&self.lower, self.d, x);
         }
     }
 
     fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
         let (d, half) = (self.d, 0.5 * scale);
-        for i in 0..d {
-            // Row i of ½(s uᵀ + u sᵀ); the packed form holds it up to the diagonal, times √2 before it.
-            if self.full {
-                let row = &mut g[i * d..(i + 1) * d];
-                combine(|b| half * s[b * d + i], u, draws, d, row);
-                combine(|b| half * u[b * d + i], s, draws, d, row);
-            } else {
-                let row = &mut g[packed(i, 0)..packed(i, i)];
-                combine(|b| SQRT_2 * half * s[b * d + i], u, draws, d, row);
-                combine(|b| SQRT_2 * half * u[b * d + i], s, draws, d, row);
-                g[packed(i, i)] += scale * (0..draws).map(|b| s[b * d + i] * u[b * d + i]).sum::<f64>();
+        wide(|| {
+            for i in 0..d {
+                // Row i of ½(s uᵀ + u sᵀ); the packed form holds it up to the diagonal, times √2 before it.
+                if self.full {
+                    let row = &mut g[i * d..(i + 1) * d];
+                    combine(|b| half * s[b * d + i], u, draws, d, row);
+                    combine(|b| half * u[b * d + i], s, draws, d, row);
+                } else {
+                    let row = &mut g[packed(i, 0)..packed(i, i)];
+                    combine(|b| SQRT_2 * half * s[b * d + i], u, draws, d, row);
+                    combine(|b| SQRT_2 * half * u[b * d + i], s, draws, d, row);
+                    g[packed(i, i)] += scale * (0..draws).map(|b| s[b * d + i] * u[b * d + i]).sum::<f64>();
+                }
             }
-        }
+        });
     }
 
-    fn add_inverse_transposed(&self, scale: f64, _: &[f64], g: &mut [f64]) {
+    /// C⁻¹ = L⁻ᵀ L⁻¹.
+    fn add_inverse_transposed(&mut self, scale: f64, _: &[f64], g: &mut [f64]) {
         let d = self.d;
-        let weight = |k: usize| scale / self.values[k];
+        let [root, inverse] = &mut self.room;
+        for matrix in [&mut *root, inverse] {
+            matrix.clear();
+            matrix.resize(d * d, 0.0);
+        }
+        (0..d).for_each(|i| root[i * d + i] = 1.0);
+        solve_lower_transposed_many(&self.lower, root, [d, d]);
+        add_product_lower(scale, root, root, [d, d], inverse);
         for i in 0..d {
-            if self.full {
-                let row = &mut g[i * d..(i + 1) * d];
-                combine(|k| weight(k) * self.vectors[k * d + i], &self.vectors, d, d, row);
-            } else {
-                let row = &mut g[packed(i, 0)..packed(i, i)];
-                combine(|k| SQRT_2 * weight(k) * self.vectors[k * d + i], &self.vectors, d, d, row);
-                g[packed(i, i)] += (0..d).map(|k| weight(k) * self.vectors[k * d + i].powi(2)).sum::<f64>();
+            for j in 0..i {
+                let x = inverse[i * d + j];
+                if self.full {
+                    g[i * d + j] += x;
+                    g[j * d + i] += x;
+                } else {
+                    g[packed(i, j)] += SQRT_2 * x;
+                }
             }
+            g[if self.full { i * d + i } else { packed(i, i) }] += inverse[i * d + i];
         }
     }
 
     fn log_det(&self, _: &[f64]) -> f64 {
-        self.values.iter().map(|x| x.ln()).sum()
+        log_det_cholesky(&self.lower, self.d)
     }
 
     /// The entropy is a function of the eigenvalues, so its prox is that of -log on each of them.
-    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>) -> bool {
+    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool {
         let Sizes::One(gamma) = steps else { return false };
-        self.decompose(c);
-        self.values.iter_mut().for_each(|x| *x = prox_of_minus_log(*x, gamma));
-        let mut dense = std::mem::take(&mut self.dense);
-        self.spectral(|x| x, &mut dense);
-        pack(self.d, self.full, &dense, c);
-        self.dense = dense;
-        true
+        let d = self.d;
+        unpack(d, self.full, c, &mut self.dense);
+        let Some(eigen) = symmetric_eigen(&self.dense, d) else { return false };
+        for i in 0..d {
+            let row = &mut self.dense[i * d..(i + 1) * d];
+            row.fill(0.0);
+            let value = |k: usize| prox_of_minus_log(eigen.values[k], gamma).max(floor);
+            let weight = |k: usize| value(k) * eigen.vectors[k * d + i];
+            combine(weight, &eigen.vectors, d, d, row);
+        }
+        self.store(c)
     }
 
-    /// Raises each eigenvalue below the floor by a rank-one term; when none is, `c` keeps its bits.
+    /// Raises each eigenvalue below the floor by a rank-one term; when none is, `c` is left as it is.
     fn project(&mut self, c: &mut [f64], floor: f64) -> bool {
-        self.decompose(c);
         let d = self.d;
-        if self.values.iter().all(|x| *x >= floor) {
-            return true;
-        }
-        for (k, value) in self.values.iter_mut().enumerate().filter(|(_, x)| **x < floor) {
-            let v = &self.vectors[k * d..(k + 1) * d];
-            for i in 0..d {
-                axpy((floor - *value) * v[i], v, &mut self.dense[i * d..(i + 1) * d]);
-            }
-            *value = floor;
-        }
-        pack(d, self.full, &self.dense, c);
-        // What is packed has been symmetrised; the products below must use the same bits.
         unpack(d, self.full, c, &mut self.dense);
-        true
+        if self.exceeds(floor) {
+            if self.full {
+                c.copy_from_slice(&self.dense);
+            }
+            return self.exceeds(0.0);
+        }
+        let Some(eigen) = symmetric_eigen(&self.dense, d) else { return false };
+        for (k, value) in eigen.values.iter().enumerate().filter(|(_, x)| **x < floor) {
+            let v = &eigen.vectors[k * d..(k + 1) * d];
+            for i in 0..d {
+                axpy((floor - value) * v[i], v, &mut self.dense[i * d..(i + 1) * d]);
+            }
+        }
+        self.store(c)
     }
 }

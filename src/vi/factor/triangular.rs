@@ -1,7 +1,8 @@
 //! Lower triangular factors: packed by rows, or a full matrix whose upper triangle is clamped to zero.
 
-use super::kernel::{axpy, combine, dot, prox_of_minus_log};
+use super::kernel::{axpy, combine, prox_of_minus_log, wide};
 use super::{Factor, ProxWith, Sizes, Space};
+use crate::num::linalg::dot;
 
 /// The packed row.
 pub(super) const PACKED: Space = Space {
@@ -48,7 +49,7 @@ impl Triangular {
 }
 
 impl Factor for Triangular {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         if self.full { self.d * self.d } else { self.d * (self.d + 1) / 2 }
     }
 
@@ -72,37 +73,43 @@ impl Factor for Triangular {
     }
 
     fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
-        for i in 0..self.d {
-            let row = self.row(c, i);
-            for b in 0..draws {
-                out[b * self.d + i] += dot(row, &u[b * self.d..=b * self.d + i]);
+        wide(|| {
+            for i in 0..self.d {
+                let row = self.row(c, i);
+                for b in 0..draws {
+                    out[b * self.d + i] += dot(row, &u[b * self.d..=b * self.d + i]);
+                }
             }
-        }
+        });
     }
 
     /// Back substitution with the rows of C as the columns of Cᵀ.
-    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize, _: &mut [f64]) {
-        for i in (0..self.d).rev() {
-            let row = self.row(c, i);
-            for b in 0..draws {
-                let x = &mut x[b * self.d..=b * self.d + i];
-                let value = x[i] / row[i];
-                x[i] = value;
-                axpy(-value, &row[..i], &mut x[..i]);
+    fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize) {
+        wide(|| {
+            for i in (0..self.d).rev() {
+                let row = self.row(c, i);
+                for b in 0..draws {
+                    let x = &mut x[b * self.d..=b * self.d + i];
+                    let value = x[i] / row[i];
+                    x[i] = value;
+                    axpy(-value, &row[..i], &mut x[..i]);
+                }
             }
-        }
+        });
     }
 
     fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
         let d = self.d;
-        for i in 0..d {
-            let start = self.start(i);
-            combine(|b| scale * s[b * d + i], u, draws, d, &mut g[start..=start + i]);
-        }
+        wide(|| {
+            for i in 0..d {
+                let start = self.start(i);
+                combine(|b| scale * s[b * d + i], u, draws, d, &mut g[start..=start + i]);
+            }
+        });
     }
 
     /// C⁻ᵀ is upper triangular, so its lower triangle is the diagonal 1/C_ii.
-    fn add_inverse_transposed(&self, scale: f64, c: &[f64], g: &mut [f64]) {
+    fn add_inverse_transposed(&mut self, scale: f64, c: &[f64], g: &mut [f64]) {
         for k in (0..self.d).map(|i| self.diagonal(i)) {
             g[k] += scale / c[k];
         }
@@ -112,9 +119,9 @@ impl Factor for Triangular {
         (0..self.d).map(|i| c[self.diagonal(i)].ln()).sum()
     }
 
-    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>) -> bool {
+    fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool {
         for k in (0..self.d).map(|i| self.diagonal(i)) {
-            c[k] = prox_of_minus_log(c[k], steps.at(k));
+            c[k] = prox_of_minus_log(c[k], steps.at(k)).max(floor);
         }
         true
     }

@@ -3,14 +3,13 @@
 use super::Family;
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special::inv_phi;
-use rand_distr::{Distribution, StandardNormal};
 
 /// The row.
 pub(super) const ROW: Family = Family {
     name: "normal",
     doc: "Gaussian N(m, CCᵀ), the family of the theorems",
     parameter: None,
-    fill: |_, rng, u| u.iter_mut().for_each(|x| *x = StandardNormal.sample(rng)),
+    fill: |_, stream, u| stream.fill_normal(u),
     quantile: |_, p| inv_phi(p),
     log_density: |_, u| -0.5 * u * u - HALF_LN_2PI,
     score: |_, u| -u,

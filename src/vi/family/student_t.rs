@@ -2,8 +2,8 @@
 
 use super::Family;
 use crate::num::special::{digamma, lgamma};
+use crate::num::stream::Stream;
 use crate::vi::table::Parameter;
-use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use special::Beta as _;
 
 /// The row.
@@ -35,13 +35,10 @@ fn log_normaliser(nu: f64) -> f64 {
     0.5 * nu.ln() + lgamma(0.5 * nu) + lgamma(0.5) - lgamma(0.5 * (nu + 1.0))
 }
 
-fn fill(nu: f64, rng: &mut dyn rand::Rng, u: &mut [f64]) {
-    // The parameter's range keeps ν positive, which is all that the chi-squared distribution asks.
-    let Ok(chi_squared) = ChiSquared::new(nu) else { return u.fill(f64::NAN) };
+fn fill(nu: f64, stream: &mut Stream, u: &mut [f64]) {
     for x in u {
-        let normal: f64 = StandardNormal.sample(rng);
-        let spread: f64 = chi_squared.sample(rng);
-        *x = normal * ((nu - 2.0) / spread).sqrt();
+        // A normal over the root of a chi-squared; the latter is twice a gamma of half the degrees of freedom.
+        *x = stream.normal() * ((nu - 2.0) / (2.0 * stream.gamma(0.5 * nu))).sqrt();
     }
 }
 

@@ -30,4 +30,8 @@ impl StepRule for DistanceOverGradients {
         self.gradients += norm_squared(direction);
         Sizes::One(shrink * self.farthest / self.gradients.sqrt().max(f64::MIN_POSITIVE))
     }
+
+    fn start_at(&mut self, w: &[f64]) {
+        self.start.copy_from_slice(w);
+    }
 }

@@ -31,4 +31,8 @@ impl StepRule for WeightedGradients {
         self.weighted += r2 * norm_squared(direction);
         Sizes::One(shrink * r2 / self.weighted.sqrt().max(f64::MIN_POSITIVE))
     }
+
+    fn start_at(&mut self, w: &[f64]) {
+        self.start.copy_from_slice(w);
+    }
 }

@@ -58,6 +58,9 @@ pub trait StepRule: Send {
     /// had to be taken back.
     fn sizes(&mut self, t: usize, w: &[f64], direction: &mut [f64], shrink: f64) -> Sizes<'_>;
 
+    /// Told when the starting point is not the one the rule was made with.
+    fn start_at(&mut self, _w: &[f64]) {}
+
     /// The step, if it is the same at every iteration.
     fn fixed(&self) -> Option<f64> {
         None

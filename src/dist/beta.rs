@@ -1,0 +1,73 @@
+//! The beta distribution, by two shapes.
+
+use super::gamma;
+use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
+use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
+use crate::num::special as sf;
+use crate::ops::scalar::scalar_row;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Beta, Distribution as _};
+
+scalar_row! {
+    NORM = "beta.norm"(alpha, beta), "-log B(alpha, beta)";
+    value -lbeta(alpha, beta);
+    slopes(_y, need) {
+        let both = (alpha + beta).digamma();
+        let one = |shape: T, need: bool| if need { both - shape.digamma() } else { T::zero() };
+        [one(alpha, need[0]), one(beta, need[1])]
+    };
+    probes [&[0.5, 2.0], &[30.0, 0.1], &[200.0, 300.0]]
+}
+
+scalar_row! {
+    LCDF = "beta_lcdf"(x, alpha, beta), "log I_x(alpha, beta), the incomplete beta function";
+    value log_beta_inc::<0, T>(alpha, beta, x);
+    slopes(y, need) [
+        beta_ratio(alpha, beta, x, y),
+        if need[1] { log_beta_inc_da::<0, T>(alpha, beta, x) } else { T::zero() },
+        if need[2] { log_beta_inc_db::<0, T>(alpha, beta, x) } else { T::zero() }
+    ];
+    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.5, 40.0, 20.0]]
+}
+
+scalar_row! {
+    LCCDF = "beta_lccdf"(x, alpha, beta), "log(1 - I_x(alpha, beta)), the incomplete beta function";
+    value log_beta_inc::<1, T>(alpha, beta, x);
+    slopes(y, need) [
+        -beta_ratio(alpha, beta, x, y),
+        if need[1] { log_beta_inc_da::<1, T>(alpha, beta, x) } else { T::zero() },
+        if need[2] { log_beta_inc_db::<1, T>(alpha, beta, x) } else { T::zero() }
+    ];
+    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.8, 40.0, 20.0]]
+}
+
+/// A draw, which `beta_proportion` uses too.
+pub(super) fn draw(rng: &mut ChaCha8Rng, alpha: f64, beta: f64) -> f64 {
+    Beta::new(alpha, beta).map_or(f64::NAN, |b| b.sample(rng))
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "beta",
+    doc: "beta with shapes alpha and beta (mean alpha / (alpha + beta))",
+    formula: "(alpha - 1) * log(x) + (beta - 1) * log1m(x) - lbeta(alpha, beta)",
+    args: &[ArgSpec::positive("alpha"), ArgSpec::positive("beta")],
+    support: Support::UNIT,
+    discrete: false,
+    event: 0,
+    density: Density::Parts(&[
+        Part { row: &gamma::POWER, of: &[LOG_X, 1] },
+        Part { row: &gamma::POWER, of: &[LOG1M_X, 2] },
+        Part { row: &NORM, of: &[1, 2] },
+    ]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| sf::inv_beta_inc(a[0], a[1], p)),
+    sample: Sampler::Number(|rng, a| draw(rng, a[0], a[1])),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[0.3], args: &[&[2.0], &[1.5]] },
+        Probe { x: &[1e-4], args: &[&[0.5], &[2.0]] },
+        Probe { x: &[0.9], args: &[&[40.0], &[20.0]] },
+    ],
+};

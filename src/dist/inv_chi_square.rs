@@ -1,0 +1,70 @@
+//! The inverse chi-square distribution, by degrees of freedom.
+
+use super::chi_square;
+use super::gamma::draw;
+use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
+use super::row::{ArgSpec, Density, Distribution, LOG_X, Part, Probe, Sampler, Support};
+use crate::num::special as sf;
+use crate::ops::scalar::scalar_row;
+
+scalar_row! {
+    POWER = "inv_chi_square"(log_x, nu), "-(nu / 2 + 1) log x";
+    value -(nu.scale(0.5).shift(1.0) * log_x);
+    slopes(_y) [-nu.scale(0.5).shift(1.0), log_x.scale(-0.5)];
+    probes [&[0.3, 2.5], &[-30.0, 0.5], &[5.0, 40.0]]
+}
+
+scalar_row! {
+    HALF = "inv_chi_square.half"(x), "-1 / (2 x)";
+    value x.recip().scale(-0.5);
+    slopes(_y) [x.square().recip().scale(0.5)];
+    probes [&[0.3], &[40.0]]
+}
+
+scalar_row! {
+    LCDF = "inv_chi_square_lcdf"(x, nu), "log Q(nu / 2, 1 / (2 x)), the upper incomplete gamma function";
+    value log_gamma_q(nu.scale(0.5), x.recip().scale(0.5));
+    slopes(y, need) {
+        let (a, v) = (nu.scale(0.5), x.recip().scale(0.5));
+        let in_nu = if need[1] { log_gamma_q_da(a, v).scale(0.5) } else { T::zero() };
+        [gamma_ratio(a, v, y) * v / x, in_nu]
+    };
+    probes [&[3.0, 2.0], &[1e2, 0.7], &[0.1, 30.0], &[0.01, 30.0]]
+}
+
+scalar_row! {
+    LCCDF = "inv_chi_square_lccdf"(x, nu), "log P(nu / 2, 1 / (2 x)), the lower incomplete gamma function";
+    value log_gamma_p(nu.scale(0.5), x.recip().scale(0.5));
+    slopes(y, need) {
+        let (a, v) = (nu.scale(0.5), x.recip().scale(0.5));
+        let in_nu = if need[1] { log_gamma_p_da(a, v).scale(0.5) } else { T::zero() };
+        [-(gamma_ratio(a, v, y) * v / x), in_nu]
+    };
+    probes [&[3.0, 2.0], &[1e4, 0.7], &[0.1, 30.0], &[0.02, 30.0]]
+}
+
+/// The row.
+pub static ROW: Distribution = Distribution {
+    name: "inv_chi_square",
+    doc: "inverse of a chi-square with nu degrees of freedom",
+    formula: "-(0.5 * nu + 1) * log(x) - 0.5 / x - 0.5 * nu * log(2) - lgamma(0.5 * nu)",
+    args: &[ArgSpec::positive("nu")],
+    support: Support::POSITIVE,
+    discrete: false,
+    event: 0,
+    density: Density::Parts(&[
+        Part { row: &POWER, of: &[LOG_X, 1] },
+        Part { row: &HALF, of: &[0] },
+        Part { row: &chi_square::SHAPE, of: &[1] },
+    ]),
+    lcdf: Some(&LCDF),
+    lccdf: Some(&LCCDF),
+    quantile: Some(|p, a| 0.5 / sf::inv_gamma_q(0.5 * a[0], p)),
+    sample: Sampler::Number(|rng, a| 0.5 / draw(rng, 0.5 * a[0])),
+    noncentered: None,
+    probes: &[
+        Probe { x: &[0.3], args: &[&[2.5]] },
+        Probe { x: &[1e4], args: &[&[0.7]] },
+        Probe { x: &[0.015], args: &[&[30.0]] },
+    ],
+};

@@ -1,0 +1,58 @@
+//! Names that other languages give to functions, each with what is written here instead.
+
+/// Stan's (and R's) name, and how to say it in this language.
+static NAMES: &[(&str, &str)] = &[
+    ("add_diagonal", "add_diag(m, v)"),
+    ("append_array", "concat(a, b)"),
+    ("append_col", "concat_columns(a, b)"),
+    ("append_row", "concat(a, b)"),
+    ("cbind", "concat_columns(a, b)"),
+    ("chol", "cholesky(a)"),
+    ("cholesky_decompose", "cholesky(a)"),
+    ("col", "m[:, j]"),
+    ("columns_dot_product", "colsum(a .* b)"),
+    ("cov_exp_quad", "gp_exp_quad_cov(x, alpha, rho)"),
+    ("cumulative_sum", "cumsum(x)"),
+    ("det", "exp(logdet(a))"),
+    ("determinant", "exp(logdet(a))"),
+    ("diagonal", "diag(m)"),
+    ("dims", "rows(x) and cols(x)"),
+    ("dot_product", "dot(a, b)"),
+    ("elt_divide", "a / b"),
+    ("elt_multiply", "a .* b"),
+    ("gp_dot_prod_cov", "gp_linear_cov(x, alpha)"),
+    ("identity_matrix", "identity(n)"),
+    ("inv_spd", "inverse_spd(a)"),
+    ("length", "size(x)"),
+    ("linspaced_array", "linspace(a, b, n)"),
+    ("linspaced_vector", "linspace(a, b, n)"),
+    ("log_determinant", "logdet(a)"),
+    ("log_determinant_spd", "logdet_spd(a)"),
+    ("mdivide_left", "solve(a, b)"),
+    ("mdivide_left_spd", "solve(a, b)"),
+    ("mdivide_left_tri_low", "solve_lower(l, b)"),
+    ("norm2", "norm(x)"),
+    ("num_elements", "size(x)"),
+    ("ones_vector", "ones(n)"),
+    ("product", "prod(x)"),
+    ("rbind", "concat(a, b)"),
+    ("rep_array", "rep(x, n)"),
+    ("rep_matrix", "rep(x, n, m)"),
+    ("rep_row_vector", "rep(x, n)"),
+    ("rep_vector", "rep(x, n)"),
+    ("row", "m[i]"),
+    ("rows_dot_product", "rowsum(a .* b)"),
+    ("segment", "x[i..j]"),
+    ("sort_asc", "sort(x)"),
+    ("sort_indices_asc", "order(x)"),
+    ("sub_col", "m[i..k, j]"),
+    ("to_matrix", "reshape(x, n, m)"),
+    ("to_row_vector", "flatten(x)"),
+    ("to_vector", "flatten(x)"),
+    ("zeros_vector", "zeros(n)"),
+];
+
+/// What to write instead of a function that this language does not have under this name.
+pub fn stan_name(name: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours)
+}

@@ -1,0 +1,217 @@
+//! Operators and characters of other languages.
+
+use super::case::{Case, write};
+use super::{Inside, Row};
+use crate::source::Diagnostic;
+
+/// Characters that mean nothing; whatever else is wrong, they come first.
+pub(super) const CHARACTERS: &[Row] = &[unknown_character];
+
+/// Known mistakes, most telling first.
+pub(super) const ROWS: &[Row] = &[
+    dollar,
+    pymc,
+    dotted_name,
+    single_quotes,
+    arrow,
+    double_star,
+    percent,
+    ternary,
+    word_operator,
+    colon_range,
+];
+
+/// Characters that word processors and keyboards put in place of those meant.
+const LOOKALIKES: [(char, &str); 22] = [
+    ('“', "\""),
+    ('”', "\""),
+    ('„', "\""),
+    ('«', "\""),
+    ('»', "\""),
+    ('‘', "\""),
+    ('’', "'"),
+    ('−', "-"),
+    ('–', "-"),
+    ('—', "-"),
+    ('×', "*"),
+    ('·', "*"),
+    ('∗', "*"),
+    ('÷', "/"),
+    ('≤', "<="),
+    ('≥', ">="),
+    ('≠', "!="),
+    ('∼', "~"),
+    ('～', "~"),
+    ('←', "="),
+    ('≔', "="),
+    ('…', ".."),
+];
+
+fn unknown_character(case: &Case<'_>) -> Option<Diagnostic> {
+    let c = case.found_text().chars().next()?;
+    let known = c.is_alphanumeric() || "_()[]{},;:~=+-*/^.<>!&|'\"%$?".contains(c);
+    if known {
+        return None;
+    }
+    let error = case.error(
+        "unknown-character",
+        format!("the character `{c}` has no meaning in a model"),
+        (case.found, case.found + 1),
+        "not understood",
+    );
+    Some(match LOOKALIKES.iter().find(|(other, _)| *other == c) {
+        Some((_, ours)) => error.help(format!("write `{ours}`")),
+        None => error,
+    })
+}
+
+/// R's `d$x`.
+fn dollar(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.text(i) == "$")?;
+    let from = i.saturating_sub(1);
+    let name = case.text(i + 1);
+    let message = "a column is used by its own name, without the table and `$`";
+    let help = format!("declare `{name}` in a `data` block and write `{name}`");
+    Some(case.error("dollar", message, (from, i + 2), "written as in R").help(help))
+}
+
+/// `mu = pm.Normal("mu", 0, 10)`
+fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
+    let i =
+        case.find(|i| matches!(case.text(i), "pm" | "pymc" | "numpyro" | "dist") && case.text(i + 1) == ".")?;
+    let message = "a parameter and its prior are written on one line with `param` and `~`";
+    let error = case.error("pymc", message, (i, i + 3), "written as in Python");
+    let close = case.closing(i + 3)?;
+    let mut args = case.entries(i + 4, close);
+    let observed = args.iter().any(|arg| arg.starts_with("observed"));
+    args.retain(|arg| !arg.starts_with('"') && !arg.starts_with("observed") && !arg.starts_with("shape"));
+    let values: Vec<&str> =
+        args.iter().map(|arg| arg.split_once('=').map_or(arg.as_str(), |(_, v)| v.trim())).collect();
+    let keyword = if observed { "" } else { "param " };
+    let call =
+        format!("{keyword}{} ~ {}({})", case.text(0), case.text(i + 2).to_lowercase(), values.join(", "));
+    Some(if case.is_name(0) && case.text(1) == "=" {
+        error.help(write(&call))
+    } else {
+        error.help("write for example `param mu ~ normal(0, 10)`, and `y ~ normal(mu, sigma)` for data")
+    })
+}
+
+/// `alpha.c`, as R and BUGS allow.
+fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.is_word(i) && case.text(i + 1) == "." && case.is_word(i + 2))?;
+    let name = case.written(i, i + 3);
+    let message = format!("a name cannot contain a dot, as `{name}` does");
+    let help = write(&format!("{}_{}", case.text(i), case.text(i + 2)));
+    Some(case.error("dotted-name", message, (i, i + 3), "a dot in a name").help(help))
+}
+
+/// `'text'`
+fn single_quotes(case: &Case<'_>) -> Option<Diagnostic> {
+    let open = case.find(|i| case.text(i) == "'" && (i == 0 || !case.ends_value(i - 1)))?;
+    let close = (open + 1..case.len()).find(|&i| case.text(i) == "'");
+    let end = close.map_or(open + 1, |c| c + 1);
+    let text = case.written(open + 1, close.unwrap_or(open + 1));
+    let help = write(&format!("\"{text}\""));
+    let message = "text stands between double quotes; a single quote means transposition";
+    Some(case.error("single-quotes", message, (open, end), "single quotes").help(help))
+}
+
+/// `x <- 3`
+fn arrow(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.text(i) == "<" && case.text(i + 1) == "-" && case.glued(i))?;
+    let start = usize::from(matches!(case.text(0), "let" | "derive"));
+    let is_target = case.is_name(start) && case.value_after(start) == i;
+    if !is_target {
+        return None;
+    }
+    let word = if case.text(0) == "derive" { "derive" } else { "let" };
+    let help = write(&format!("{word} {} = {}", case.written(start, i), case.written(i + 2, case.len())));
+    let message = "a quantity is defined with `let` and `=`, not with `<-`";
+    Some(case.error("arrow", message, (i, i + 2), "written as in R").help(help))
+}
+
+/// `x ** 2`
+fn double_star(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.reads(i, &["*", "*"]) && case.glued(i))?;
+    let (base, exponent) =
+        (case.written(case.value_before(i), i), case.written(i + 2, case.value_after(i + 2)));
+    let help = write(&format!("{base}^{exponent}"));
+    Some(
+        case.error("double-star", "power is written `^`, not `**`", (i, i + 2), "written as in Python")
+            .help(help),
+    )
+}
+
+/// `%*%`, `%%`, `%/%`, `%in%`, `%`
+fn percent(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.text(i) == "%")?;
+    let end = if case.text(i + 1) == "%" {
+        i + 2
+    } else if case.text(i + 2) == "%" {
+        i + 3
+    } else {
+        i + 1
+    };
+    let sign = case.written(i, end);
+    let (a, b) = (case.written(case.value_before(i), i), case.written(end, case.value_after(end)));
+    let instead = match sign.as_str() {
+        "%*%" => format!("{a} * {b}"),
+        "%/%" => format!("idiv({a}, {b})"),
+        "%o%" => format!("outer({a}, {b})"),
+        _ => format!("mod({a}, {b})"),
+    };
+    let error =
+        case.error("percent", format!("there is no operator `{sign}`"), (i, end), "not an operator here");
+    Some(if sign == "%in%" { error } else { error.help(write(&instead)) })
+}
+
+/// `c ? a : b`
+fn ternary(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| case.text(i) == "?")?;
+    let message = "a choice between values is written `where(condition, a, b)`, not with `?`";
+    let error = case.error("ternary", message, (i, i + 1), "not an operator here");
+    let equals = case.find(|i| case.text(i) == "=");
+    let colon = (i..case.len()).find(|&j| case.text(j) == ":");
+    Some(match (equals, colon) {
+        (Some(equals), Some(colon)) if equals < i && case.opening(i).is_none() => {
+            let condition = case.written(equals + 1, i);
+            let (yes, no) = (case.written(i + 1, colon), case.written(colon + 1, case.len()));
+            error.help(write(&case.with(equals + 1, case.len(), &format!("where({condition}, {yes}, {no})"))))
+        }
+        _ => error,
+    })
+}
+
+/// `and`, `or`, `not`, `&`, `|`
+fn word_operator(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let ours = match case.found_text() {
+        "and" | "&" => "&&",
+        "or" => "||",
+        "|" if !matches!(case.before(case.opening(i).unwrap_or(0)), before if before.contains("_lp")) => "||",
+        _ if i > 0 && case.before(i) == "not" => "!",
+        _ => return None,
+    };
+    let at = if ours == "!" { i - 1 } else { i };
+    let message = format!("the operator `{}` is written `{ours}` here", case.text(at));
+    Some(case.error("word-operator", message, (at, at + 1), format!("write `{ours}`").as_str()))
+}
+
+/// `x[2:T]`, `for i in 1:N`
+fn colon_range(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.find(|i| {
+        case.text(i) == ":"
+            && (case.ends_value(i.wrapping_sub(1)) || case.begins_value(i + 1))
+            && (case.text(0) == "for" && case.inside == Inside::Statements
+                || case.opening(i).is_some_and(|open| case.text(open) == "["))
+    })?;
+    let from = (0..i).rev().find(|&j| matches!(case.text(j), "[" | "," | "in")).map_or(i, |j| j + 1);
+    let to = (i..case.len()).find(|&j| matches!(case.text(j), "]" | "," | "{")).unwrap_or(case.len());
+    let (a, b) = (case.written(from, i), case.written(i + 1, to));
+    let help = format!("write `{a}..{b}`; both ends are included");
+    Some(
+        case.error("colon-range", "a range is written with `..`, not with `:`", (from, to), "a range")
+            .help(help),
+    )
+}

@@ -1,0 +1,167 @@
+//! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of its value,
+//! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
+
+use stickler::num::real::{Dual, F8, LANES, Real};
+use stickler::ops::operand::{Arg, Broadcast, Lane, Operand};
+use stickler::ops::scalar::{MOST_ARGS, ScalarRow};
+
+static ONE: Broadcast = Broadcast::One;
+
+fn operands<T: Real>(x: &[T]) -> Vec<Operand<'_, T>> {
+    x.iter().map(|v| Operand { arg: Arg::Var(std::slice::from_ref(v)), index: &ONE }).collect()
+}
+
+/// The row's value at one point.
+pub fn value<T: Lane>(row: &'static ScalarRow, x: &[T]) -> T {
+    let mut out = [T::zero()];
+    T::scalar(row.kernel).values(&operands(x), 0, &mut out);
+    out[0]
+}
+
+/// The row's slopes at one point, those in `wanted`; the others mean nothing.
+fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
+    let need: Vec<bool> = (0..x.len()).map(wanted).collect();
+    let (mut out, mut slopes) = ([T::zero()], [[T::zero(); MOST_ARGS]]);
+    T::scalar(row.kernel).slopes(&operands(x), 0, &need, &mut out, &mut slopes);
+    slopes[0][..x.len()].to_vec()
+}
+
+/// The row's slopes at one point.
+pub fn slopes<T: Lane>(row: &'static ScalarRow, x: &[T]) -> Vec<T> {
+    slopes_in(row, x, |_| true)
+}
+
+/// The point with a tangent along coordinate k.
+fn along(x: &[f64], k: usize) -> Vec<Dual> {
+    x.iter().enumerate().map(|(i, &v)| Dual { v, d: f64::from(i == k) }).collect()
+}
+
+/// d/dx_k of `f` by central differences with Richardson's extrapolation, whose error is O(h⁴): of three steps h, the one
+/// that comes closest to `got`. Long steps suit flat functions and short ones steep ones; no step suits a wrong slope.
+fn difference(x: &[f64], k: usize, got: f64, f: impl Fn(&[f64]) -> f64) -> f64 {
+    let central = |h: f64| {
+        let mut at = x.to_vec();
+        at[k] = x[k] + h;
+        let (up, high) = (f(&at), at[k]);
+        at[k] = x[k] - h;
+        (up - f(&at)) / (high - at[k])
+    };
+    let steps = [1e-3, 1e-4, 1e-5].map(|h| h * unit(x[k]));
+    let estimates = steps.map(|h| (4.0 * central(0.5 * h) - central(h)) / 3.0);
+    let miss = |estimate: &f64| (estimate - got).abs();
+    estimates
+        .into_iter()
+        .filter(|e| !e.is_nan())
+        .min_by(|a, b| miss(a).total_cmp(&miss(b)))
+        .unwrap_or(f64::NAN)
+}
+
+/// The length over which coordinate k is changed by 100 %.
+fn unit(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x.abs() }
+}
+
+/// The rounding error that is due to the inputs being rounded: |y| and every |slope · coordinate|.
+fn conditioning(x: &[f64], y: f64, slopes: &[f64]) -> f64 {
+    y.abs() + x.iter().zip(slopes).map(|(x, s)| (x * s).abs()).sum::<f64>()
+}
+
+/// Checks one row at one point, in every argument but those in `skip`, which are data; `what` names it in messages.
+pub fn check_row(row: &'static ScalarRow, x: &[f64], skip: &[usize], what: &str) {
+    assert_eq!(x.len(), row.args.len(), "{what}: a probe of {} has the wrong length", row.name);
+    let y = value(row, x);
+    let mut s = slopes(row, x);
+    skip.iter().for_each(|&k| s[k] = 0.0);
+    let sound = !y.is_nan() && s.iter().all(|s| s.is_finite());
+    assert!(sound, "{what}: {} at {x:?} gives {y}, {s:?}", row.name);
+    if y.is_infinite() {
+        return;
+    }
+    let free: Vec<usize> = (0..x.len()).filter(|k| !skip.contains(k)).collect();
+    check_first_order(row, x, y, &s, &free, what);
+    check_second_order(row, x, y, &s, &free, what);
+    check_lanes(row, x, what);
+}
+
+/// Slopes against forward mode (to 1e-10) and against finite differences (to 1e-7), relative, beside rounding.
+fn check_first_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], free: &[usize], what: &str) {
+    let rounding = conditioning(x, y, s);
+    for &k in free {
+        let arg = row.args[k];
+        let forward = value(row, &along(x, k));
+        let reach = unit(x[k]);
+        assert!(
+            (forward.d - s[k]).abs() <= 1e-10 * s[k].abs() + 1e-13 * rounding / reach,
+            "{what}: {} at {x:?}: slope in {arg} is {}, forward mode gives {}",
+            row.name,
+            s[k],
+            forward.d
+        );
+        let numeric = difference(x, k, s[k], |x| value(row, x));
+        assert!(
+            (numeric - s[k]).abs() <= 1e-7 * s[k].abs() + 1e-11 * rounding / reach,
+            "{what}: {} at {x:?}: slope in {arg} is {}, finite differences give {numeric}",
+            row.name,
+            s[k]
+        );
+        let alone = slopes_in(row, x, |j| j == k)[k];
+        assert_eq!(alone, s[k], "{what}: {} at {x:?}: slope in {arg} when no other is needed", row.name);
+    }
+}
+
+/// Tangents of slopes against finite differences of slopes (to 1e-6), and the symmetry of the second derivative.
+fn check_second_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], free: &[usize], what: &str) {
+    let n = x.len();
+    let hessian: Vec<Vec<f64>> =
+        (0..n).map(|k| slopes(row, &along(x, k)).iter().map(|d| d.d).collect()).collect();
+    let rounding = conditioning(x, y, s);
+    for &k in free {
+        for &j in free {
+            let (got, area) = (hessian[k][j], unit(x[k]) * unit(x[j]));
+            let own = rounding / area
+                + conditioning(x, s[j], &hessian.iter().map(|h| h[j]).collect::<Vec<_>>()) / unit(x[k]);
+            let numeric = difference(x, k, got, |x| slopes(row, x)[j]);
+            assert!(
+                (numeric - got).abs() <= 1e-6 * got.abs() + 1e-10 * own,
+                "{what}: {} at {x:?}: second derivative in ({}, {}) is {got}, finite differences give {numeric}",
+                row.name,
+                row.args[k],
+                row.args[j]
+            );
+            assert!(
+                (got - hessian[j][k]).abs() <= 1e-9 * got.abs() + 1e-12 * own,
+                "{what}: {} at {x:?}: second derivatives {got} and {} in ({}, {}) differ",
+                row.name,
+                hessian[j][k],
+                row.args[k],
+                row.args[j]
+            );
+        }
+    }
+}
+
+/// Eight lanes give, bit for bit, what one number gives; with tangents too.
+fn check_lanes(row: &'static ScalarRow, x: &[f64], what: &str) {
+    let lane = |i: usize| x.iter().map(|v| v * (1.0 + 1e-9 * i as f64)).collect::<Vec<_>>();
+    let all: Vec<F8> = (0..x.len()).map(|k| F8(std::array::from_fn(|i| lane(i)[k]))).collect();
+    let (y, s) = (value(row, &all), slopes(row, &all));
+    for i in 0..LANES {
+        let (one, each) = (value(row, &lane(i)), slopes(row, &lane(i)));
+        let duals: Vec<Dual> = lane(i).iter().map(|&v| Dual { v, d: 1.0 }).collect();
+        let (yd, sd) = (value(row, &duals), slopes(row, &duals));
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a == 0.0 && b == 0.0);
+        assert!(
+            same(y.lane(i), one) && same(yd.v, one),
+            "{what}: {} at {x:?}: lanes differ in the value",
+            row.name
+        );
+        for k in 0..x.len() {
+            assert!(
+                same(s[k].lane(i), each[k]) && same(sd[k].v, each[k]),
+                "{what}: {} at {x:?}: lanes differ in the slope in {}",
+                row.name,
+                row.args[k]
+            );
+        }
+    }
+}
