@@ -21,6 +21,8 @@
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
+//! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
+//! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
 pub mod cli;
@@ -29,10 +31,12 @@ pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod infer;
 pub mod lower;
 pub mod num;
 pub mod ops;
 pub mod plan;
+pub mod report;
 pub mod source;
 pub mod syntax;
 pub mod target;

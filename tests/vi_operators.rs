@@ -17,7 +17,7 @@ const D: usize = 3;
 fn random_c(space: &Space, stream: &mut Stream, size: f64) -> Vec<f64> {
     let dense: Vec<f64> = (0..D * D).map(|_| size * stream.normal()).collect();
     let factor = (space.make)(D);
-    let mut c = vec![0.0; factor.len()];
+    let mut c = vec![0.0; factor.count()];
     factor.pack(&dense, &mut c);
     c
 }

@@ -12,10 +12,15 @@ pub(super) struct Cli {
 }
 
 /// The exit codes, for `--help`.
-pub(super) const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the model or the data are wrong, 2 wrong usage.";
+pub(super) const EXIT_CODES: &str =
+    "Exit codes: 0 fine, 1 the model or the data are wrong, 2 wrong usage, 3 (fit) an answer with a warning.";
 
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// Fit a model, and say how far the answer can be trusted
+    Fit(FitArgs),
+    /// Print the methods of `fit --method`, one line each
+    Methods,
     /// Check a model: names, types, shapes, supports; with data, the binding too
     Check(ModelArgs),
     /// Print the parameter layout, the log density (prior, likelihood and Jacobian apart) and its gradient
@@ -49,6 +54,42 @@ pub(super) struct GradArgs {
     /// Where: `zeros`, a seed for standard normal points, or a JSON file {"points": [[...], ...]}
     #[arg(long, default_value = "zeros", value_name = "FILE|zeros|SEED")]
     pub(super) at: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct FitArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// One of `stickler methods`, instead of what suits the model
+    #[arg(long)]
+    pub(super) method: Option<String>,
+    /// The factor of the covariance: triangular, symmetric, diagonal
+    #[arg(long)]
+    pub(super) factor: Option<String>,
+    /// The gradient estimator: energy, entropy, stl
+    #[arg(long)]
+    pub(super) estimator: Option<String>,
+    /// The step rule, with its number if it takes one: `constant=0.01`
+    #[arg(long)]
+    pub(super) step: Option<String>,
+    /// Number of steps
+    #[arg(long)]
+    pub(super) steps: Option<usize>,
+    /// Draws a step
+    #[arg(long)]
+    pub(super) batch: Option<usize>,
+    /// The average of the iterates
+    #[arg(long)]
+    pub(super) average: Option<String>,
+    /// Seed of all randomness
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Write the fit as JSON to a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

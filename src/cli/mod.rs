@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod dump;
+mod fit;
 mod fmt;
 mod grad;
 mod list;
@@ -35,6 +36,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let outcome = match cli.command {
+        Command::Fit(args) => fit::run(&args),
+        Command::Methods => {
+            for method in <crate::vi::Method as crate::vi::Row>::table() {
+                println!("{:<22} {}", method.name, method.doc);
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Check(args) => check::run(&args),
         Command::Grad(args) => grad::run(&args),
         Command::Test(args) => test::run(&args),

@@ -197,13 +197,13 @@ impl<'a> Part<'a> {
             direction.iter_mut().for_each(|x| *x /= norm);
             self.scratch.fill(0.0);
             for sign in [h, -h] {
-                for i in 0..d {
-                    (0..n).for_each(|b| self.z[i * n + b] = self.v[b * d + i] + sign * direction[i]);
+                transpose(&self.v, n, d, &mut self.z);
+                for (z, x) in self.z.chunks_exact_mut(n).zip(&*direction) {
+                    z.iter_mut().for_each(|z| *z += sign * x);
                 }
                 self.evaluate(job.rows);
-                for i in 0..d {
-                    let sum: f64 = self.gradient[i * n..(i + 1) * n].iter().sum();
-                    self.scratch[i] += sum / (2.0 * sign * n as f64);
+                for (sum, g) in self.scratch.iter_mut().zip(self.gradient.chunks_exact(n)) {
+                    *sum += g.iter().sum::<f64>() / (2.0 * sign * n as f64);
                 }
             }
             curvature = self.scratch.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -37,8 +37,8 @@ impl<'a> Estimate<'a> {
     /// stand one after the other in `u`.
     pub fn at(&mut self, w: &[f64], u: &[f64], gradient: &mut [f64]) -> Result<f64, Error> {
         let d = self.target.dimension();
-        let sizes = [("w", w.len(), d + self.factor.len()), ("u", u.len(), d * self.draws)];
-        let sizes = sizes.into_iter().chain([("gradient", gradient.len(), d + self.factor.len())]);
+        let sizes = [("w", w.len(), d + self.factor.count()), ("u", u.len(), d * self.draws)];
+        let sizes = sizes.into_iter().chain([("gradient", gradient.len(), d + self.factor.count())]);
         for (field, found, expected) in sizes {
             if found != expected {
                 let expected = format!("{expected} numbers");

@@ -274,7 +274,7 @@ impl<'a> State<'a> {
     fn succeed(&mut self) {
         self.failures = 0;
         self.clean += 1;
-        if self.clean % PATIENCE == 0 && self.shrink < 1.0 {
+        if self.clean.is_multiple_of(PATIENCE) && self.shrink < 1.0 {
             self.shrink *= 2.0;
         }
         self.good.clear();
@@ -324,7 +324,7 @@ impl<'a> State<'a> {
     fn record(&mut self, done: usize) {
         let steps = self.config.steps;
         let every = steps.div_ceil(self.config.trace.max(1));
-        if done % every != 0 && done != steps {
+        if !done.is_multiple_of(every) && done != steps {
             return;
         }
         self.trace.push(Record {
@@ -470,7 +470,7 @@ fn starting_point(config: &Config, d: usize, factor: &mut dyn Factor, floor: f64
         return refuse("made of finite numbers".into(), "one that is not".into());
     }
     let mut w = mean;
-    w.resize(d + factor.len(), 0.0);
+    w.resize(d + factor.count(), 0.0);
     factor.pack(&dense, &mut w[d..]);
     let positive = factor.load(&w[d..]);
     if config.operator.floors {

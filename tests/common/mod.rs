@@ -33,8 +33,7 @@ pub fn slopes<T: Lane>(row: &'static ScalarRow, x: &[T]) -> Vec<T> {
 
 /// The point with a tangent along coordinate k.
 fn along(x: &[f64], k: usize) -> Vec<Dual> {
-    let tangent = |i: usize| f64::from(u8::from(i == k));
-    x.iter().enumerate().map(|(i, &v)| Dual { v, d: tangent(i) }).collect()
+    x.iter().enumerate().map(|(i, &v)| Dual { v, d: f64::from(i == k) }).collect()
 }
 
 /// d/dx_k of `f` by central differences with Richardson's extrapolation, whose error is O(h⁴): of three steps h, the one
@@ -148,17 +147,17 @@ fn check_lanes(row: &'static ScalarRow, x: &[f64], what: &str) {
     let (y, s) = (value(row, &all), slopes(row, &all));
     for i in 0..LANES {
         let (one, each) = (value(row, &lane(i)), slopes(row, &lane(i)));
-        let duals: Vec<Dual> = lane(i).into_iter().map(|v| Dual { v, d: 1.0 }).collect();
-        let (dual, dual_slopes) = (value(row, &duals), slopes(row, &duals));
+        let duals: Vec<Dual> = lane(i).iter().map(|&v| Dual { v, d: 1.0 }).collect();
+        let (yd, sd) = (value(row, &duals), slopes(row, &duals));
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a == 0.0 && b == 0.0);
         assert!(
-            same(y.lane(i), one) && same(dual.v, one),
+            same(y.lane(i), one) && same(yd.v, one),
             "{what}: {} at {x:?}: lanes differ in the value",
             row.name
         );
         for k in 0..x.len() {
             assert!(
-                same(s[k].lane(i), each[k]) && same(dual_slopes[k].v, each[k]),
+                same(s[k].lane(i), each[k]) && same(sd[k].v, each[k]),
                 "{what}: {} at {x:?}: lanes differ in the slope in {}",
                 row.name,
                 row.args[k]

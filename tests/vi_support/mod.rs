@@ -258,7 +258,7 @@ impl LinearModel {
             _ => factor_of(&h, d, true),
         };
         let factor = (space.make)(d);
-        w.resize(d + factor.len(), 0.0);
+        w.resize(d + factor.count(), 0.0);
         factor.pack(&dense, &mut w[d..]);
         (w, dense)
     }
@@ -440,10 +440,10 @@ impl SubsetEvaluator for LinearEvaluator<'_> {
             for (i, a) in a.iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 (0..n).for_each(|b| self.eta[b] += a * z[i * n + b]);
             }
-            for b in 0..n {
-                let [loss, slope, _] = model.likelihood.loss(self.eta[b], model.y[row]);
-                log_density[b] -= scale * loss;
-                self.eta[b] = scale * slope;
+            for (eta, log_density) in self.eta.iter_mut().zip(&mut *log_density) {
+                let [loss, slope, _] = model.likelihood.loss(*eta, model.y[row]);
+                *log_density -= scale * loss;
+                *eta = scale * slope;
             }
             for (i, a) in a.iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 (0..n).for_each(|b| gradient[i * n + b] -= a * self.eta[b]);

@@ -4,6 +4,7 @@
 
 mod antithetic;
 mod iid;
+mod sobol;
 
 use super::Error;
 use super::family::Family;
@@ -36,6 +37,9 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// In the place of a first draw: numbers that all draws of the batch share. No batch is as large.
+    pub(crate) const SHIFT: usize = (1 << 17) - 1;
+
     /// Random numbers for the draws of the batch from `first` on. Steps stay below 2³², attempts below 2⁸ and batches
     /// below 2¹⁷, so no two keys share a stream.
     pub(crate) fn stream(self, first: usize) -> Stream {
@@ -86,7 +90,7 @@ impl Row for Draws {
     const KIND: &'static str = "kind of draws";
 
     fn table() -> &'static [Draws] {
-        static TABLE: [Draws; 2] = [iid::ROW, antithetic::ROW];
+        static TABLE: [Draws; 3] = [iid::ROW, antithetic::ROW, sobol::ROW];
         &TABLE
     }
 

@@ -18,7 +18,7 @@ struct Diagonal {
 }
 
 impl Factor for Diagonal {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.d
     }
 

@@ -33,8 +33,8 @@ pub(super) fn combine(a: impl Fn(usize) -> f64, rows: &[f64], count: usize, stri
     while k + 4 <= count {
         let (a0, a1, a2, a3) = (a(k), a(k + 1), a(k + 2), a(k + 3));
         let (x0, x1, x2, x3) = (row(k), row(k + 1), row(k + 2), row(k + 3));
-        for j in 0..n {
-            y[j] += (a0 * x0[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
+        for ((((y, x0), x1), x2), x3) in y.iter_mut().zip(x0).zip(x1).zip(x2).zip(x3) {
+            *y += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3);
         }
         k += 4;
     }

@@ -26,7 +26,7 @@ use super::table::Row;
 /// A way to hold `C`, with what it keeps between calls (a Cholesky factor, say) so that no step allocates.
 pub trait Factor: Send + Sync {
     /// How many numbers stand for `C`.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// The numbers that stand for `proj_V(dense)`, the nearest matrix of the space; `dense` is by rows.
     fn pack(&self, dense: &[f64], c: &mut [f64]);

@@ -98,7 +98,7 @@ fn unpack(d: usize, full: bool, c: &[f64], dense: &mut [f64]) {
 }
 
 impl Factor for Symmetric {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         if self.full { self.d * self.d } else { self.d * (self.d + 1) / 2 }
     }
 
@@ -178,7 +178,7 @@ impl Factor for Symmetric {
     }
 
     fn log_det(&self, _: &[f64]) -> f64 {
-        0.5 * log_det_cholesky(&self.lower, self.d)
+        log_det_cholesky(&self.lower, self.d)
     }
 
     /// The entropy is a function of the eigenvalues, so its prox is that of -log on each of them.

@@ -49,7 +49,7 @@ impl Triangular {
 }
 
 impl Factor for Triangular {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         if self.full { self.d * self.d } else { self.d * (self.d + 1) / 2 }
     }
 
