@@ -77,7 +77,7 @@ fn log_centre<T: Real>(z: T, nu: T) -> T {
 fn log_tails<T: Real>(z: T, nu: T) -> T {
     z.lift2(
         nu,
-        |z, nu| smaller(z, nu).unwrap_or_else(|centre| sf::log1m_exp(centre)),
+        |z, nu| smaller(z, nu).unwrap_or_else(sf::log1m_exp),
         |z, nu| -sf::student_t_ratio(-z, nu),
         |z, nu| sf::log_student_t_cdf_dnu(-z, nu),
     )

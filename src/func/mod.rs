@@ -35,6 +35,12 @@ pub fn find(name: &str) -> Option<&'static Function> {
     TABLE.iter().copied().flatten().find(|row| row.name == name)
 }
 
+/// All names that can be called, for suggestions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let elementwise = crate::ops::scalar::TABLE.iter().copied().flatten().map(|row| row.name);
+    TABLE.iter().copied().flatten().map(|row| row.name).chain(elementwise)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,10 +89,4 @@ mod tests {
             }
         }
     }
-}
-
-/// All names that can be called, for suggestions.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let elementwise = crate::ops::scalar::TABLE.iter().copied().flatten().map(|row| row.name);
-    TABLE.iter().copied().flatten().map(|row| row.name).chain(elementwise)
 }

@@ -286,7 +286,7 @@ impl<'d> Lowerer<'d> {
     /// Empty cells become latents called `NAME_missing`.
     fn with_missing(&mut self, numbers: Vec<f64>, shape: Vec<usize>, decl: &DataDecl) -> Result<Value> {
         let empty: Vec<usize> = (0..numbers.len()).filter(|&i| numbers[i].is_nan()).collect();
-        let region = match self.region(Some(&decl.ty), None, &shape, decl.span)? {
+        let region = match self.region(Some(&decl.ty), None, decl.span)? {
             region if region.bounds.iter().all(|&b| self.b.dims(b).is_empty()) => region,
             _ => Region { transform: transform::TABLE[0], bounds: Vec::new(), text: "real".into() },
         };

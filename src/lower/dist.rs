@@ -141,8 +141,9 @@ impl Lowerer<'_> {
             None => Ok(()),
             Some(i) => {
                 let which = if numbers.len() > 1 { format!(" (element {})", i + 1) } else { String::new() };
+                let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
                 Err(Diagnostic::error(
-                    "argument-domain",
+                    code,
                     format!(
                         "`{}` of `{}` must be {wanted}, and is {}{which}",
                         spec.name, row.name, numbers[i]

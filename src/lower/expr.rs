@@ -1,11 +1,10 @@
 //! Expressions.
 
 use super::env::Value;
-use super::{Lowerer, Result, at};
+use super::{Labels, Lowerer, Result, at};
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
-use std::sync::Arc;
 
 impl Lowerer<'_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Value> {
@@ -189,7 +188,7 @@ impl Lowerer<'_> {
     }
 
     /// Labels of axes whose sizes are the number of levels of a category.
-    pub(super) fn axis_labels(&self, dims: &[Expr]) -> Vec<Option<Arc<[String]>>> {
+    pub(super) fn axis_labels(&self, dims: &[Expr]) -> Labels {
         dims.iter()
             .map(|e| match &e.kind {
                 ExprKind::Name(name) => self.env.labels(name),

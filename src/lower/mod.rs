@@ -71,6 +71,9 @@ pub enum Form {
     Noncentered,
 }
 
+/// For each axis the labels of its elements, where they are more than numbers.
+pub type Labels = Vec<Option<Arc<[String]>>>;
+
 /// A value with a name.
 #[derive(Debug)]
 pub struct Named {
@@ -79,7 +82,7 @@ pub struct Named {
     /// The value.
     pub node: NodeId,
     /// For each axis the labels of its elements, where they are more than numbers.
-    pub labels: Vec<Option<Arc<[String]>>>,
+    pub labels: Labels,
 }
 
 /// A summand of the log density.
@@ -112,7 +115,7 @@ pub struct Predicted {
     /// Its sizes.
     pub dims: Vec<usize>,
     /// For each axis the labels of its elements, where they are more than numbers.
-    pub labels: Vec<Option<Arc<[String]>>>,
+    pub labels: Labels,
     /// What it is drawn from.
     pub dist: Dist,
 }

@@ -2,13 +2,12 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at, density};
+use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at, density};
 use crate::dist::{BaseArg, End, Noncentered, Support};
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BaseType, Centering, Expr, ParamDecl, TypeExpr};
 use crate::transform::{self, Transform};
-use std::sync::Arc;
 
 /// Where a parameter's values lie.
 pub(super) struct Region {
@@ -24,7 +23,7 @@ impl Lowerer<'_> {
         if let Some((Centering::Noncentered, place)) = p.centering {
             return self.noncentered(p, prior, dims, labels, place, span);
         }
-        let region = self.region(p.ty.as_ref(), prior.as_ref(), &dims, span)?;
+        let region = self.region(p.ty.as_ref(), prior.as_ref(), span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {
             self.check_extent(prior, &value, p.name.span)?;
@@ -34,7 +33,7 @@ impl Lowerer<'_> {
         self.define(&p.name, value)
     }
 
-    fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Vec<Option<Arc<[String]>>>)> {
+    fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Labels)> {
         let mut dims = self.sizes(&p.dims)?;
         let mut labels = self.axis_labels(&p.dims);
         if let Some(ty) = &p.ty {
@@ -56,7 +55,7 @@ impl Lowerer<'_> {
         name: &str,
         region: Region,
         dims: &[usize],
-        labels: Vec<Option<Arc<[String]>>>,
+        labels: Labels,
         span: Span,
     ) -> Result<Value> {
         let Region { transform, bounds, text } = region;
@@ -105,7 +104,7 @@ impl Lowerer<'_> {
         p: &ParamDecl,
         prior: Option<Dist>,
         dims: Vec<usize>,
-        labels: Vec<Option<Arc<[String]>>>,
+        labels: Labels,
         place: Span,
         span: Span,
     ) -> Result<()> {
@@ -158,7 +157,6 @@ impl Lowerer<'_> {
         &mut self,
         ty: Option<&TypeExpr>,
         prior: Option<&Dist>,
-        dims: &[usize],
         span: Span,
     ) -> Result<Region> {
         if let Some(ty) = ty {
@@ -171,7 +169,7 @@ impl Lowerer<'_> {
             }
         }
         match prior {
-            Some(prior) => self.region_of_prior(prior, dims, span),
+            Some(prior) => self.region_of_prior(prior, span),
             None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
         }
     }
@@ -260,7 +258,7 @@ impl Lowerer<'_> {
         Ok(Region { transform: row(name, span)?, bounds, text })
     }
 
-    fn region_of_prior(&mut self, prior: &Dist, dims: &[usize], span: Span) -> Result<Region> {
+    fn region_of_prior(&mut self, prior: &Dist, span: Span) -> Result<Region> {
         match prior {
             Dist::Row { row: dist, args, .. } => {
                 let named = |name: &str| -> Result<Region> {
@@ -300,7 +298,7 @@ impl Lowerer<'_> {
                 }
             }
             Dist::Truncated { inner, lower, upper } => {
-                let inside = self.region_of_prior(inner, dims, span)?;
+                let inside = self.region_of_prior(inner, span)?;
                 let mut ends = match (inside.transform.name, &inside.bounds[..]) {
                     ("lower", [a]) => (Some(*a), None),
                     ("upper", [b]) => (None, Some(*b)),
@@ -314,7 +312,7 @@ impl Lowerer<'_> {
                 self.interval(a, b, span)
             }
             Dist::Mixture(parts) => match parts.first() {
-                Some((_, first)) => self.region_of_prior(first, dims, span),
+                Some((_, first)) => self.region_of_prior(first, span),
                 None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
             },
             Dist::Censored { .. } | Dist::ZeroInflated { .. } => Err(Diagnostic::error(

@@ -18,7 +18,7 @@ const PRIMES: [usize; 24] =
 const OF_DATA: [&str; 9] = [
     "index-out-of-range",
     "outside-support",
-    "argument-domain",
+    "data-outside-domain",
     "data-shape",
     "empty-interval",
     "element-undefined",

@@ -18,11 +18,14 @@ pub struct Transform {
     pub free: fn(event: &[usize]) -> usize,
     /// Constrained values and log-Jacobian from free coordinates. `u` has the batch axes of `dims` and then, unless the
     /// event is a number, one axis of free coordinates; `dims` is the shape of the result.
-    pub build:
-        fn(b: &mut Builder, u: NodeId, dims: &[usize], bounds: &[NodeId]) -> Result<Constrained, BuildError>,
+    pub build: Build,
     /// Free coordinates of one value (one event), or None if it violates the constraint.
     pub inverse: fn(x: &[f64], bounds: &[f64]) -> Option<Vec<f64>>,
 }
+
+/// Builds constrained values from free coordinates.
+pub type Build =
+    fn(b: &mut Builder, u: NodeId, dims: &[usize], bounds: &[NodeId]) -> Result<Constrained, BuildError>;
 
 /// What a transform gives.
 pub struct Constrained {
