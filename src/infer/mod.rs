@@ -26,6 +26,8 @@ use thiserror::Error;
 
 /// From this k̂ on importance weights cannot be relied on.
 pub const KHAT_LIMIT: f64 = 0.7;
+/// Quantities named in a flag.
+const NAMED: usize = 3;
 /// Most numbers held of outputs of draws.
 const HELD: usize = 40_000_000;
 
@@ -167,9 +169,10 @@ pub fn fit(
     let dense = d <= options.dense;
     let mut evaluator = target.evaluator();
     let mode = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
-    let start = match dense {
-        true => whiten::dense(mode.point, mode.curvature),
-        false => whiten::diagonal(&mut *evaluator, mode.point),
+    let start = if dense {
+        whiten::dense(mode.point, mode.curvature)
+    } else {
+        whiten::diagonal(&mut *evaluator, mode.point)
     };
     let limits = gaussian::Limits {
         seed: options.seed,
@@ -199,8 +202,12 @@ fn ending_flag(fitted: &gaussian::Fitted, options: &Options) -> Option<String> {
     }
 }
 
-/// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian.
+/// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw fell outside
+/// the support.
 fn elbo(log_weights: &[f64]) -> [f64; 3] {
+    if log_weights.iter().any(|x| !x.is_finite()) {
+        return [f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY];
+    }
     let n = log_weights.len() as f64;
     let mean = log_weights.iter().sum::<f64>() / n;
     let variance = log_weights.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
@@ -230,16 +237,17 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options) -> Fit {
     let values = sample::outputs(target, &plain, names.len());
     let even = vec![1.0 / plain.log_weights.len() as f64; plain.log_weights.len()];
     let gaussian = summaries(&names, &values, &even);
-    let outputs = match &weighted {
-        _ if khat >= KHAT_LIMIT => gaussian.clone(),
+    let corrected = match &weighted {
         Some((sample, _)) => summaries(&names, &sample::outputs(target, sample, names.len()), weights),
         None => summaries(&names, &values, weights),
     };
+    let trusted = khat < KHAT_LIMIT;
+    let flags = (!trusted).then(|| poor(khat, &corrected, &gaussian)).into_iter().collect();
+    let outputs = if trusted { corrected } else { gaussian.clone() };
     let [elbo, elbo_se, half_variance] = elbo(&plain.log_weights);
     let log_weights = weighted.as_ref().map_or(&plain.log_weights, |(s, _)| &s.log_weights);
     let finite: Vec<f64> = log_weights.iter().copied().filter(|x| !x.is_nan()).collect();
     let log_evidence = crate::num::special::log_sum_exp(&finite) - (log_weights.len() as f64).ln();
-    let flags = (khat >= KHAT_LIMIT).then(|| poor(khat)).into_iter().collect();
     Fit {
         status: Ending::Budget,
         path: Path::Variational,
@@ -261,10 +269,17 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options) -> Fit {
     }
 }
 
-fn poor(khat: f64) -> String {
+/// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
+fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
+    let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
+    let mut moves: Vec<(f64, String)> =
+        corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
+    moves.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
     format!(
-        "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, and its summaries are \
-         not corrected; try another parameterisation (centred or non-centred), or sample"
+        "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
+         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample",
+        worst.join(", ")
     )
 }
 

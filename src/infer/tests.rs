@@ -25,11 +25,8 @@ fn a_gaussian_posterior_comes_out_exactly() {
 /// Two logistic observations with a normal prior, coupled.
 fn logistic(z: &[f64], g: &mut [f64]) -> f64 {
     let rows = [([1.0, 0.5], 1.0), ([1.0, -1.0], 0.0), ([1.0, 2.0], 1.0), ([1.0, 3.0], 1.0)];
-    let mut value = 0.0;
-    for i in 0..2 {
-        value -= 0.125 * z[i] * z[i];
-        g[i] = -0.25 * z[i];
-    }
+    let mut value = -0.125 * (z[0] * z[0] + z[1] * z[1]);
+    (0..2).for_each(|i| g[i] = -0.25 * z[i]);
     for (x, y) in rows {
         let eta = x[0] * z[0] + x[1] * z[1];
         value += y * eta - crate::num::special::log1p_exp(eta);
@@ -53,11 +50,11 @@ fn a_logistic_posterior_agrees_with_quadrature() {
             (0..2).for_each(|i| squares[i] += p * z[i] * z[i]);
         }
     }
-    for i in 0..2 {
+    for (i, out) in found.outputs.iter().enumerate() {
         let mean = sums[i] / total;
         let sd = (squares[i] / total - mean * mean).sqrt();
-        assert!((found.outputs[i].mean - mean).abs() < 0.02 * sd, "{i}: {:?} {mean} {sd}", found.outputs[i]);
-        assert!((found.outputs[i].sd / sd).ln().abs() < 0.02, "{i}: {:?} {sd}", found.outputs[i]);
+        assert!((out.mean - mean).abs() < 0.02 * sd, "{i}: {:?} {mean} {sd}", out);
+        assert!((out.sd / sd).ln().abs() < 0.02, "{i}: {:?} {sd}", out);
     }
     let evidence = (total * 0.04 * 0.04).ln();
     assert!((found.log_evidence - evidence).abs() < 0.01);

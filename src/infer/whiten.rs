@@ -59,9 +59,8 @@ fn regularised(h: &[f64], d: usize) -> Option<Vec<f64>> {
     let mut out = vec![0.0; d * d];
     for (value, v) in eigen.values.iter().zip(eigen.vectors.chunks_exact(d)) {
         let value = believed(*value, 1e-10 * top);
-        for i in 0..d {
-            let scaled = value * v[i];
-            out[i * d..(i + 1) * d].iter_mut().zip(v).for_each(|(o, v)| *o += scaled * v);
+        for (row, x) in out.chunks_exact_mut(d).zip(v) {
+            row.iter_mut().zip(v).for_each(|(o, v)| *o += value * x * v);
         }
     }
     Some(out)
