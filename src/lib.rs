@@ -19,7 +19,10 @@
 //! | [`lower`] | model and data to graph |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
+//! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
+//! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
+//! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
 pub mod cli;
@@ -28,12 +31,15 @@ pub mod dist;
 pub mod facts;
 pub mod func;
 pub mod graph;
+pub mod infer;
 pub mod lower;
 pub mod num;
 pub mod ops;
 pub mod plan;
+pub mod report;
 pub mod source;
 pub mod syntax;
 pub mod target;
+pub mod testing;
 pub mod transform;
 pub mod vi;

@@ -48,7 +48,8 @@ fn values_match_mpmath() {
         let row = find(&r.function).unwrap_or_else(|| panic!("no function {}", r.function));
         let got = value(row, &r.args);
         let slopes = common::slopes(row, &r.args);
-        let moved: f64 = r.args.iter().zip(&slopes).map(|(x, s)| (x * s).abs()).sum();
+        let moved: f64 =
+            r.args.iter().zip(&slopes).map(|(x, s)| (x * s).abs()).filter(|m| m.is_finite()).sum();
         if !((got - r.value).abs() <= 2e-15 * r.value.abs() + 4.0 * f64::EPSILON * moved) {
             wrong.push(format!("{}{:?} is {got}, not {}", r.function, r.args, r.value));
         }

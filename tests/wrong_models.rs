@@ -5,7 +5,10 @@ use stickler::source::{Diagnostic, render};
 
 /// What is wrong with a model.
 fn problems(source: &str) -> Vec<Diagnostic> {
-    stickler::syntax::parse(source).err().unwrap_or_default()
+    match stickler::syntax::parse(source) {
+        Ok(program) => stickler::lower::check(&program, source).err().unwrap_or_default(),
+        Err(problems) => problems,
+    }
 }
 
 #[test]

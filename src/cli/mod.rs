@@ -1,8 +1,14 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
 mod args;
+mod check;
+mod dump;
+mod fit;
+mod fmt;
 mod grad;
+mod list;
 mod load;
+mod test;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -30,7 +36,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let outcome = match cli.command {
+        Command::Fit(args) => fit::run(&args),
+        Command::Methods => {
+            for method in <crate::vi::Method as crate::vi::Row>::table() {
+                println!("{:<22} {}", method.name, method.doc);
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Check(args) => check::run(&args),
         Command::Grad(args) => grad::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::List(args) => list::run(&args),
     };
     match outcome {
         Ok(code) => code,

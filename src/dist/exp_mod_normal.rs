@@ -68,8 +68,12 @@ fn outwards<T: Real>(in_z: T, in_k: T, z: T, sigma: T, lambda: T) -> [T; 4] {
 
 #[inline(always)]
 fn log_ccdf<T: Real>(z: T, k: T) -> T {
-    let (p, q) = (log_phi(-z), tilted(z, k));
-    p.max(q) + (-(p - q).abs()).exp().log1p()
+    z.lift2(
+        k,
+        standard_log_ccdf,
+        |z, k| -k * (tilted(z, k) - standard_log_ccdf(z, k)).exp(),
+        |z, k| -(tilted(z, k) - standard_log_ccdf(z, k)).exp() * excess(z - k),
+    )
 }
 
 #[inline(always)]
@@ -82,13 +86,25 @@ fn log_cdf<T: Real>(z: T, k: T) -> T {
     )
 }
 
-/// log P(Z ≤ z), from log P(Z > z) unless that is near 0; then as ∫ (1 - e^{-ks}) φ(z - s) ds over s > 0, a sum of positive
-/// terms.
+/// log P(Z > z), from log P(Z ≤ z) where that is the smaller.
+fn standard_log_ccdf(z: f64, k: f64) -> f64 {
+    let beyond = sum_beyond(z, k);
+    if beyond < -0.7 * LN_2 { beyond } else { sf::log1m_exp(log_below(z, k)) }
+}
+
+/// log P(Z ≤ z), from log P(Z > z) where that is the smaller.
 fn standard_log_cdf(z: f64, k: f64) -> f64 {
-    let beyond = log_ccdf(z, k);
-    if beyond < -0.7 * LN_2 {
-        return sf::log1m_exp(beyond);
-    }
+    let beyond = sum_beyond(z, k);
+    if beyond < -0.7 * LN_2 { sf::log1m_exp(beyond) } else { log_below(z, k) }
+}
+
+/// log(Φ(-z) + exp((u² - z²) / 2) Φ(u)), accurate in the upper tail.
+fn sum_beyond(z: f64, k: f64) -> f64 {
+    sf::log_sum_exp(&[sf::log_phi(-z), tilted(z, k)])
+}
+
+/// log P(Z ≤ z) in the lower tail, as ∫ (1 - e^{-ks}) φ(z - s) ds over s > 0, a sum of positive terms.
+fn log_below(z: f64, k: f64) -> f64 {
     // Where the difference does not cancel: the second term is at most half of the first.
     let (whole, taken) = (sf::log_phi(z), tilted(z, k));
     if taken < whole - LN_2 {
@@ -107,7 +123,7 @@ fn standard_log_cdf(z: f64, k: f64) -> f64 {
 fn standard_quantile(p: f64, k: f64) -> f64 {
     let start = sf::inv_phi(p).clamp(-40.0, 40.0) - (-p).ln_1p().max(-700.0) / k;
     root(f64::NEG_INFINITY, f64::INFINITY, start, 0.5 + 0.1 / k, |z| {
-        if p < 0.5 { standard_log_cdf(z, k) - p.ln() } else { (-p).ln_1p() - log_ccdf(z, k) }
+        if p < 0.5 { standard_log_cdf(z, k) - p.ln() } else { (-p).ln_1p() - standard_log_ccdf(z, k) }
     })
 }
 

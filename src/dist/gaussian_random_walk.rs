@@ -4,10 +4,15 @@ use super::density::log_density;
 use super::row::{ArgSpec, Density, Distribution, Domain, Noncentered, Probe, Sampler, Support};
 use super::{draw, event, normal, std_normal};
 use crate::graph::{BuildError, Builder, NodeId};
+use crate::ops::scalar::WHERE;
 
-/// The standard deviation of the first value: that of the steps unless another was given.
-fn first_scale(b: &Builder, sigma: NodeId, init: NodeId) -> NodeId {
-    if b.scalar_of(init) == Some(0.0) { sigma } else { init }
+/// The standard deviation of the first value: that of the steps where no other was given.
+fn first_scale(b: &mut Builder, sigma: NodeId, init: NodeId) -> Result<NodeId, BuildError> {
+    match b.constant_of(init) {
+        Some(given) if given[..] == [0.0] && b.dims(init).is_empty() => Ok(sigma),
+        Some(given) if given.contains(&0.0) => b.map(&WHERE, &[init, init, sigma]),
+        _ => Ok(init),
+    }
 }
 
 /// Columns `from..to` of the last axis.
@@ -26,7 +31,7 @@ fn density(b: &mut Builder, x: NodeId, sigma: NodeId, init: NodeId) -> Result<No
     if length == 0 {
         return Ok(zero);
     }
-    let start = first_scale(b, sigma, init);
+    let start = first_scale(b, sigma, init)?;
     let (start, sigma) = (event::widen(b, start, 1), event::widen(b, sigma, 1));
     let first = columns(b, x, 0, 1);
     let first = log_density(b, &normal::ROW, first, &[zero, start])?;
@@ -44,14 +49,14 @@ fn density(b: &mut Builder, x: NodeId, sigma: NodeId, init: NodeId) -> Result<No
 /// Running sums of sigma z, the first z scaled by the first value's standard deviation.
 fn transform(b: &mut Builder, z: NodeId, sigma: NodeId, init: NodeId) -> Result<NodeId, BuildError> {
     let length = b.dims(z).last().copied().unwrap_or(0);
-    let start = first_scale(b, sigma, init);
+    let start = first_scale(b, sigma, init)?;
     let (wide_start, wide) = (event::widen(b, start, 1), event::widen(b, sigma, 1));
     let steps = if start == sigma {
         b.mul(wide, z)?
     } else {
         let is_first: Vec<f64> = (0..length).map(|t| if t == 0 { 1.0 } else { 0.0 }).collect();
         let is_first = event::vector(b, &is_first);
-        let scales = b.map(&crate::ops::scalar::WHERE, &[is_first, wide_start, wide])?;
+        let scales = b.map(&WHERE, &[is_first, wide_start, wide])?;
         b.mul(scales, z)?
     };
     b.cumsum(steps)

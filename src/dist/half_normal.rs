@@ -34,7 +34,7 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "half_normal_lccdf"(x, sigma), "log erfc(x / (√2 sigma))";
-    value log_phi(-(x / sigma)).shift(LN_2);
+    value log_tails(x / sigma);
     slopes(_y) { let z = x / sigma; scale_only(-phi_ratio(-z), z, sigma) };
     probes [&[0.3, 2.0], &[30.0, 0.5], &[1e-4, 5.0]]
 }
@@ -43,6 +43,13 @@ scalar_row! {
 #[inline(always)]
 fn log_erf<T: Real>(u: T) -> T {
     u.if_less(T::splat(0.5), u.erf().ln(), (-u.erfc()).log1p())
+}
+
+/// log erfc(z / √2) = log 2Φ(-z) for z > 0, accurate at both ends.
+#[inline(always)]
+fn log_tails<T: Real>(z: T) -> T {
+    let near = (-z.scale(FRAC_1_SQRT_2).erf()).log1p();
+    z.if_less(T::splat(0.5), near, log_phi(-z).shift(LN_2))
 }
 
 /// The row.

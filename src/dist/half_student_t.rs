@@ -43,7 +43,7 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "half_student_t_lccdf"(x, nu, sigma), "log P(X > x), through the incomplete beta function";
-    value log_student(-(x / sigma), nu).shift(LN_2);
+    value log_tails(x / sigma, nu);
     slopes(y, need) {
         let z = x / sigma;
         let g = -(density_over(z, nu, y) / sigma);
@@ -72,13 +72,26 @@ fn log_centre<T: Real>(z: T, nu: T) -> T {
     )
 }
 
-/// log P(|T| ≤ z) as I_{z²/(ν + z²)}(½, ν/2), or as one minus the tails where these are small.
+/// log P(|T| > z).
+#[inline(always)]
+fn log_tails<T: Real>(z: T, nu: T) -> T {
+    z.lift2(
+        nu,
+        |z, nu| smaller(z, nu).unwrap_or_else(|centre| sf::log1m_exp(centre)),
+        |z, nu| -sf::student_t_ratio(-z, nu),
+        |z, nu| sf::log_student_t_cdf_dnu(-z, nu),
+    )
+}
+
+/// log P(|T| ≤ z).
 fn standard_log_cdf(z: f64, nu: f64) -> f64 {
+    smaller(z, nu).map_or_else(|centre| centre, sf::log1m_exp)
+}
+
+/// The log of the smaller of two probabilities: Ok for that beyond ±z, Err for that between, I_{z²/(ν + z²)}(½, ν/2).
+fn smaller(z: f64, nu: f64) -> Result<f64, f64> {
     let tails = LN_2 + sf::log_student_t_cdf(-z, nu);
-    if tails < -LN_2 {
-        return sf::log1m_exp(tails);
-    }
-    sf::log_beta_inc(0.5, 0.5 * nu, z * z / (nu + z * z))
+    if tails < -LN_2 { Ok(tails) } else { Err(sf::log_beta_inc(0.5, 0.5 * nu, z * z / (nu + z * z))) }
 }
 
 /// The z with P(|T| ≤ z) = p, from whichever of p and 1 - p is smaller.

@@ -38,7 +38,7 @@ scalar_row! {
         let g = log1m_exp_slope(alpha * d, y);
         [g * alpha / x, -(g * alpha / y_min), g * d]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.0001, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
 }
 
 scalar_row! {
@@ -48,7 +48,7 @@ scalar_row! {
         let outside = |slope: T| x.if_less(y_min, T::zero(), slope);
         [outside(-(alpha / x)), outside(alpha / y_min), -log_ratio(x, y_min)]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.0001, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
 }
 
 /// log(x / y_min), or 0 where x is below y_min.
@@ -88,6 +88,6 @@ pub static ROW: Distribution = Distribution {
     probes: &[
         Probe { x: &[3.0], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e6], args: &[&[0.5], &[2.5]] },
-        Probe { x: &[1.0001], args: &[&[1.0], &[3.0]] },
+        Probe { x: &[1.05], args: &[&[1.0], &[3.0]] },
     ],
 };

@@ -17,7 +17,7 @@ scalar_row! {
         let g = -(alpha.shift(1.0) / (lambda * z.shift(1.0)));
         [g, -g, -(g * z), -z.log1p()]
     };
-    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.0001, 1.0, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.05, 1.0, 1.0, 3.0]]
 }
 
 scalar_row! {
@@ -27,14 +27,14 @@ scalar_row! {
         let g = log1m_exp_slope(alpha * log_rise(x, mu, lambda), y);
         rise(x, mu, lambda, alpha).map(|s| g * s)
     };
-    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.0001, 1.0, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.05, 1.0, 1.0, 3.0]]
 }
 
 scalar_row! {
     LCCDF = "pareto_type_2_lccdf"(x, mu, lambda, alpha), "-alpha log(1 + (x - mu) / lambda)";
     value -(alpha * log_rise(x, mu, lambda));
     slopes(_y) rise(x, mu, lambda, alpha).map(|s| x.if_less(mu, T::zero(), -s));
-    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.0001, 1.0, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 0.5, 1.5], &[1e6, -0.5, 2.0, 2.5], &[1.05, 1.0, 1.0, 3.0]]
 }
 
 /// log(1 + (x - mu) / lambda), or 0 where x is below mu.
@@ -82,6 +82,6 @@ pub static ROW: Distribution = Distribution {
     probes: &[
         Probe { x: &[3.0], args: &[&[2.0], &[0.5], &[1.5]] },
         Probe { x: &[1e6], args: &[&[-0.5], &[2.0], &[2.5]] },
-        Probe { x: &[1.0001], args: &[&[1.0], &[1.0], &[3.0]] },
+        Probe { x: &[1.05], args: &[&[1.0], &[1.0], &[3.0]] },
     ],
 };

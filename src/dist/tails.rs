@@ -149,8 +149,10 @@ pub(super) fn quantile(p: f64, guess: f64, args: &[f64], lcdf: &ScalarRow, lccdf
     if !(0.0..=1.0).contains(&p) || args.iter().any(|a| a.is_nan()) {
         return f64::NAN;
     }
+    // 1 - p is no better known than to the spacing of numbers near p.
+    let beyond = (1.0 - p) * (1.0 + 1e-13) + f64::EPSILON;
     let enough = |x: f64| {
-        if p < 0.5 { at(lcdf, x, args) >= p.ln() - 1e-13 } else { at(lccdf, x, args) <= (-p).ln_1p() + 1e-13 }
+        if p < 0.5 { at(lcdf, x, args) >= p.ln() - 1e-13 } else { at(lccdf, x, args).exp() <= beyond }
     };
     let (mut low, mut high) = (-1.0, guess.max(1.0).ceil());
     while !enough(high) {

@@ -27,14 +27,14 @@ scalar_row! {
     LCDF = "uniform_lcdf"(x, a, b), "log((x - a) / (b - a))";
     value log_share(x - a, b - x, b - a);
     slopes(_y) log_share_slopes(x - a, b - x, b - a);
-    probes [&[0.3, -1.0, 2.0], &[30.0, 2.0, 30.001], &[-1.0 + 1e-6, -1.0, 2.0]]
+    probes [&[0.3, -1.0, 2.0], &[30.0, 2.0, 31.0], &[-0.9, -1.0, 2.0]]
 }
 
 scalar_row! {
     LCCDF = "uniform_lccdf"(x, a, b), "log((b - x) / (b - a))";
     value log_share(b - x, x - a, b - a);
     slopes(_y) { let [near, high, low] = log_share_slopes(b - x, x - a, b - a); [-near, -low, -high] };
-    probes [&[0.3, -1.0, 2.0], &[30.0, 2.0, 30.001], &[-1.0 + 1e-6, -1.0, 2.0]]
+    probes [&[0.3, -1.0, 2.0], &[30.0, 2.0, 31.0], &[-0.9, -1.0, 2.0]]
 }
 
 /// log(part / width) where part + rest = width: from the smaller of the two; -∞ below the support, 0 above.
@@ -77,7 +77,7 @@ pub static ROW: Distribution = Distribution {
     }),
     probes: &[
         Probe { x: &[0.3], args: &[&[-1.0], &[2.0]] },
-        Probe { x: &[1.999], args: &[&[-1.0], &[2.0]] },
-        Probe { x: &[5.001], args: &[&[5.0], &[2e3]] },
+        Probe { x: &[1.9], args: &[&[-1.0], &[2.0]] },
+        Probe { x: &[5.2], args: &[&[5.0], &[2e3]] },
     ],
 };

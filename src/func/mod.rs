@@ -84,3 +84,9 @@ mod tests {
         }
     }
 }
+
+/// All names that can be called, for suggestions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let elementwise = crate::ops::scalar::TABLE.iter().copied().flatten().map(|row| row.name);
+    TABLE.iter().copied().flatten().map(|row| row.name).chain(elementwise)
+}

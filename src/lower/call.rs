@@ -22,6 +22,9 @@ impl Lowerer<'_> {
             let f = f.clone();
             return self.own_function(&f, args, span);
         }
+        if let Some(method) = super::ode::method(&name.name) {
+            return self.ode(method, args, span);
+        }
         if let Some(row) = func::find(&name.name) {
             return self.table_function(row, args, span);
         }
@@ -37,20 +40,36 @@ impl Lowerer<'_> {
     }
 
     fn own_function(&mut self, f: &Arc<FnDecl>, args: &[Arg], span: Span) -> Result<Value> {
+        let names: Vec<&str> = f.params.iter().map(|p| p.name.as_str()).collect();
+        let required = vec![true; names.len()];
+        let values = self.arguments(&f.name.name, &names, &required, args, span)?;
+        self.apply(f, values.into_iter().flatten().collect(), span)
+    }
+
+    /// The value of a function of the model at given values, as many as it takes.
+    pub(super) fn apply(&mut self, f: &Arc<FnDecl>, values: Vec<Value>, span: Span) -> Result<Value> {
         if self.calls.contains(&f.name.name) {
             return Err(Diagnostic::error("recursion", format!("`{}` calls itself", f.name.name))
                 .label(span, "")
                 .help("a function is expanded where it is called, so it cannot call itself; use a loop"));
         }
-        let names: Vec<&str> = f.params.iter().map(|p| p.name.as_str()).collect();
-        let required = vec![true; names.len()];
-        let values = self.arguments(&f.name.name, &names, &required, args, span)?;
+        if values.len() != f.params.len() {
+            return Err(Diagnostic::error(
+                "arity",
+                format!(
+                    "`{}` takes {} arguments, and {} are given",
+                    f.name.name,
+                    f.params.len(),
+                    values.len()
+                ),
+            )
+            .label(span, "")
+            .label(f.name.span, "defined here"));
+        }
         self.calls.push(f.name.name.clone());
         let outside = self.env.enter_function();
         for (param, value) in f.params.iter().zip(values) {
-            if let Some(value) = value {
-                self.env.set(&param.name, Binding::Value(value));
-            }
+            self.env.set(&param.name, Binding::Value(value));
         }
         let result = self.function_body(f);
         self.env.leave_function(outside);
@@ -74,8 +93,12 @@ impl Lowerer<'_> {
     }
 
     fn table_function(&mut self, row: &'static func::Function, args: &[Arg], span: Span) -> Result<Value> {
-        let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
-        let required: Vec<bool> = row.args.iter().map(|a| !a.optional).collect();
+        let mut names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
+        let mut required: Vec<bool> = row.args.iter().map(|a| !a.optional).collect();
+        if row.variadic {
+            names.resize(names.len().max(args.len()), "...");
+            required.resize(names.len(), false);
+        }
         let values = self.arguments(row.name, &names, &required, args, span)?;
         let types: Vec<Option<Ty>> = values.iter().map(|v| v.as_ref().map(|v| self.type_of(v))).collect();
         let ty = (row.check)(&types).map_err(|e| {

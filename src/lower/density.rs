@@ -21,6 +21,7 @@ impl Lowerer<'_> {
         s: &Sample,
     ) -> Result<NodeId> {
         self.check_value(dist, value, s.value.span)?;
+        self.check_extent(dist, value, s.value.span)?;
         let weight = match weight {
             Some((w, span)) if self.b.constant_of(w.node).is_none() => {
                 return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
@@ -39,10 +40,71 @@ impl Lowerer<'_> {
                 Dist::Row { row, .. } => self.check_integer(row, value, span),
                 _ => Ok(()),
             }),
-            Dist::Truncated { inner, .. }
-            | Dist::Censored { inner, .. }
-            | Dist::ZeroInflated { inner, .. } => self.check_value(inner, value, span),
+            Dist::Truncated { inner, lower, upper } => {
+                self.check_cut(value, *lower, *upper, span)?;
+                self.check_value(inner, value, span)
+            }
+            Dist::Censored { inner, .. } | Dist::ZeroInflated { inner, .. } => {
+                self.check_value(inner, value, span)
+            }
         }
+    }
+
+    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means.
+    pub(super) fn check_extent(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        let Dist::Row { row, args, span: place } = dist else { return Ok(()) };
+        if row.event > 0 || row.args.iter().any(|spec| spec.rank > 0) {
+            return Ok(());
+        }
+        let mut all = vec![value.node];
+        all.extend(args);
+        let own = self.shape(self.b.dims(value.node));
+        match self.b.common(&all) {
+            Ok(wanted) if wanted == self.b.dims(value.node) => Ok(()),
+            Ok(wanted) => {
+                let wanted = self.shape(&wanted);
+                let message = format!("`{}` describes {wanted} here, and the left side is {own}", row.name);
+                Err(Diagnostic::error("shape-mismatch", message)
+                    .label(span, format!("this has shape {own}"))
+                    .label(*place, format!("this describes {wanted}")))
+            }
+            Err(_) => {
+                let shapes: Vec<String> = args.iter().map(|&a| self.shape(self.b.dims(a))).collect();
+                let message = format!("the arguments of `{}` do not fit the left side", row.name);
+                Err(Diagnostic::error("shape-mismatch", message)
+                    .label(span, format!("this has shape {own}"))
+                    .label(*place, format!("its arguments have shapes {}", shapes.join(" and ")))
+                    .note("shapes align at the last axis; an axis of size 1 is repeated"))
+            }
+        }
+    }
+
+    /// Refuses data outside the limits of a truncation: their density is zero.
+    fn check_cut(
+        &self,
+        value: &Value,
+        lower: Option<NodeId>,
+        upper: Option<NodeId>,
+        span: Span,
+    ) -> Result<()> {
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        let dims = self.b.dims(value.node);
+        for (limit, below) in [(lower, true), (upper, false)] {
+            let Some((limit, at)) = limit.and_then(|l| Some((self.b.constant_of(l)?, self.b.dims(l)))) else {
+                continue;
+            };
+            let index = crate::ops::operand::Broadcast::between(at, dims);
+            for (i, &x) in numbers.iter().enumerate() {
+                let edge = limit.get(index.at(i)).copied().unwrap_or(x);
+                if (below && x < edge) || (!below && x > edge) {
+                    let message = format!("the distribution is cut at {edge}, and element {} is {x}", i + 1);
+                    return Err(Diagnostic::error("outside-support", message)
+                        .label(span, "")
+                        .help("correct the data or the limit; what is known only to lie beyond a limit is `censored`"));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
@@ -263,7 +325,9 @@ fn censored_sum(
 ) -> Built {
     let dims = b.dims(x).to_vec();
     let count: usize = dims.iter().product();
-    let exact: Vec<usize> = (0..count).filter(|i| !below.contains(i) && !above.contains(i)).collect();
+    let mut known = vec![true; count];
+    below.iter().chain(above).for_each(|&i| known[i] = false);
+    let exact: Vec<usize> = (0..count).filter(|&i| known[i]).collect();
     let mut total = b.number(0.0);
     for (places, tail) in [(&exact[..], None), (below, Some(Tail::AtMost)), (above, Some(Tail::AtLeast))] {
         if places.is_empty() {

@@ -98,11 +98,13 @@ impl Lowerer<'_> {
         let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
         let required: Vec<bool> = row.args.iter().map(|a| a.default.is_none()).collect();
         let values = self.arguments(row.name, &names, &required, args, span)?;
-        let values = self.with_defaults(row, values);
         for (k, value) in values.iter().enumerate() {
-            let place = argument_span(args, row, k).unwrap_or(span);
-            self.check_domain(row, k, value, place)?;
+            if let Some(value) = value {
+                let place = argument_span(args, row, k).unwrap_or(span);
+                self.check_domain(row, k, value, place)?;
+            }
         }
+        let values = self.with_defaults(row, values);
         Ok(Dist::Row { row, args: values.iter().map(|v| v.node).collect(), span })
     }
 

@@ -2,7 +2,7 @@
 
 use super::elements::Elements;
 use crate::data::Levels;
-use crate::graph::NodeId;
+use crate::graph::{Builder, NodeId};
 use crate::syntax::ast::FnDecl;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,6 +59,11 @@ impl Env {
         self.scopes.iter().rev().find_map(|s| s.get(name))
     }
 
+    /// Whether the innermost scope has a value of this name.
+    pub(super) fn is_taken(&self, name: &str) -> bool {
+        self.scopes.last().is_some_and(|s| matches!(s.get(name), Some(Binding::Value(_))))
+    }
+
     /// Binds a name in the innermost scope.
     pub(super) fn set(&mut self, name: &str, binding: Binding) {
         if let Some(scope) = self.scopes.last_mut() {
@@ -105,6 +110,23 @@ impl Env {
     pub(super) fn leave_function(&mut self, outside: Vec<HashMap<String, Binding>>) {
         self.scopes.truncate(1);
         self.scopes.extend(outside);
+    }
+
+    /// Gives the sizes and other constants that are visible everywhere nodes in another graph. Gives back what to restore.
+    pub(super) fn move_sizes(&mut self, from: &Builder, to: &mut Builder) -> HashMap<String, Binding> {
+        let before = self.scopes[0].clone();
+        for binding in self.scopes[0].values_mut() {
+            if let Binding::Value(value) = binding
+                && let Some(numbers) = from.constant_of(value.node)
+            {
+                value.node = to.constant(numbers.clone(), from.dims(value.node).to_vec());
+            }
+        }
+        before
+    }
+
+    pub(super) fn restore_sizes(&mut self, before: HashMap<String, Binding>) {
+        self.scopes[0] = before;
     }
 
     pub(super) fn set_labels(&mut self, size: &str, labels: Arc<[String]>) {

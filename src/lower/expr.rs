@@ -73,10 +73,12 @@ impl Lowerer<'_> {
 
     fn misfit(&self, op: BinaryOp, left: &Expr, a: &Value, right: &Expr, b: &Value) -> Diagnostic {
         let (da, db) = (self.b.dims(a.node), self.b.dims(b.node));
-        let error =
-            Diagnostic::error("shape-mismatch", format!("the shapes {da:?} and {db:?} do not fit together"))
-                .label(left.span, format!("this has shape {da:?}"))
-                .label(right.span, format!("this has shape {db:?}"));
+        let error = Diagnostic::error(
+            "shape-mismatch",
+            format!("the shapes {} and {} do not fit together", self.shape(da), self.shape(db)),
+        )
+        .label(left.span, format!("this has shape {}", self.shape(da)))
+        .label(right.span, format!("this has shape {}", self.shape(db)));
         if op == BinaryOp::Mul {
             return error.help(
                 "`*` is the matrix product of matrices and vectors; `.*` multiplies element by element",
@@ -140,8 +142,8 @@ impl Lowerer<'_> {
                     "shape-mismatch",
                     "the elements of an array must have one shape",
                 )
-                .label(items[0].span, format!("this has shape {dims:?}"))
-                .label(item.span, format!("this has shape {found:?}")));
+                .label(items[0].span, format!("this has shape {}", self.shape(&dims)))
+                .label(item.span, format!("this has shape {}", self.shape(&found))));
             }
         }
         let nodes: Vec<_> = values.iter().map(|v| v.node).collect();

@@ -58,7 +58,7 @@ impl Lowerer<'_> {
                 format!("{} indices are given, but there are {} axes", indices.len(), dims.len()),
             )
             .label(span, "")
-            .label(base.span, format!("this has shape {dims:?}")));
+            .label(base.span, format!("this has shape {}", self.shape(&dims))));
         }
         let mut picks = Vec::with_capacity(dims.len());
         for (axis, &n) in dims.iter().enumerate() {

@@ -8,16 +8,19 @@ mod elements;
 mod env;
 mod expr;
 mod index;
+mod ode;
 mod param;
+mod probe;
 mod stmt;
 
 pub use dist::Dist;
 pub use env::Value;
+pub use probe::check;
 
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::source::{Checked, Diagnostic, Span};
-use crate::syntax::ast::Program;
+use crate::syntax::ast::{ExprKind, Program, Stmt, StmtKind};
 use crate::transform::Transform;
 use env::Env;
 use std::sync::Arc;
@@ -135,6 +138,8 @@ struct Lowerer<'d> {
     derived: Vec<Named>,
     predicted: Vec<Predicted>,
     calls: Vec<String>,
+    /// Names of sizes, when the sizes themselves were invented to check a model without data.
+    size_names: Vec<(usize, String)>,
 }
 
 impl<'d> Lowerer<'d> {
@@ -150,10 +155,12 @@ impl<'d> Lowerer<'d> {
             derived: Vec::new(),
             predicted: Vec::new(),
             calls: Vec::new(),
+            size_names: Vec::new(),
         }
     }
 
     fn program(&mut self, program: &Program) -> Result<()> {
+        every_parameter_has_a_prior(program)?;
         self.bind_data(program)?;
         self.statements(&program.statements)
     }
@@ -169,9 +176,64 @@ impl<'d> Lowerer<'d> {
         }
     }
 
+    /// A shape as users write it: `[N, 3]`.
+    fn shape(&self, dims: &[usize]) -> String {
+        if dims.is_empty() {
+            return "scalar".into();
+        }
+        let size = |n: &usize| match self.size_names.iter().find(|(size, _)| size == n) {
+            Some((_, name)) => name.clone(),
+            None => n.to_string(),
+        };
+        format!("[{}]", dims.iter().map(size).collect::<Vec<_>>().join(", "))
+    }
+
     /// Adds a summand of the log density; constants count too, so that the value is the whole log density.
     fn term(&mut self, node: NodeId, kind: TermKind, span: Span) {
         self.terms.push(Term { node, kind, span });
+    }
+}
+
+/// An improper prior is written `~ flat()`, never left out.
+fn every_parameter_has_a_prior(program: &Program) -> Result<()> {
+    let mut described = Vec::new();
+    described_names(&program.statements, &mut described);
+    for stmt in &program.statements {
+        if let StmtKind::Param(p) = &stmt.kind
+            && p.prior.is_none()
+            && !described.contains(&p.name.name.as_str())
+        {
+            return Err(Diagnostic::error("no-prior", format!("`{}` has no prior", p.name.name))
+                .label(p.name.span, "")
+                .help(format!(
+                    "give it one on the same line, or write `~ flat()` if every value is as likely: `param {} ~ normal(0, 1)`",
+                    p.name.name
+                )));
+        }
+    }
+    Ok(())
+}
+
+/// Names that stand, whole or in part, on the left of some `~`.
+fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
+    for stmt in statements {
+        match &stmt.kind {
+            StmtKind::Sample(s) => match &s.value.kind {
+                ExprKind::Name(name) => names.push(name),
+                ExprKind::Index { base, .. } => {
+                    if let ExprKind::Name(name) = &base.kind {
+                        names.push(name);
+                    }
+                }
+                _ => {}
+            },
+            StmtKind::For(f) => described_names(&f.body, names),
+            StmtKind::If(i) => {
+                described_names(&i.then, names);
+                described_names(&i.otherwise, names);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Latent variables: coordinates, constrained value, Jacobian and prior.
 
 use super::dist::Dist;
-use super::env::{Binding, Value};
+use super::env::Value;
 use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at, density};
 use crate::dist::{BaseArg, End, Noncentered, Support};
 use crate::graph::NodeId;
@@ -27,11 +27,11 @@ impl Lowerer<'_> {
         let region = self.region(p.ty.as_ref(), prior.as_ref(), &dims, span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {
+            self.check_extent(prior, &value, p.name.span)?;
             let node = at(density::sum(&mut self.b, prior, value.node, None), span)?;
             self.term(node, TermKind::Prior, span);
         }
-        self.env.set(&p.name.name, Binding::Value(value));
-        Ok(())
+        self.define(&p.name, value)
     }
 
     fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Vec<Option<Arc<[String]>>>)> {
@@ -67,8 +67,11 @@ impl Lowerer<'_> {
         };
         let (outer, event) = dims.split_at(batch);
         if transform.event == 2 && event[0] != event[1] {
-            return Err(Diagnostic::error("not-square", format!("`{name}` must be square, and is {dims:?}"))
-                .label(span, ""));
+            return Err(Diagnostic::error(
+                "not-square",
+                format!("`{name}` must be square, and is {}", self.shape(dims)),
+            )
+            .label(span, ""));
         }
         let mut shape = outer.to_vec();
         if transform.event > 0 {
@@ -82,7 +85,7 @@ impl Lowerer<'_> {
         if self.b.dims(built.value) != dims {
             return Err(Diagnostic::error(
                 "shape-mismatch",
-                format!("the bounds of `{name}` do not fit its shape {dims:?}"),
+                format!("the bounds of `{name}` do not fit its shape {}", self.shape(dims)),
             )
             .label(span, ""));
         }
@@ -130,7 +133,12 @@ impl Lowerer<'_> {
             let found = self.b.dims(node).to_vec();
             return Err(Diagnostic::error(
                 "shape-mismatch",
-                format!("`{}` has shape {dims:?}, and its prior describes {found:?}", p.name.name),
+                format!(
+                    "`{}` has shape {}, and its prior describes {}",
+                    p.name.name,
+                    self.shape(&dims),
+                    self.shape(&found)
+                ),
             )
             .label(span, ""));
         }
@@ -142,8 +150,7 @@ impl Lowerer<'_> {
             size,
             form: Form::Noncentered,
         });
-        self.env.set(&p.name.name, Binding::Value(Value::real(node, false)));
-        Ok(())
+        self.define(&p.name, Value::real(node, false))
     }
 
     /// The region of a parameter: from its type if one is written, from its prior otherwise.
@@ -159,6 +166,7 @@ impl Lowerer<'_> {
                 return Ok(Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() });
             }
             if let Some(region) = self.written_bounds(ty, span)? {
+                self.inside_prior(&region, prior, ty)?;
                 return Ok(region);
             }
         }
@@ -166,6 +174,30 @@ impl Lowerer<'_> {
             Some(prior) => self.region_of_prior(prior, dims, span),
             None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
         }
+    }
+
+    /// Refuses a written region that reaches beyond the support of the prior: the density would be zero there.
+    fn inside_prior(&self, region: &Region, prior: Option<&Dist>, ty: &TypeExpr) -> Result<()> {
+        let Some(Dist::Row { row: dist, .. }) = prior else { return Ok(()) };
+        let Support::Interval(End::At(lowest), End::At(highest)) = dist.support else { return Ok(()) };
+        let ends = match (region.transform.name, &region.bounds[..]) {
+            ("lower", [a]) => (self.b.scalar_of(*a), Some(f64::INFINITY)),
+            ("upper", [b]) => (Some(f64::NEG_INFINITY), self.b.scalar_of(*b)),
+            ("interval", [a, b]) => (self.b.scalar_of(*a), self.b.scalar_of(*b)),
+            _ => (Some(f64::NEG_INFINITY), Some(f64::INFINITY)),
+        };
+        if ends.0.is_none_or(|a| a >= lowest) && ends.1.is_none_or(|b| b <= highest) {
+            return Ok(());
+        }
+        let support = format!("({lowest}, {highest})");
+        Err(Diagnostic::error(
+            "support-mismatch",
+            format!("the type allows {}, but `{}` has the support {support}", region.text, dist.name),
+        )
+        .label(ty.span, "")
+        .help(format!(
+            "leave the type out: the support {support} follows from the prior; or choose another prior"
+        )))
     }
 
     fn written_bounds(&mut self, ty: &TypeExpr, span: Span) -> Result<Option<Region>> {

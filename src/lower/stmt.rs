@@ -4,7 +4,7 @@ use super::elements::element;
 use super::env::{Binding, Value};
 use super::{Lowerer, Named, Predicted, Result, TermKind, at};
 use crate::source::Diagnostic;
-use crate::syntax::ast::{DeriveDecl, ForLoop, IfStmt, LetDecl, PredictDecl, Sample, Stmt, StmtKind};
+use crate::syntax::ast::{DeriveDecl, ForLoop, Ident, IfStmt, LetDecl, PredictDecl, Sample, Stmt, StmtKind};
 use std::sync::Arc;
 
 /// Most iterations of a loop; beyond that a model is better written with whole arrays.
@@ -44,8 +44,7 @@ impl Lowerer<'_> {
     fn definition(&mut self, l: &LetDecl) -> Result<()> {
         let value = self.expr(&l.value)?;
         if l.indices.is_empty() {
-            self.env.set(&l.name.name, Binding::Value(value));
-            return Ok(());
+            return self.define(&l.name, value);
         }
         let index = l.indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
         self.env.elements(&l.name.name).define(&l.name.name, index, value, l.name.span)
@@ -98,7 +97,17 @@ impl Lowerer<'_> {
         let value = self.expr(&d.value)?;
         let labels = vec![None; self.b.dims(value.node).len()];
         self.derived.push(Named { name: d.name.name.clone(), node: value.node, labels });
-        self.env.set(&d.name.name, Binding::Value(value));
+        self.define(&d.name, value)
+    }
+
+    /// Gives a name its value, once.
+    pub(super) fn define(&mut self, name: &Ident, value: Value) -> Result<()> {
+        if self.env.is_taken(&name.name) {
+            return Err(Diagnostic::error("defined-twice", format!("`{}` is defined twice", name.name))
+                .label(name.span, "")
+                .help("a name means one thing in a model; give this one another name"));
+        }
+        self.env.set(&name.name, Binding::Value(value));
         Ok(())
     }
 
@@ -148,7 +157,15 @@ impl Lowerer<'_> {
 
     pub(super) fn unknown(&self, name: &str, span: crate::source::Span) -> Diagnostic {
         let error = Diagnostic::error("unknown-name", format!("`{name}` is not defined")).label(span, "");
-        match crate::source::nearest(name, self.env.names()) {
+        if let Some(function) = self.calls.last() {
+            return error.help(format!(
+                "a function sees only its arguments and sizes: pass `{name}` to `{function}`"
+            ));
+        }
+        if let Some(ours) = crate::func::stan_name(name) {
+            return error.help(ours);
+        }
+        match crate::source::nearest(name, self.env.names().chain(crate::func::names().map(|n| n as &str))) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None => error,
         }

@@ -3,7 +3,7 @@
 
 use stickler::dist::{Density, Distribution, Domain, Support, find, log_density, log_density_sum};
 use stickler::graph::{Builder, NodeId};
-use stickler::num::real::{Dual, F8, Real};
+use stickler::num::real::Dual;
 use stickler::plan::{Plan, Workspace};
 
 /// Numbers with their axes.
@@ -155,11 +155,11 @@ pub fn gradient(plan: &Plan, z: &[f64]) -> (f64, Vec<f64>) {
 pub fn hessian_times(plan: &Plan, z: &[f64], v: &[f64]) -> Vec<f64> {
     let mut ws = Workspace::<Dual>::new(plan);
     for (i, w) in ws.inputs(plan).iter_mut().enumerate() {
-        *w = Dual { v: F8::splat(z[i]), d: F8::splat(v[i]) };
+        *w = Dual { v: z[i], d: v[i] };
     }
     ws.forward(plan, true);
     ws.reverse(plan);
-    ws.gradient(plan).iter().map(|g| g.d.0[3]).collect()
+    ws.gradient(plan).iter().map(|g| g.d).collect()
 }
 
 /// The derivative of `f` at 0 by central differences of fourth order.
@@ -219,7 +219,7 @@ pub fn rows() -> impl Iterator<Item = &'static Distribution> {
 
 /// The points that a row names.
 pub fn probes(dist: &'static Distribution) -> impl Iterator<Item = Point> {
-    dist.probes.iter().map(|p| Point::new(dist, p.x, p.args))
+    dist.probes.iter().map(move |p| Point::new(dist, p.x, p.args))
 }
 
 /// The reference values.

@@ -61,13 +61,23 @@ def laplace_cdf(z):
     return (low, 1 - low) if z < 0 else (1 - low, low)
 
 
+def outwards(f, start, end, scale):
+    """The integral of f from start, where it is largest, to end, in pieces that double from the length of its fall."""
+    sign = mp.sign(end - start)
+    points, step = [start], scale / 4
+    while abs(end - points[-1]) > step and len(points) < 200:
+        points.append(points[-1] + sign * step)
+        step *= mpf(3) / 2
+    return abs(mp.quad(f, points + [end]))
+
+
 def skew_cdf(z, a):
-    """By integrating 2 phi(t) Phi(a t) outwards from z."""
+    """The smaller side by integrating 2 phi(t) Phi(a t) outwards from z, or from 0 where the density falls on both sides."""
     f = lambda t: 2 * mp.npdf(t) * phi(a * t)
-    points = lambda s: [z + s * k for k in (0, mpf(1) / 8, mpf(1) / 2, 2, 5, 12, 40)]
+    fall = lambda t: 1 / (1 + abs(t) + abs(a) * (1 + abs(a * t)))
     with mp.workdps(40):
-        low, high = -mp.quad(f, points(-1)), mp.quad(f, points(1))
-        return low, high
+        low, high = outwards(f, z, -mpf(45), fall(z)), outwards(f, z, mpf(45), fall(z))
+        return (low, 1 - low) if low < high else (1 - high, high)
 
 
 def emg_cdf(z, k):
@@ -77,11 +87,21 @@ def emg_cdf(z, k):
 
 
 def von_mises_cdf(x, mu, kappa):
+    """Each arc outwards from its ends and from the peaks of the cosine inside it."""
     f = lambda t: exp(kappa * (mp.cos(t - mu) - 1))
+
+    def arc(a, b):
+        cuts = [a] + [c for c in (mu + pi * n for n in range(-4, 5)) if a < c < b] + [b]
+        total = mpf(0)
+        for left, right in zip(cuts, cuts[1:]):
+            start, end = (left, right) if f(left) > f(right) else (right, left)
+            total += outwards(f, start, end, 1 / (kappa * abs(mp.sin(start - mu)) + sqrt(kappa) + 1))
+        return total
+
     with mp.workdps(40):
-        cuts = lambda a, b: [a] + [c for c in sorted((mu + 2 * pi * n + d) for n in (-1, 0, 1) for d in (-mpf(1) / 2, 0, mpf(1) / 2)) if a < c < b] + [b]
-        low, high = mp.quad(f, cuts(-pi, x)), mp.quad(f, cuts(x, pi))
-        return low / (low + high), high / (low + high)
+        low, high = arc(-pi, x), arc(x, pi)
+        whole = 2 * pi * mp.besseli(0, kappa) * exp(-kappa)
+        return (low / whole, 1 - low / whole) if low < high else (1 - high / whole, high / whole)
 
 
 def scaled(density, cdf):

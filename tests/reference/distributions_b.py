@@ -1,11 +1,11 @@
-"""Reference values of discrete and multivariate log densities, by mpmath at 60 digits: writes distributions_b.json."""
+"""Reference values of discrete and multivariate log densities, by mpmath at 150 digits: writes distributions_b.json."""
 
 import json
 import os
 
 from mpmath import mp, mpf, matrix
 
-mp.dps = 60
+mp.dps = 150
 log, gamma, pi = mp.log, mp.loggamma, mp.pi
 
 
@@ -92,7 +92,7 @@ def discrete():
     for name, (pmf, points) in DISCRETE.items():
         for x, *args in points:
             values = [mpf(a) for a in args]
-            # Terms from x downwards; the upper side is the rest, at 60 digits.
+            # Terms from x downwards; the upper side is the rest, at 150 digits.
             low, k = mpf(0), x
             while k >= 0:
                 term = mp.exp(pmf(mpf(k), *values))
@@ -101,10 +101,11 @@ def discrete():
                     break
                 k -= 1
             case = {"dist": name, "x": [x], "args": [[float(v)] for v in values], "value": float(pmf(mpf(x), *values))}
-            case["lcdf"] = float(log(low))
-            # Below 1e-30 the subtraction at 60 digits is still good to 15.
-            if mpf(10) ** -40 < 1 - low:
-                case["lccdf"] = float(log(1 - low))
+            # What is left above may be nothing but rounding.
+            case["lcdf"] = float(log(low)) if mpf(10) ** -120 < 1 - low else 0.0
+            # Above this the subtraction is still good to 30 digits.
+            if mpf(10) ** -120 < 1 - low:
+                case["lccdf"] = float(mp.log1p(-low))
             yield case
 
 

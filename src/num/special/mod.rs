@@ -35,6 +35,7 @@ pub use logs::{
 };
 pub use normal::{erf, erfc, erfcx, inv_erf, inv_erfc, inv_phi, log_phi, phi, phi_ratio};
 pub use owen::owens_t;
+pub(crate) use quadrature::gauss_legendre;
 pub use student::{
     inv_student_t_cdf, log_student_t_cdf, log_student_t_cdf_dnu, student_t_cdf, student_t_ratio,
 };

@@ -15,7 +15,7 @@ const NODES: [(f64, f64); 10] = [
 ];
 
 /// ∫ f from `low` to `high` by the rule of 20 points: exact for polynomials up to degree 39.
-pub(super) fn gauss_legendre(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn gauss_legendre(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
     let sum: f64 = NODES.iter().map(|(x, w)| w * (f(middle - half * x) + f(middle + half * x))).sum();
     half * sum

@@ -28,7 +28,7 @@ scalar_row! {
     ];
     probes [&[5.0, 2.0], &[30.5, 0.1]]
 }
-scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!"; value n.shift(1.0).lgamma(); slopes(_y) [n.shift(1.0).digamma()]; probes [&[5.0], &[0.3]] }
+scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!"; value n.lift1(sf::lgamma1p, |n| sf::digamma(n + 1.0)); slopes(_y) [n.shift(1.0).digamma()]; probes [&[5.0], &[0.3]] }
 scalar_row! { ERF = "erf"(x), "the error function"; value x.erf(); slopes(_y) [(-x.square()).exp().scale(std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0]] }
 scalar_row! { ERFC = "erfc"(x), "1 - erf(x)"; value x.erfc(); slopes(_y) [(-x.square()).exp().scale(-std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0], &[5.0]] }
 scalar_row! { PHI = "Phi"(x), "standard normal cumulative distribution function"; value x.phi(); slopes(_y) [x.square().scale(-0.5).shift(-HALF_LN_2PI).exp()]; probes [&[0.5], &[-3.0], &[5.0]] }

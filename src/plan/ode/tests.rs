@@ -170,8 +170,7 @@ fn hessian_vector_products_match_differences_of_the_gradient() {
     let direction = [0.7, -0.2, 0.01, 0.002, -0.03, 0.001];
     for method in METHODS {
         let plan = total(equation(lotka_volterra, [2, 4], &times, method, 1e-10));
-        let duals: Vec<Dual> =
-            HARES.iter().zip(direction).map(|(&v, d)| Dual { v: F8::splat(v), d: F8::splat(d) }).collect();
+        let duals: Vec<Dual> = HARES.iter().zip(direction).map(|(&v, d)| Dual { v, d }).collect();
         let (value, products) = evaluate(&plan, &duals);
         let (plain, gradient) = evaluate(&plan, &HARES);
         assert_eq!(value.lane(0).to_bits(), plain.to_bits());

@@ -1,0 +1,25 @@
+//! `stickler check`: names, types, shapes and supports; with data, the binding too.
+
+use super::args::ModelArgs;
+use super::{Outcome, load};
+use crate::target::{ModelTarget, Target};
+use std::process::ExitCode;
+
+pub(super) fn run(args: &ModelArgs) -> Outcome {
+    let source = load::Source::read(&args.model)?;
+    let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
+    if args.data.is_empty() && args.set.is_empty() {
+        crate::lower::check(&program, &source.text).map_err(|e| source.failure(&e))?;
+        println!("{}: fine", source.name);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let data = load::dataset(args, &source)?;
+    let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
+    println!(
+        "{}: fine with these data, {} unconstrained coordinates in {} parameters",
+        source.name,
+        target.dimension(),
+        target.lowered().parameters.len()
+    );
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,43 @@
+//! `stickler dump`: any stage between text and plan, as text.
+
+use super::args::{DumpArgs, Stage};
+use super::{Failure, Outcome, load};
+use std::process::ExitCode;
+
+pub(super) fn run(args: &DumpArgs) -> Outcome {
+    let source = load::Source::read(&args.model.model)?;
+    let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
+    if args.dot && args.stage != Stage::Graph {
+        return Err(Failure::Usage("--dot draws the graph: use it with --stage graph".into()));
+    }
+    if args.stage == Stage::Ast {
+        print!("{}", crate::syntax::dump(&program));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (_, target) = load::target(&args.model)?;
+    let lowered = target.lowered();
+    let roots = target.term_nodes();
+    match args.stage {
+        Stage::Ast => {}
+        Stage::Model => {
+            for p in &lowered.parameters {
+                let dims = &lowered.graph.node(p.named.node).dims;
+                println!(
+                    "param {} {dims:?} in {} at coordinates {}..{}",
+                    p.named.name,
+                    p.support,
+                    p.offset,
+                    p.offset + p.size
+                );
+            }
+            for t in &lowered.terms {
+                let (line, column) = t.span.line_column(&source.text);
+                println!("{:?} term %{} from {line}:{column}", t.kind, t.node.0);
+            }
+        }
+        Stage::Graph if args.dot => print!("{}", crate::graph::dot(&lowered.graph, &roots)),
+        Stage::Graph => print!("{}", crate::graph::text(&lowered.graph, &roots)),
+        Stage::Plan => print!("{}", crate::plan::dump(target.plan())),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,99 @@
+//! `stickler list`: the catalogue, printed from the tables that the compiler uses.
+
+use super::args::{Catalogue, ListArgs};
+use super::{Failure, Outcome};
+use crate::dist::{Distribution, End, Support};
+use crate::{dist, func, ops::scalar, transform};
+use std::process::ExitCode;
+
+/// A name and what is said of it, briefly and at length.
+struct Entry {
+    name: String,
+    line: String,
+    page: String,
+}
+
+pub(super) fn run(args: &ListArgs) -> Outcome {
+    let entries = match args.what {
+        Catalogue::Distributions => dist::TABLE.iter().map(|d| distribution(d)).collect(),
+        Catalogue::Functions => functions(),
+        Catalogue::Transforms | Catalogue::Constraints => transforms(),
+    };
+    let Some(name) = &args.name else {
+        let width = entries.iter().map(|e: &Entry| e.name.len()).max().unwrap_or(0);
+        for e in &entries {
+            println!("{:<width$}  {}", e.name, e.line);
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    match entries.iter().find(|e| e.name.split('(').next() == Some(name)) {
+        Some(e) => {
+            println!("{}\n  {}\n{}", e.name, e.line, e.page);
+            Ok(ExitCode::SUCCESS)
+        }
+        None => {
+            let names = entries.iter().map(|e| e.name.split('(').next().unwrap_or(""));
+            let near = crate::source::nearest(name, names)
+                .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            Err(Failure::Usage(format!("there is no `{name}` in this list{near}")))
+        }
+    }
+}
+
+fn distribution(d: &Distribution) -> Entry {
+    let args: Vec<&str> = d.args.iter().map(|a| a.name).collect();
+    let mut page = format!("  support: {}\n  log density: {}", support(d), d.formula);
+    if let Some(nc) = &d.noncentered {
+        page += &format!("\n  noncentered: from {}", nc.base.name);
+    }
+    if d.lcdf.is_some() {
+        page += &format!("\n  can be truncated and censored; {0}_lcdf, {0}_lccdf", d.name);
+    }
+    Entry { name: format!("{}({})", d.name, args.join(", ")), line: d.doc.into(), page }
+}
+
+fn support(d: &Distribution) -> String {
+    let end = |e: End| match e {
+        End::At(x) => x.to_string(),
+        End::Arg(k) => d.args[k].name.to_string(),
+        End::Length(k) => format!("the length of {}", d.args[k].name),
+    };
+    match d.support {
+        Support::Interval(a, b) => format!("({}, {})", end(a), end(b)),
+        Support::Integers(a, b) => format!("integers from {} to {}", end(a), end(b)),
+        Support::Simplex => "simplexes".into(),
+        Support::Counts => "vectors of counts".into(),
+        Support::CorrMatrix => "correlation matrices".into(),
+        Support::CovMatrix => "covariance matrices".into(),
+        Support::CholeskyCorr => "Cholesky factors of correlation matrices".into(),
+        Support::Anywhere => "wherever the declared type says".into(),
+    }
+}
+
+fn functions() -> Vec<Entry> {
+    let elementwise = scalar::TABLE.iter().copied().flatten().map(|row| Entry {
+        name: format!("{}({})", row.name, row.args.join(", ")),
+        line: row.doc.into(),
+        page: "  element by element, with broadcasting".into(),
+    });
+    let others = func::TABLE.iter().copied().flatten().map(|row| {
+        let args: Vec<String> = row
+            .args
+            .iter()
+            .map(|a| if a.optional { format!("[{}]", a.name) } else { a.name.to_string() })
+            .collect();
+        Entry {
+            name: format!("{}({})", row.name, args.join(", ")),
+            line: row.doc.into(),
+            page: format!("  example: {} is {}", row.example.0, row.example.1),
+        }
+    });
+    elementwise.chain(others).collect()
+}
+
+fn transforms() -> Vec<Entry> {
+    transform::TABLE
+        .iter()
+        .map(|t| Entry { name: t.name.into(), line: t.doc.into(), page: format!("  {}", t.formula) })
+        .collect()
+}

@@ -1,0 +1,82 @@
+//! `stickler test`: snapshot-tests of the gradients of model files.
+
+use super::args::TestArgs;
+use super::{Failure, Outcome, load};
+use crate::data::Dataset;
+use crate::target::ModelTarget;
+use crate::testing;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(super) fn run(args: &TestArgs) -> Outcome {
+    let mut models = Vec::new();
+    find(&args.dir, &mut models)
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", args.dir.display())))?;
+    models.sort();
+    if models.is_empty() {
+        return Err(Failure::Usage(format!(
+            "there is no model file (.ppl or .model) in {}",
+            args.dir.display()
+        )));
+    }
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for model in &models {
+        match one(model, args.accept) {
+            Ok(Some(what)) => {
+                passed += 1;
+                println!("ok       {}{what}", model.display());
+            }
+            Ok(None) => {
+                skipped += 1;
+                println!("skipped  {} (no data file of the same name)", model.display());
+            }
+            Err(why) => {
+                failed += 1;
+                println!("FAILED   {}\n{}", model.display(), why.trim_end());
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn find(dir: &Path, models: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find(&path, models)?;
+        } else if path.extension().is_some_and(|e| e == "ppl" || e == "model") {
+            models.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Tests one model; None if it has no data beside it.
+fn one(model: &Path, accept: bool) -> Result<Option<&'static str>, String> {
+    let source = load::Source::read(model).map_err(text)?;
+    let data: Vec<PathBuf> =
+        ["csv", "tsv", "json"].iter().map(|e| model.with_extension(e)).filter(|p| p.exists()).collect();
+    if data.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |e: &[crate::source::Diagnostic]| text(source.failure(e));
+    let data = Dataset::read(&data).map_err(|e| wrong(&[e]))?;
+    let target = ModelTarget::new(&source.text, &data).map_err(|e| wrong(&e))?;
+    let now = testing::snapshot(&target).map_err(|e| e.to_string())?;
+    let path = model.with_extension("gradient.txt");
+    if accept {
+        std::fs::write(&path, now).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        return Ok(Some(" (accepted)"));
+    }
+    match std::fs::read_to_string(&path) {
+        Ok(stored) => testing::compare(&stored, &now).map(|()| Some("")).map_err(|e| e.to_string()),
+        Err(_) => Err(format!("there is no snapshot {}; run with --accept to write it", path.display())),
+    }
+}
+
+fn text(failure: Failure) -> String {
+    match failure {
+        Failure::Wrong(text) | Failure::Usage(text) => text,
+    }
+}

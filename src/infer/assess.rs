@@ -1,0 +1,17 @@
+//! The checks and corrections of a fit, for a Gaussian found by any method.
+
+use super::gaussian::{Factor, Gaussian};
+use super::{Fit, Options, check};
+use crate::num::linalg;
+use crate::target::Target;
+
+/// Importance sampling and summaries for the Gaussian with this mean and covariance (`d × d` by rows); None if the
+/// covariance is not positive definite.
+pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &Options) -> Option<Fit> {
+    let d = mean.len();
+    let mut factor = covariance.to_vec();
+    linalg::cholesky(&mut factor, d).ok()?;
+    (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
+    let q = Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) };
+    Some(check(target, &q, options))
+}

@@ -1,0 +1,323 @@
+//! Fits a Gaussian by natural-gradient steps on sticking-the-landing estimates, with batches that grow as noise dominates.
+//!
+//! With `z = m + C u` and the residual `r = u + Cᵀ∇log p(z)`, which vanishes where q and p agree, the gradient of the
+//! ELBO in q's own coordinates is `E r` for the mean and `A = sym E[r uᵀ]` for the covariance. To second order
+//! the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient step `m + C E r`, `C (I + Φ(A))` (Φ: lower
+//! triangle, half the diagonal) takes it all. Draws come in independent groups, so that the gap is estimated without bias
+//! from products of different groups, and its noise from their spread.
+
+use super::Progress;
+use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product};
+use crate::num::stream::Stream;
+use crate::target::Target;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+
+/// Who draws: the batches of the fit.
+const PURPOSE: u64 = 0x6761_7573;
+/// Independent groups of draws in a batch.
+const GROUPS: usize = 8;
+/// Draws evaluated together.
+const CHUNK: usize = 32;
+/// Draws of a group at the start.
+const FIRST: usize = 8;
+/// A gap below this is the rounding of a target that is Gaussian.
+const EXACT: f64 = 1e-13;
+/// Smallest share of a natural-gradient step worth trying.
+const LEAST_STEP: f64 = 1e-5;
+const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
+
+/// The factor C of the covariance C Cᵀ.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Factor {
+    /// Lower triangular, `d × d` by rows.
+    Dense(Vec<f64>),
+    /// Standard deviations.
+    Diagonal(Vec<f64>),
+}
+
+impl Factor {
+    /// out = C u for `n` draws.
+    pub(super) fn apply(&self, u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
+        match self {
+            Factor::Dense(c) => lower_product(c, u, [d, n], out),
+            Factor::Diagonal(s) => scale_rows(s, u, n, out),
+        }
+    }
+
+    fn apply_transposed(&self, g: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
+        match self {
+            Factor::Dense(c) => lower_transposed_product(c, g, [d, n], out),
+            Factor::Diagonal(s) => scale_rows(s, g, n, out),
+        }
+    }
+
+    pub(super) fn log_det(&self, d: usize) -> f64 {
+        match self {
+            Factor::Dense(c) => (0..d).map(|i| c[i * d + i].abs().ln()).sum(),
+            Factor::Diagonal(s) => s.iter().map(|x| x.abs().ln()).sum(),
+        }
+    }
+}
+
+fn scale_rows(s: &[f64], u: &[f64], n: usize, out: &mut [f64]) {
+    for ((out, u), s) in out.chunks_exact_mut(n).zip(u.chunks_exact(n)).zip(s) {
+        out.iter_mut().zip(u).for_each(|(o, u)| *o = s * u);
+    }
+}
+
+/// q = N(mean, C Cᵀ).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gaussian {
+    /// Mean on the unconstrained scale.
+    pub mean: Vec<f64>,
+    /// Factor of the covariance.
+    pub factor: Factor,
+}
+
+impl Gaussian {
+    fn shrink(&mut self, by: f64) {
+        match &mut self.factor {
+            Factor::Dense(c) | Factor::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
+        }
+    }
+
+    /// A share `rho` of the natural-gradient step, no longer than a trust radius.
+    fn step(&self, measure: &Measure, rho: f64) -> Gaussian {
+        let d = self.mean.len();
+        let root = (d as f64).sqrt();
+        let total = &measure.average;
+        let (r, a) = total.split_at(d);
+        let length = dot(r, r).sqrt() * std::f64::consts::SQRT_2;
+        let scale = rho.min((0.7 + 0.1 * root) / length.max(f64::MIN_POSITIVE)) * std::f64::consts::SQRT_2;
+        let local: Vec<f64> = r.iter().map(|x| scale * x).collect();
+        let mut mean = vec![0.0; d];
+        self.factor.apply(&local, [d, 1], &mut mean);
+        mean.iter_mut().zip(&self.mean).for_each(|(x, m)| *x += m);
+        let spread = 2.0 * dot(a, a).sqrt();
+        let rho = rho.min((0.7 + 0.1 * root) / spread.max(f64::MIN_POSITIVE));
+        let factor = match &self.factor {
+            // Packed diagonal entries are A/2 = Φ, the others A/√2.
+            Factor::Diagonal(s) => {
+                Factor::Diagonal(s.iter().zip(a).map(|(s, a)| s * (rho * a).clamp(-1.0, 1.0).exp()).collect())
+            }
+            Factor::Dense(c) => {
+                let mut change = vec![0.0; d * d];
+                let mut packed = a.iter();
+                for i in 0..d {
+                    for (j, x) in change[i * d..=i * d + i].iter_mut().enumerate() {
+                        let a = rho * packed.next().copied().unwrap_or(0.0);
+                        *x = if j == i { a.clamp(-1.0, 1.0).exp() } else { a * std::f64::consts::SQRT_2 };
+                    }
+                }
+                let mut out = vec![0.0; d * d];
+                lower_product(c, &change, [d, d], &mut out);
+                Factor::Dense(out)
+            }
+        };
+        Gaussian { mean, factor }
+    }
+}
+
+/// What a batch says about a Gaussian.
+struct Measure {
+    /// Gradient, packed so that its squared norm is the gap: `E r / √2`, then the lower triangle of A, diagonal / 2,
+    /// the rest / √2.
+    average: Vec<f64>,
+    /// Unbiased estimate of the gap, its standard error, and what noise adds to the squared norm of `average`.
+    gap: f64,
+    gap_se: f64,
+    noise: f64,
+    elbo: f64,
+    elbo_se: f64,
+}
+
+struct Group {
+    packed: Vec<f64>,
+    elbo: f64,
+}
+
+/// One group of `n` draws in antithetic pairs; None if anything is not finite.
+fn group(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, index: u64) -> Option<Group> {
+    let d = q.mean.len();
+    let dense = matches!(q.factor, Factor::Dense(_));
+    let mut evaluator = target.evaluator();
+    let mut stream = Stream::new(seed, PURPOSE, index);
+    let (mut mean, mut a) = (vec![0.0; d], vec![0.0; if dense { d * d } else { d }]);
+    let (mut elbo, mut done) = (0.0, 0);
+    while done < n {
+        let b = CHUNK.min(n - done);
+        done += b;
+        let mut u = vec![0.0; d * b];
+        for row in u.chunks_exact_mut(b) {
+            let (plus, minus) = row.split_at_mut(b / 2);
+            stream.fill_normal(plus);
+            plus.iter().zip(minus).for_each(|(p, m)| *m = -p);
+        }
+        let (mut z, mut g, mut r) = (vec![0.0; d * b], vec![0.0; d * b], vec![0.0; d * b]);
+        q.factor.apply(&u, [d, b], &mut z);
+        z.chunks_exact_mut(b).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
+        let mut value = vec![0.0; b];
+        evaluator.evaluate(&z, b, &mut value, &mut g);
+        if value.iter().chain(&g).any(|x| !x.is_finite()) {
+            return None;
+        }
+        q.factor.apply_transposed(&g, [d, b], &mut r);
+        r.iter_mut().zip(&u).for_each(|(r, u)| *r += u);
+        elbo += value.iter().sum::<f64>() + 0.5 * dot(&u, &u);
+        mean.iter_mut().zip(r.chunks_exact(b)).for_each(|(m, r)| *m += r.iter().sum::<f64>());
+        if dense {
+            add_product_lower(0.5, &r, &u, [d, b], &mut a);
+            add_product_lower(0.5, &u, &r, [d, b], &mut a);
+        } else {
+            let rows = r.chunks_exact(b).zip(u.chunks_exact(b));
+            a.iter_mut().zip(rows).for_each(|(a, (r, u))| *a += dot(r, u));
+        }
+    }
+    let each = 1.0 / n as f64;
+    let root = std::f64::consts::FRAC_1_SQRT_2;
+    let mut packed: Vec<f64> = mean.iter().map(|m| root * each * m).collect();
+    if dense {
+        for i in 0..d {
+            packed.extend(a[i * d..i * d + i].iter().map(|x| root * each * x));
+            packed.push(0.5 * each * a[i * d + i]);
+        }
+    } else {
+        packed.extend(a.iter().map(|x| 0.5 * each * x));
+    }
+    packed.iter().all(|x| x.is_finite()).then_some(Group { packed, elbo: elbo * each })
+}
+
+fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -> Option<Measure> {
+    let groups: Option<Vec<Group>> =
+        (0..GROUPS as u64).into_par_iter().map(|k| group(target, q, n, seed, first + k)).collect();
+    let groups = groups?;
+    let k = GROUPS as f64;
+    let mut total = vec![0.0; groups.first()?.packed.len()];
+    groups.iter().for_each(|g| total.iter_mut().zip(&g.packed).for_each(|(t, x)| *t += x));
+    let own: Vec<f64> = groups.iter().map(|g| dot(&g.packed, &g.packed)).collect();
+    let with: Vec<f64> = groups.iter().map(|g| dot(&g.packed, &total)).collect();
+    let (whole, sum) = (dot(&total, &total), own.iter().sum::<f64>());
+    let gap = (whole - sum) / (k * (k - 1.0));
+    let noise = ((sum - whole / k) / (k - 1.0)).max(0.0) / k;
+    let without = |j: usize| (whole - 2.0 * with[j] + own[j] - (sum - own[j])) / ((k - 1.0) * (k - 2.0));
+    let gap_se = ((k - 1.0) / k * (0..GROUPS).map(|j| (without(j) - gap).powi(2)).sum::<f64>()).sqrt();
+    let elbo = groups.iter().map(|g| g.elbo).sum::<f64>() / k;
+    let spread = groups.iter().map(|g| (g.elbo - elbo).powi(2)).sum::<f64>();
+    total.iter_mut().for_each(|x| *x /= k);
+    let d = q.mean.len();
+    Some(Measure {
+        average: total,
+        gap,
+        gap_se,
+        noise,
+        elbo: elbo + q.factor.log_det(d) + 0.5 * d as f64 * LOG_TWO_PI,
+        elbo_se: (spread / (k * (k - 1.0))).sqrt(),
+    })
+}
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The target is Gaussian to rounding.
+    Exact,
+    /// The gap is below the tolerance.
+    Converged,
+    /// The gradients were used up first.
+    Budget,
+    /// The watcher stopped it.
+    Stopped,
+}
+
+/// A fitted Gaussian.
+pub(super) struct Fitted {
+    pub(super) q: Gaussian,
+    pub(super) gap: f64,
+    pub(super) gradients: usize,
+    pub(super) ending: Ending,
+}
+
+/// What limits a fit.
+pub(super) struct Limits {
+    pub(super) seed: u64,
+    pub(super) tolerance: f64,
+    pub(super) gradients: usize,
+}
+
+/// A measured Gaussian and the share of its step that was last tried.
+struct Tried {
+    q: Gaussian,
+    measure: Measure,
+    share: f64,
+}
+
+/// Fits from a start. None if draws are not finite however narrow the start is made.
+pub(super) fn fit(
+    target: &dyn Target,
+    start: Gaussian,
+    limits: &Limits,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Option<Fitted> {
+    let (mut q, mut n, mut largest, mut gradients) = (start, FIRST, 0.5_f64, 0);
+    let mut last: Option<Tried> = None;
+    let mut best: Option<(Gaussian, f64)> = None;
+    let mut narrowed = 0;
+    let mut ending = Ending::Budget;
+    for iteration in 0_u64.. {
+        if gradients + n * GROUPS > limits.gradients && best.is_some() {
+            break;
+        }
+        let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
+        gradients += n * GROUPS;
+        let worse = |new: &Measure, old: &Measure| {
+            new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
+        };
+        let good = found.filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
+        let Some(new) = good else {
+            // Trouble: take the step back, and try a quarter of it; at the start, a narrower start.
+            match &mut last {
+                Some(old) if old.share > LEAST_STEP => {
+                    old.share *= 0.25;
+                    largest = 2.0 * old.share;
+                    q = old.q.step(&old.measure, old.share);
+                }
+                Some(_) => break,
+                None if narrowed < 40 => {
+                    narrowed += 1;
+                    q.shrink(0.5);
+                }
+                None => return None,
+            }
+            continue;
+        };
+        let bound = new.gap.max(0.0) + 2.0 * new.gap_se;
+        if best.as_ref().is_none_or(|(_, b)| bound <= *b) {
+            best = Some((q.clone(), bound));
+        }
+        let progress =
+            Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: bound };
+        let stop = watch(&progress).is_break();
+        if new.gap.max(0.0) + new.noise < EXACT * q.mean.len() as f64 {
+            ending = Ending::Exact;
+        } else if bound <= limits.tolerance && new.noise <= limits.tolerance {
+            ending = Ending::Converged;
+        } else if stop {
+            ending = Ending::Stopped;
+        }
+        if ending != Ending::Budget {
+            best = Some((q, bound));
+            break;
+        }
+        // The share of the step that pays best when its squared length is part gain, part noise.
+        let gain = new.gap.max(0.0);
+        let share = largest.min((gain / (gain + new.noise)).max(0.1));
+        if gain < new.noise {
+            n *= 2;
+        }
+        largest = (1.5 * largest).min(1.0);
+        let next = q.step(&new, share);
+        last = Some(Tried { q, measure: new, share });
+        q = next;
+    }
+    best.map(|(q, gap)| Fitted { q, gap, gradients, ending })
+}

@@ -1,0 +1,184 @@
+//! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
+
+use crate::num::linalg::{cholesky, dot, solve_cholesky};
+use crate::num::stream::Stream;
+use crate::target::Evaluator;
+use std::collections::VecDeque;
+
+/// Who draws: starting points.
+const PURPOSE: u64 = 0x6d6f_6465;
+/// Random starting points that are tried after the origin.
+const TRIES: u64 = 40;
+/// Most steps of the quasi-Newton search.
+const STEPS: usize = 300;
+/// Steps allowed where a full search ran away: enough to reach the bulk, too few to fall into a funnel.
+const SHORT: usize = 12;
+/// A coordinate this far out is taken to run off to infinity.
+const FAR: f64 = 200.0;
+/// Pairs that the quasi-Newton search remembers.
+const MEMORY: usize = 10;
+/// Most Newton steps.
+const NEWTON: usize = 12;
+
+/// Where the search ended.
+pub(super) struct Mode {
+    pub(super) point: Vec<f64>,
+    /// Minus the Hessian there, by rows.
+    pub(super) curvature: Option<Vec<f64>>,
+    /// Gradients evaluated.
+    pub(super) gradients: usize,
+}
+
+struct Search<'a> {
+    evaluator: &'a mut dyn Evaluator,
+    gradients: usize,
+}
+
+/// A point with its log density and gradient.
+#[derive(Clone)]
+struct Place {
+    z: Vec<f64>,
+    value: f64,
+    slope: Vec<f64>,
+}
+
+/// Searches from the origin, or from the first random point where the log density is finite. None if there is none.
+pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bool) -> Option<Mode> {
+    let mut search = Search { evaluator, gradients: 0 };
+    let start = (0..=TRIES).find_map(|k| {
+        let scale = if k == 0 { 0.0 } else { 0.25 * (1.0 + (k % 8) as f64) };
+        let mut stream = Stream::new(seed, PURPOSE, k);
+        search.place((0..d).map(|_| scale * stream.normal()).collect())
+    })?;
+    let mut top = search.climb(start.clone(), STEPS);
+    if top.z.iter().any(|x| x.abs() > FAR) {
+        top = search.climb(start, SHORT);
+    }
+    let mut curvature = None;
+    if dense {
+        (top, curvature) = search.polish(top);
+    }
+    Some(Mode { point: top.z, curvature, gradients: search.gradients })
+}
+
+impl Search<'_> {
+    /// Evaluates a point; None where anything is not finite.
+    fn place(&mut self, z: Vec<f64>) -> Option<Place> {
+        let (mut value, mut slope) = ([0.0], vec![0.0; z.len()]);
+        self.evaluator.evaluate(&z, 1, &mut value, &mut slope);
+        self.gradients += 1;
+        let good = value[0].is_finite() && slope.iter().all(|g| g.is_finite());
+        good.then_some(Place { z, value: value[0], slope })
+    }
+
+    /// L-BFGS ascent with a backtracking line search, for which a value that is not finite is only a bad value.
+    fn climb(&mut self, mut at: Place, steps: usize) -> Place {
+        let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
+        for _ in 0..steps {
+            if dot(&at.slope, &at.slope).sqrt() < 1e-7 || at.z.iter().any(|x| x.abs() > FAR) {
+                break;
+            }
+            let mut direction = two_loop(&at.slope, &pairs);
+            if dot(&direction, &at.slope) <= 0.0 {
+                pairs.clear();
+                direction = two_loop(&at.slope, &pairs);
+            }
+            let Some(next) = self.along(&at, &direction) else {
+                if pairs.is_empty() {
+                    break;
+                }
+                pairs.clear();
+                continue;
+            };
+            let s: Vec<f64> = next.z.iter().zip(&at.z).map(|(a, b)| a - b).collect();
+            let y: Vec<f64> = at.slope.iter().zip(&next.slope).map(|(a, b)| a - b).collect();
+            let gain = next.value - at.value;
+            if dot(&s, &y) > 1e-12 * dot(&y, &y) {
+                pairs.push_back((s, y));
+                if pairs.len() > MEMORY {
+                    pairs.pop_front();
+                }
+            }
+            at = next;
+            if gain < 1e-11 * (1.0 + at.value.abs()) {
+                break;
+            }
+        }
+        at
+    }
+
+    /// The first point along a direction, halving from a full step, that gains a share of what the slope promises.
+    fn along(&mut self, at: &Place, direction: &[f64]) -> Option<Place> {
+        let promised = dot(direction, &at.slope);
+        let mut step = 1.0;
+        for _ in 0..40 {
+            let z = at.z.iter().zip(direction).map(|(z, d)| z + step * d).collect();
+            if let Some(next) = self.place(z)
+                && next.value >= at.value + 1e-4 * step * promised
+            {
+                return Some(next);
+            }
+            step *= 0.5;
+        }
+        None
+    }
+
+    /// Minus the Hessian at a point; None if it is not finite.
+    fn curvature(&mut self, z: &[f64]) -> Option<Vec<f64>> {
+        let d = z.len();
+        let identity: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
+        let mut h = vec![0.0; d * d];
+        self.evaluator.hessian_vectors(z, &identity, d, &mut h);
+        self.gradients += 2 * d;
+        let minus: Vec<f64> = (0..d * d).map(|p| -0.5 * (h[p] + h[p % d * d + p / d])).collect();
+        minus.iter().all(|x| x.is_finite()).then_some(minus)
+    }
+
+    /// Newton steps while the curvature is positive definite and they gain; the curvature where they end.
+    fn polish(&mut self, mut at: Place) -> (Place, Option<Vec<f64>>) {
+        let d = at.z.len();
+        let mut curvature = self.curvature(&at.z);
+        for _ in 0..NEWTON {
+            let Some(h) = &curvature else { break };
+            let mut factor = h.clone();
+            if cholesky(&mut factor, d).is_err() {
+                break;
+            }
+            let mut step = at.slope.clone();
+            solve_cholesky(&factor, d, &mut step);
+            let decrement = dot(&step, &at.slope);
+            if decrement < 1e-22 || step.iter().any(|x| !x.is_finite()) {
+                break;
+            }
+            let z: Vec<f64> = at.z.iter().zip(&step).map(|(z, s)| z + s).collect();
+            // Within rounding of the top the value says nothing, and a full step is the right one.
+            let next = if decrement < 1e-7 { self.place(z) } else { self.along(&at, &step) };
+            let Some(next) = next else { break };
+            at = next;
+            if decrement < 1e-10 {
+                break;
+            }
+            curvature = self.curvature(&at.z);
+        }
+        (at, curvature)
+    }
+}
+
+/// The quasi-Newton direction of ascent: the slope through the remembered pairs.
+fn two_loop(slope: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
+    let mut q = slope.to_vec();
+    let mut shares = Vec::with_capacity(pairs.len());
+    for (s, y) in pairs.iter().rev() {
+        let share = dot(s, &q) / dot(s, y);
+        q.iter_mut().zip(y).for_each(|(q, y)| *q -= share * y);
+        shares.push(share);
+    }
+    let scale =
+        pairs.back().map_or_else(|| 1.0 / dot(slope, slope).sqrt().max(1.0), |(s, y)| dot(s, y) / dot(y, y));
+    q.iter_mut().for_each(|q| *q *= scale);
+    for ((s, y), share) in pairs.iter().zip(shares.iter().rev()) {
+        let back = dot(y, &q) / dot(s, y);
+        q.iter_mut().zip(s).for_each(|(q, s)| *q += (share - back) * s);
+    }
+    q
+}

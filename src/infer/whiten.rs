@@ -1,0 +1,78 @@
+//! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is not.
+
+use super::gaussian::{Factor, Gaussian};
+use crate::num::linalg::{cholesky, solve_lower_transposed_many, symmetric_eigen};
+use crate::target::Evaluator;
+
+/// Curvature below this share of the largest is rounding.
+const ROUNDING: f64 = 1e-13;
+/// Curvature of a direction that the mode says nothing about: the unit scale of unconstrained coordinates.
+const UNKNOWN: f64 = 1.0;
+/// Smallest curvature believed: a standard deviation of a thousand.
+const FLATTEST: f64 = 1e-6;
+
+/// The start with a full factor.
+pub(super) fn dense(point: Vec<f64>, curvature: Option<Vec<f64>>) -> Gaussian {
+    let d = point.len();
+    let factor = curvature
+        .and_then(|h| inverse_root(&h, d).or_else(|| regularised(&h, d).and_then(|h| inverse_root(&h, d))))
+        .unwrap_or_else(|| (0..d * d).map(|p| f64::from(p / d == p % d)).collect());
+    Gaussian { mean: point, factor: Factor::Dense(factor) }
+}
+
+/// The start with a diagonal factor.
+pub(super) fn diagonal(evaluator: &mut dyn Evaluator, point: Vec<f64>) -> Gaussian {
+    let d = point.len();
+    let (mut unit, mut column) = (vec![0.0; d], vec![0.0; d]);
+    let scales = (0..d).map(|i| {
+        unit[i] = 1.0;
+        evaluator.hessian_vectors(&point, &unit, 1, &mut column);
+        unit[i] = 0.0;
+        1.0 / believed(-column[i], 0.0).sqrt()
+    });
+    let scales = scales.collect();
+    Gaussian { mean: point, factor: Factor::Diagonal(scales) }
+}
+
+/// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite.
+///
+/// With the order of the coordinates reversed, H = L Lᵀ; put back in order, L⁻ᵀ is lower triangular.
+fn inverse_root(h: &[f64], d: usize) -> Option<Vec<f64>> {
+    let n = d * d;
+    let top = (0..d).fold(0.0_f64, |t, i| t.max(h[i * d + i].abs()));
+    let mut l: Vec<f64> = (0..n).map(|p| h[n - 1 - p]).collect();
+    cholesky(&mut l, d).ok()?;
+    if (0..d).any(|i| l[i * d + i].powi(2) < (ROUNDING * top).max(FLATTEST * 1e-2)) {
+        return None;
+    }
+    let mut inverse: Vec<f64> = (0..n).map(|p| f64::from(p / d == p % d)).collect();
+    solve_lower_transposed_many(&l, &mut inverse, [d, d]);
+    let mut c: Vec<f64> = (0..n).map(|p| inverse[n - 1 - p]).collect();
+    (0..d).for_each(|i| c[i * d + i + 1..(i + 1) * d].fill(0.0));
+    c.iter().all(|x| x.is_finite()).then_some(c)
+}
+
+/// The curvature with its eigenvalues replaced by ones that can be believed.
+fn regularised(h: &[f64], d: usize) -> Option<Vec<f64>> {
+    let eigen = symmetric_eigen(h, d)?;
+    let top = eigen.values.iter().fold(0.0_f64, |t, x| t.max(x.abs()));
+    let mut out = vec![0.0; d * d];
+    for (value, v) in eigen.values.iter().zip(eigen.vectors.chunks_exact(d)) {
+        let value = believed(*value, 1e-10 * top);
+        for i in 0..d {
+            let scaled = value * v[i];
+            out[i * d..(i + 1) * d].iter_mut().zip(v).for_each(|(o, v)| *o += scaled * v);
+        }
+    }
+    Some(out)
+}
+
+fn believed(value: f64, least: f64) -> f64 {
+    if value > least.max(FLATTEST) {
+        value
+    } else if value.is_finite() {
+        value.abs().max(UNKNOWN)
+    } else {
+        UNKNOWN
+    }
+}

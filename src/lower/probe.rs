@@ -1,0 +1,152 @@
+//! Checks a model without data: it is lowered with invented data of invented sizes, a different prime for each named size.
+//!
+//! Two sizes of different names then never meet by accident, and a shape in a message is written with the names. What
+//! depends on the invented values themselves (an index out of range, a value outside a support) is no error here: only
+//! real data can tell.
+
+use super::Lowerer;
+use crate::data::Dataset;
+use crate::source::Checked;
+use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program, StmtKind};
+use serde_json::{Map, Value as Json, json};
+
+/// Sizes to invent: primes large enough not to be written in a model.
+const PRIMES: [usize; 24] =
+    [13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109];
+
+/// Problems that only real data can have.
+const OF_DATA: [&str; 9] = [
+    "index-out-of-range",
+    "outside-support",
+    "argument-domain",
+    "data-shape",
+    "empty-interval",
+    "element-undefined",
+    "unknown-level",
+    "negative-size",
+    "out-of-bounds",
+];
+
+/// Checks names, types, shapes and supports without data.
+pub fn check(program: &Program, source: &str) -> Checked<()> {
+    let declared: Vec<&DataDecl> = program
+        .statements
+        .iter()
+        .flat_map(|s| match &s.kind {
+            StmtKind::Data(d) => d.as_slice(),
+            _ => &[],
+        })
+        .collect();
+    let mut invention = Invention::default();
+    let text = invention.data(&declared).to_string();
+    let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;
+    let mut lowerer = Lowerer::new(source, &data);
+    lowerer.size_names = invention.sizes;
+    match lowerer.program(program) {
+        Err(e) if !OF_DATA.contains(&e.code) && e.places.is_empty() => Err(vec![e]),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Named sizes and the numbers they got.
+#[derive(Default)]
+struct Invention {
+    sizes: Vec<(usize, String)>,
+}
+
+impl Invention {
+    fn data(&mut self, declared: &[&DataDecl]) -> Json {
+        let mut all = Map::new();
+        for decl in declared {
+            if let Some(levels) = &decl.ty.levels_name {
+                let n = self.size(&levels.name);
+                all.insert(levels.name.clone(), json!(n));
+            }
+            let dims: Vec<usize> = decl.ty.dims.iter().map(|e| self.extent(e)).collect();
+            match &decl.source {
+                Some(DataSource::Default(_)) => {}
+                Some(DataSource::Columns { patterns, .. }) => {
+                    let rows = dims.first().copied().unwrap_or(1);
+                    let column = value(decl, &[rows], self);
+                    for p in patterns {
+                        all.insert(p.text.replace(['*', '?'], "1"), column.clone());
+                    }
+                }
+                None => {
+                    all.insert(decl.name.name.clone(), value(decl, &dims, self));
+                }
+            }
+        }
+        Json::Object(all)
+    }
+
+    fn size(&mut self, name: &str) -> usize {
+        if let Some((n, _)) = self.sizes.iter().find(|(_, known)| known == name) {
+            return *n;
+        }
+        let n = PRIMES[self.sizes.len() % PRIMES.len()];
+        self.sizes.push((n, name.to_string()));
+        n
+    }
+
+    fn extent(&mut self, e: &Expr) -> usize {
+        use crate::syntax::ast::BinaryOp::{Add, Div, Mul, Sub};
+        match &e.kind {
+            ExprKind::Int(n) => usize::try_from(*n).unwrap_or(1),
+            ExprKind::Name(name) => self.size(name),
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.extent(a), self.extent(b));
+                match op {
+                    Add => a + b,
+                    Sub => a.saturating_sub(b),
+                    Mul => a * b,
+                    Div => a / b.max(1),
+                    _ => a,
+                }
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// A value of the declared type and shape.
+fn value(decl: &DataDecl, dims: &[usize], invention: &mut Invention) -> Json {
+    match dims {
+        [] if decl.ty.base == BaseType::Int => json!(invention.size(&decl.name.name)),
+        [] => number(decl, 0),
+        [n, rest @ ..] => (0..*n)
+            .map(|i| if rest.is_empty() { number(decl, i) } else { value(decl, rest, invention) })
+            .collect(),
+    }
+}
+
+fn number(decl: &DataDecl, i: usize) -> Json {
+    let literal = |e: &Expr| match &e.kind {
+        ExprKind::Int(n) => Some(*n as f64),
+        ExprKind::Real(x) => Some(*x),
+        _ => None,
+    };
+    let lower = decl.ty.lower.as_ref().and_then(|b| literal(&b.value));
+    let upper = decl.ty.upper.as_ref().and_then(|b| literal(&b.value));
+    match decl.ty.base {
+        BaseType::Binary => json!(i % 2),
+        BaseType::Int | BaseType::Count | BaseType::Category => {
+            json!(lower.map_or(1.0, |l| l + 1.0).round() as i64)
+        }
+        BaseType::Real
+        | BaseType::Simplex
+        | BaseType::Ordered
+        | BaseType::PositiveOrdered
+        | BaseType::UnitVector
+        | BaseType::SumToZero
+        | BaseType::CorrMatrix
+        | BaseType::CovMatrix
+        | BaseType::CholeskyCorr
+        | BaseType::CholeskyCov => json!(match (lower, upper) {
+            (Some(a), Some(b)) => a + (b - a) * (0.3 + 0.4 * (i % 7) as f64 / 7.0),
+            (Some(a), None) => a + 0.5 + 0.1 * i as f64,
+            (None, Some(b)) => b - 0.5 - 0.1 * i as f64,
+            (None, None) => 0.5 + 0.1 * i as f64,
+        }),
+    }
+}

@@ -1,0 +1,44 @@
+//! A fit as JSON.
+
+use crate::infer::{Ending, Fit, Output};
+use serde_json::{Map, Value, json as object};
+
+/// The fit, found by `path`; numbers that are not finite are null.
+pub fn json(fit: &Fit, path: &str, exit: u8) -> Value {
+    object!({
+        "status": status(fit.status),
+        "exit": exit,
+        "path": path,
+        "elbo": fit.elbo,
+        "elbo_se": fit.elbo_se,
+        "gap_nats": fit.gap_nats,
+        "khat": fit.khat,
+        "half_variance": fit.half_variance,
+        "log_evidence": fit.log_evidence,
+        "seconds": fit.seconds,
+        "gradients": fit.gradients,
+        "parameters": table(&fit.outputs),
+        "gaussian": table(&fit.gaussian),
+        "flags": fit.flags,
+    })
+}
+
+/// How a fit ended, in a word.
+fn status(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Exact => "exact",
+        Ending::Converged => "converged",
+        Ending::Budget => "budget",
+        Ending::Stopped => "stopped",
+    }
+}
+
+fn table(outputs: &[Output]) -> Value {
+    let rows = outputs.iter().map(|o| {
+        let row = object!({
+            "mean": o.mean, "sd": o.sd, "mcse": o.mcse, "q5": o.q5, "q50": o.q50, "q95": o.q95,
+        });
+        (o.name.clone(), row)
+    });
+    Value::Object(rows.collect::<Map<_, _>>())
+}

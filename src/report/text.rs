@@ -1,0 +1,51 @@
+//! A fit as a table for a terminal.
+
+use crate::infer::Fit;
+use std::fmt::Write;
+
+/// The fit as text: the quantities, then what is known of the answer.
+pub fn text(fit: &Fit, path: &str) -> String {
+    let width = fit.outputs.iter().map(|o| o.name.chars().count()).max().unwrap_or(9).max(9);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{:<width$} {:>11} {:>11} {:>11} {:>11} {:>11} {:>9}",
+        "parameter", "mean", "sd", "5%", "50%", "95%", "mcse"
+    );
+    for o in &fit.outputs {
+        let numbers: Vec<String> =
+            [o.mean, o.sd, o.q5, o.q50, o.q95].iter().map(|&x| format!("{:>11}", number(x))).collect();
+        let _ = writeln!(out, "{:<width$} {} {:>9}", o.name, numbers.join(" "), number(o.mcse));
+    }
+    let _ = writeln!(
+        out,
+        "\nELBO {:.3} ± {:.3} by {}, {} gradients, {:.3} s",
+        fit.elbo, fit.elbo_se, path, fit.gradients, fit.seconds
+    );
+    if fit.gap_nats.is_finite() {
+        let _ = writeln!(out, "estimated optimisation gap: {} nats", number(fit.gap_nats));
+    }
+    let _ = writeln!(out, "PSIS k-hat {:.2}: {}", fit.khat, verdict(fit.khat));
+    for flag in &fit.flags {
+        let _ = writeln!(out, "warning: {flag}");
+    }
+    out
+}
+
+fn verdict(khat: f64) -> &'static str {
+    match khat {
+        k if k < 0.5 => "the approximation is good, and what is left is corrected by importance weights",
+        k if k < 0.7 => "the approximation is fair, and corrected by importance weights",
+        _ => "the approximation may be poor",
+    }
+}
+
+/// Four significant digits.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
+        let places = if x == 0.0 { 3 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
+        format!("{x:.places$}")
+    } else {
+        format!("{x:.3e}")
+    }
+}

@@ -1,0 +1,101 @@
+//! Every example of the manual runs, and the reference names everything there is.
+
+use stickler::data::Dataset;
+use stickler::source::render;
+use stickler::target::{ModelTarget, Target};
+
+const MANUAL: &str = include_str!("../docs/language.md");
+const REFERENCE: &str = include_str!("../docs/reference.md");
+
+/// A fenced block: the line of its opening fence, its language and its text.
+struct Block {
+    line: usize,
+    language: String,
+    text: String,
+}
+
+/// The fenced blocks of a page, in order.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (i, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), open.as_mut()) {
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(language), None) => {
+                open = Some(Block { line: i + 1, language: language.trim().into(), text: String::new() });
+            }
+            (None, Some(block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a fenced block is not closed");
+    blocks
+}
+
+/// Each model with its data, or what is wrong with the page.
+fn examples(page: &str) -> Vec<(Block, Block)> {
+    let mut pairs = Vec::new();
+    let mut all = blocks(page).into_iter();
+    while let Some(model) = all.next() {
+        if model.language != "ppl" {
+            continue;
+        }
+        match all.next() {
+            Some(data) if data.language == "csv" || data.language == "json" => pairs.push((model, data)),
+            _ => panic!("the model in line {} of the manual is not followed by its data", model.line),
+        }
+    }
+    pairs
+}
+
+/// What is wrong with an example.
+fn problem(model: &Block, data: &Block) -> Option<String> {
+    let name = format!("data.{}", data.language);
+    let dataset = match Dataset::from_texts(&[(name.as_str(), data.text.as_str())]) {
+        Ok(dataset) => dataset,
+        Err(error) => return Some(render(&error, "model.ppl", &model.text)),
+    };
+    match ModelTarget::new(&model.text, &dataset) {
+        Ok(target) => {
+            let density = target.split(&vec![0.0; target.dimension()]).total();
+            density.is_nan().then(|| "the log density at zeros is not a number\n".into())
+        }
+        Err(errors) => Some(errors.iter().map(|e| render(e, "model.ppl", &model.text)).collect()),
+    }
+}
+
+#[test]
+fn every_example_of_the_manual_runs() {
+    let examples = examples(MANUAL);
+    assert!(examples.len() > 15, "only {} examples were found", examples.len());
+    let problems: Vec<String> = examples
+        .iter()
+        .filter_map(|(model, data)| {
+            problem(model, data).map(|p| format!("docs/language.md, line {}:\n{p}", model.line))
+        })
+        .collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Whether the reference lists a call of `name`, or the bare name between backticks.
+fn is_listed(name: &str) -> bool {
+    REFERENCE.contains(&format!("`{name}(")) || REFERENCE.contains(&format!("`{name}`"))
+}
+
+#[test]
+fn the_reference_names_everything() {
+    let distributions = stickler::dist::TABLE.iter().map(|row| row.name);
+    let functions = stickler::func::TABLE.iter().copied().flatten().map(|row| row.name);
+    let elementwise = stickler::ops::scalar::TABLE.iter().copied().flatten().map(|row| row.name);
+    let transforms = stickler::transform::TABLE.iter().map(|row| row.name);
+    let absent: Vec<&str> = distributions
+        .chain(functions)
+        .chain(elementwise)
+        .chain(transforms)
+        .filter(|name| !is_listed(name))
+        .collect();
+    assert!(absent.is_empty(), "docs/reference.md does not name {}", absent.join(", "));
+}
