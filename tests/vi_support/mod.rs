@@ -324,6 +324,22 @@ pub fn gauss_hermite(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(|k| (eigen.values[k], eigen.vectors[k * n].powi(2))).collect()
 }
 
+/// Solves a small general system by elimination with pivoting.
+fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
+    let d = b.len();
+    for k in 0..d {
+        let pivot = (k..d).max_by(|i, j| a[i * d + k].abs().total_cmp(&a[j * d + k].abs())).unwrap();
+        (0..d).for_each(|j| a.swap(k * d + j, pivot * d + j));
+        b.swap(k, pivot);
+        for i in (0..d).filter(|i| *i != k) {
+            let factor = a[i * d + k] / a[k * d + k];
+            (0..d).for_each(|j| a[i * d + j] -= factor * a[k * d + j]);
+            b[i] -= factor * b[k];
+        }
+    }
+    (0..d).map(|k| b[k] / a[k * d + k]).collect()
+}
+
 /// K and the stationary point of log p - log q_{w*}: the Hessian of the difference is Σ*⁻¹ - H(z), and H lies between the
 /// prior precision and that plus a quarter of Σ a aᵀ.
 pub fn residual_constants(model: &LinearModel) -> (f64, Vec<f64>) {
@@ -355,10 +371,8 @@ pub fn residual_constants(model: &LinearModel) -> (f64, Vec<f64>) {
             let other = slope(&moved, &mut *evaluator);
             (0..d).for_each(|i| hessian[i * d + j] = (other[i] - g[i]) / 1e-6);
         }
-        // Solve by Cramer's rule: d is 2.
-        let det = hessian[0] * hessian[3] - hessian[1] * hessian[2];
-        z[0] -= 0.5 * (hessian[3] * g[0] - hessian[1] * g[1]) / det;
-        z[1] -= 0.5 * (hessian[0] * g[1] - hessian[2] * g[0]) / det;
+        let step = solve(hessian, g);
+        (0..d).for_each(|i| z[i] -= 0.5 * step[i]);
     }
     let left = slope(&z, &mut *evaluator);
     assert!(dot(&left, &left).sqrt() < 1e-8, "no stationary point of the residual found: {left:?}");

@@ -23,12 +23,23 @@ pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// y += Σ_k a_k x_k over the rows `x_k = rows[k][..y.len()]` of a matrix with rows of length `stride`; four rows a pass,
-/// so that `y` is read and written a quarter as often.
+/// Columns that are worked on at a time, so that this part of sixteen draws stays in the first-level cache.
+pub(super) const TILE: usize = 128;
+
+/// The tiles of 0..n.
 #[inline(always)]
-pub(super) fn combine(a: impl Fn(usize) -> f64, rows: &[f64], count: usize, stride: usize, y: &mut [f64]) {
-    let n = y.len();
-    let row = |k: usize| &rows[k * stride..k * stride + n];
+pub(super) fn tiles(n: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    (0..n).step_by(TILE).map(move |first| first..(first + TILE).min(n))
+}
+
+/// y += Σ_{k < count} a(k) row(k), rows as long as y; four rows a pass, so that `y` is read and written a quarter as often.
+#[inline(always)]
+pub(super) fn combine<'a>(
+    a: impl Fn(usize) -> f64,
+    row: impl Fn(usize) -> &'a [f64],
+    count: usize,
+    y: &mut [f64],
+) {
     let mut k = 0;
     while k + 4 <= count {
         let (a0, a1, a2, a3) = (a(k), a(k + 1), a(k + 2), a(k + 3));

@@ -3,7 +3,7 @@
 //! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an eigendecomposition. The
 //! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor.
 
-use super::kernel::{axpy, combine, prox_of_minus_log, wide};
+use super::kernel::{axpy, combine, prox_of_minus_log, tiles, wide};
 use super::{Factor, ProxWith, Sizes, Space};
 use crate::num::linalg::{
     add_product_lower, cholesky, dot, log_det_cholesky, solve_cholesky, solve_lower_transposed_many,
@@ -118,10 +118,12 @@ impl Factor for Symmetric {
     fn multiply(&self, _: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
         let d = self.d;
         wide(|| {
-            for i in 0..d {
-                let row = &self.dense[i * d..(i + 1) * d];
-                for b in 0..draws {
-                    out[b * d + i] += dot(row, &u[b * d..(b + 1) * d]);
+            for tile in tiles(d) {
+                for i in 0..d {
+                    let row = &self.dense[i * d + tile.start..i * d + tile.end];
+                    for b in 0..draws {
+                        out[b * d + i] += dot(row, &u[b * d + tile.start..b * d + tile.end]);
+                    }
                 }
             }
         });
@@ -133,23 +135,30 @@ impl Factor for Symmetric {
         }
     }
 
+    /// Row i of ½(s uᵀ + u sᵀ); the packed form holds it up to the diagonal, times √2 before it.
     fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
-        let (d, half) = (self.d, 0.5 * scale);
+        let d = self.d;
+        let half = if self.full { 0.5 * scale } else { 0.5 * SQRT_2 * scale };
         wide(|| {
-            for i in 0..d {
-                // Row i of ½(s uᵀ + u sᵀ); the packed form holds it up to the diagonal, times √2 before it.
-                if self.full {
-                    let row = &mut g[i * d..(i + 1) * d];
-                    combine(|b| half * s[b * d + i], u, draws, d, row);
-                    combine(|b| half * u[b * d + i], s, draws, d, row);
-                } else {
-                    let row = &mut g[packed(i, 0)..packed(i, i)];
-                    combine(|b| SQRT_2 * half * s[b * d + i], u, draws, d, row);
-                    combine(|b| SQRT_2 * half * u[b * d + i], s, draws, d, row);
-                    g[packed(i, i)] += scale * (0..draws).map(|b| s[b * d + i] * u[b * d + i]).sum::<f64>();
+            for tile in tiles(d) {
+                for i in 0..d {
+                    let end = if self.full { tile.end } else { tile.end.min(i) };
+                    if end <= tile.start {
+                        continue;
+                    }
+                    let start = if self.full { i * d } else { packed(i, 0) };
+                    let row = &mut g[start + tile.start..start + end];
+                    let part = |b: usize| b * d + tile.start..b * d + end;
+                    combine(|b| half * s[b * d + i], |b| &u[part(b)], draws, row);
+                    combine(|b| half * u[b * d + i], |b| &s[part(b)], draws, row);
                 }
             }
         });
+        if !self.full {
+            for i in 0..d {
+                g[packed(i, i)] += scale * (0..draws).map(|b| s[b * d + i] * u[b * d + i]).sum::<f64>();
+            }
+        }
     }
 
     /// C⁻¹ = L⁻ᵀ L⁻¹.
@@ -192,7 +201,7 @@ impl Factor for Symmetric {
             row.fill(0.0);
             let value = |k: usize| prox_of_minus_log(eigen.values[k], gamma).max(floor);
             let weight = |k: usize| value(k) * eigen.vectors[k * d + i];
-            combine(weight, &eigen.vectors, d, d, row);
+            combine(weight, |k| &eigen.vectors[k * d..(k + 1) * d], d, row);
         }
         self.store(c)
     }

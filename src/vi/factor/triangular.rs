@@ -1,6 +1,6 @@
 //! Lower triangular factors: packed by rows, or a full matrix whose upper triangle is clamped to zero.
 
-use super::kernel::{axpy, combine, prox_of_minus_log, wide};
+use super::kernel::{axpy, combine, prox_of_minus_log, tiles, wide};
 use super::{Factor, ProxWith, Sizes, Space};
 use crate::num::linalg::dot;
 
@@ -23,6 +23,9 @@ pub(super) const FULL: Space = Space {
     full_rank: true,
     make: |d| Box::new(Triangular { d, full: true }),
 };
+
+/// Rows of a back substitution that are worked on together.
+const BLOCK: usize = 32;
 
 struct Triangular {
     d: usize,
@@ -73,26 +76,41 @@ impl Factor for Triangular {
     }
 
     fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
+        let d = self.d;
         wide(|| {
-            for i in 0..self.d {
-                let row = self.row(c, i);
-                for b in 0..draws {
-                    out[b * self.d + i] += dot(row, &u[b * self.d..=b * self.d + i]);
+            for tile in tiles(d) {
+                for i in tile.start..d {
+                    let end = tile.end.min(i + 1);
+                    let row = &self.row(c, i)[tile.start..end];
+                    for b in 0..draws {
+                        out[b * d + i] += dot(row, &u[b * d + tile.start..b * d + end]);
+                    }
                 }
             }
         });
     }
 
-    /// Back substitution with the rows of C as the columns of Cᵀ.
+    /// Back substitution with the rows of C as the columns of Cᵀ, a block of rows at a time: first among themselves, then
+    /// what they take from all coordinates before them.
     fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize) {
+        let d = self.d;
         wide(|| {
-            for i in (0..self.d).rev() {
-                let row = self.row(c, i);
-                for b in 0..draws {
-                    let x = &mut x[b * self.d..=b * self.d + i];
-                    let value = x[i] / row[i];
-                    x[i] = value;
-                    axpy(-value, &row[..i], &mut x[..i]);
+            for first in (0..d).step_by(BLOCK).rev() {
+                let last = (first + BLOCK).min(d);
+                for x in x.chunks_exact_mut(d).take(draws) {
+                    for i in (first..last).rev() {
+                        let row = self.row(c, i);
+                        x[i] /= row[i];
+                        let value = x[i];
+                        axpy(-value, &row[first..i], &mut x[first..i]);
+                    }
+                }
+                for tile in tiles(first) {
+                    for x in x.chunks_exact_mut(d).take(draws) {
+                        let (before, solved) = x.split_at_mut(first);
+                        let row = |k: usize| &self.row(c, first + k)[tile.clone()];
+                        combine(|k| -solved[k], row, last - first, &mut before[tile.clone()]);
+                    }
                 }
             }
         });
@@ -101,9 +119,12 @@ impl Factor for Triangular {
     fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
         let d = self.d;
         wide(|| {
-            for i in 0..d {
-                let start = self.start(i);
-                combine(|b| scale * s[b * d + i], u, draws, d, &mut g[start..=start + i]);
+            for tile in tiles(d) {
+                for i in tile.start..d {
+                    let (start, end) = (self.start(i), tile.end.min(i + 1));
+                    let row = |b: usize| &u[b * d + tile.start..b * d + end];
+                    combine(|b| scale * s[b * d + i], row, draws, &mut g[start + tile.start..start + end]);
+                }
             }
         });
     }
