@@ -7,9 +7,15 @@ use crate::ops::scalar::scalar_row;
 
 scalar_row! {
     LOG_FACTORIAL = "log_factorial"(x), "-log x!: the part of a count's density that depends on data alone";
-    value -(x.shift(1.0).lgamma());
+    value -lfactorial(x);
     slopes(_y) [-(x.shift(1.0).digamma())];
     probes [&[0.0], &[3.0], &[1e6]]
+}
+
+/// log k!, exactly 0 at 0 and 1: a probability that is nearly 1 is told from 1 by its log.
+#[inline(always)]
+pub(super) fn lfactorial<T: Real>(k: T) -> T {
+    k.lift1(sf::lgamma1p, |k| sf::digamma(k + 1.0))
 }
 
 scalar_row! {

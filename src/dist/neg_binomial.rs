@@ -43,7 +43,7 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [alpha, beta]: [T; 2]) -> T {
-        count::lrise(k, alpha) + log_joint(k, alpha, beta) - k.shift(1.0).lgamma()
+        count::lrise(k, alpha) + log_joint(k, alpha, beta) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [alpha, beta]: [T; 2]) -> (T, T) {
         (k + alpha, k.shift(1.0) * beta.shift(1.0))

@@ -54,7 +54,7 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [mu, phi]: [T; 2]) -> T {
-        count::lrise(k, phi) + log_joint(k, mu, phi) - k.shift(1.0).lgamma()
+        count::lrise(k, phi) + log_joint(k, mu, phi) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [mu, phi]: [T; 2]) -> (T, T) {
         ((k / phi).shift(1.0) * mu, k.shift(1.0) * (mu / phi).shift(1.0))

@@ -48,7 +48,7 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [eta, phi]: [T; 2]) -> T {
-        count::lrise(k, phi) + log_joint(k, eta, phi) - k.shift(1.0).lgamma()
+        count::lrise(k, phi) + log_joint(k, eta, phi) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [eta, phi]: [T; 2]) -> (T, T) {
         ((k + phi) * (eta - phi.ln()).inv_logit(), k.shift(1.0))

@@ -1,9 +1,9 @@
 //! The Poisson distribution, by rate.
 
 use super::count::LOG_FACTORIAL;
-use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
+use super::{count, draw};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 
@@ -36,7 +36,7 @@ struct Sum;
 
 impl Counts<1> for Sum {
     fn log_pmf<T: Real>(k: T, [lambda]: [T; 1]) -> T {
-        k.xlogy(lambda) - lambda - k.shift(1.0).lgamma()
+        k.xlogy(lambda) - lambda - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [lambda]: [T; 1]) -> (T, T) {
         (lambda, k.shift(1.0))

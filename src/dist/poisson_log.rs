@@ -1,9 +1,9 @@
 //! The Poisson distribution, by log rate: the likelihood of a log-linear model.
 
 use super::count::LOG_FACTORIAL;
-use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
+use super::{count, draw};
 use crate::num::real::Real;
 use crate::ops::scalar::scalar_row;
 
@@ -33,7 +33,7 @@ struct Sum;
 
 impl Counts<1> for Sum {
     fn log_pmf<T: Real>(k: T, [alpha]: [T; 1]) -> T {
-        k * alpha - alpha.exp() - k.shift(1.0).lgamma()
+        k * alpha - alpha.exp() - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [alpha]: [T; 1]) -> (T, T) {
         (alpha.exp(), k.shift(1.0))
