@@ -25,7 +25,7 @@ impl Lowerer<'_> {
                 let x = self.expr(x)?;
                 Ok(Value::integer(self.b.unary(&scalar::NOT, x.node), x.from_data))
             }
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
             ExprKind::Transpose(x) => {
                 let x = self.expr(x)?;
                 Ok(Value { node: self.b.transpose(x.node), ..x })
@@ -36,17 +36,15 @@ impl Lowerer<'_> {
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, e: &Expr) -> Result<Value> {
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Value> {
         if let Some(value) = self.level_comparison(op, left, right)? {
             return Ok(value);
         }
         let (a, b) = (self.expr(left)?, self.expr(right)?);
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
-            return Ok(Value {
-                integer: a.integer && b.integer,
-                ..Value::real(at(self.b.matmul(a.node, b.node), e.span)?, from_data)
-            });
+            let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(op, left, &a, right, &b))?;
+            return Ok(Value { node, integer: a.integer && b.integer, from_data, levels: None });
         }
         let row = row_of(op);
         let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(op, left, &a, right, &b))?;
@@ -80,7 +78,7 @@ impl Lowerer<'_> {
         .label(right.span, format!("this has shape {}", self.shape(db)));
         if op == BinaryOp::Mul {
             return error.help(
-                "`*` is the matrix product of matrices and vectors; `.*` multiplies element by element",
+                "`*` of a matrix with a matrix or vector is the matrix product, whose inner sizes must agree; `.*` multiplies element by element",
             );
         }
         error.note("shapes align at the last axis; an axis of size 1 is repeated")

@@ -141,6 +141,8 @@ struct Lowerer<'d> {
     derived: Vec<Named>,
     predicted: Vec<Predicted>,
     calls: Vec<String>,
+    /// Names of parameters and definitions anywhere in the model, with where they are declared.
+    declared: Vec<(String, Span)>,
     /// Names of sizes, when the sizes themselves were invented to check a model without data.
     size_names: Vec<(usize, String)>,
 }
@@ -158,12 +160,14 @@ impl<'d> Lowerer<'d> {
             derived: Vec::new(),
             predicted: Vec::new(),
             calls: Vec::new(),
+            declared: Vec::new(),
             size_names: Vec::new(),
         }
     }
 
     fn program(&mut self, program: &Program) -> Result<()> {
         every_parameter_has_a_prior(program)?;
+        self.declared = program.statements.iter().filter_map(declared_name).collect();
         self.bind_data(program)?;
         self.statements(&program.statements)
     }
@@ -215,6 +219,23 @@ fn every_parameter_has_a_prior(program: &Program) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The name that a statement declares.
+fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
+    let name = match &stmt.kind {
+        StmtKind::Param(p) => &p.name,
+        StmtKind::Let(l) => &l.name,
+        StmtKind::Derive(d) => &d.name,
+        StmtKind::Data(_)
+        | StmtKind::For(_)
+        | StmtKind::If(_)
+        | StmtKind::Fn(_)
+        | StmtKind::Sample(_)
+        | StmtKind::Target(_)
+        | StmtKind::Predict(_) => return None,
+    };
+    Some((name.name.clone(), name.span))
 }
 
 /// Names that stand, whole or in part, on the left of some `~`.

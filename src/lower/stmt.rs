@@ -162,6 +162,15 @@ impl Lowerer<'_> {
                 "a function sees only its arguments and sizes: pass `{name}` to `{function}`"
             ));
         }
+        if let Some((_, declared)) = self.declared.iter().find(|(known, _)| known == name) {
+            return Diagnostic::error(
+                "used-before-declaration",
+                format!("`{name}` is used before it is declared"),
+            )
+            .label(span, "")
+            .label(*declared, "declared here")
+            .help("statements are read from top to bottom: move the declaration up");
+        }
         if let Some(ours) = crate::func::stan_name(name) {
             return error.help(ours);
         }
