@@ -160,7 +160,8 @@ fn draws_of_matrices_have_their_moments() {
 fn draws_of_gaussian_processes_have_their_covariance() {
     let x = [0.0_f64, 0.4, 1.1];
     let (alpha, rho, jitter) = (1.3, 0.7, 0.01);
-    let forms: [(&str, fn(f64, f64) -> f64); 4] = [
+    type Form = (&'static str, fn(f64, f64) -> f64);
+    let forms: [Form; 4] = [
         ("gp_exp_quad", |d, r| (-d * d / (2.0 * r * r)).exp()),
         ("gp_matern32", |d, r| (1.0 + 3f64.sqrt() * d / r) * (-(3f64.sqrt()) * d / r).exp()),
         ("gp_matern52", |d, r| {
@@ -190,9 +191,8 @@ fn log_abs_det(mut a: Vec<Vec<f64>>) -> f64 {
         total += a[c][c].abs().ln();
         for r in c + 1..n {
             let factor = a[r][c] / a[c][c];
-            for k in c..n {
-                a[r][k] -= factor * a[c][k];
-            }
+            let top = a[c].clone();
+            a[r].iter_mut().zip(&top).skip(c).for_each(|(x, t)| *x -= factor * t);
         }
     }
     total

@@ -89,7 +89,7 @@ macro_rules! gp_row {
             name: $name,
             doc: $doc,
             formula: concat!(
-                "multi_normal_lpdf(f, rep_vector(0, size(f)), ", $kernel, " + jitter * identity_matrix(size(f)))"
+                "multi_normal_lpdf(f, zeros(size(f)), ", $kernel, " + jitter * identity(size(f)))"
             ),
             args: &[gp::POINTS, gp::ALPHA, gp::RHO, $($extra,)* gp::JITTER],
             support: Support::REAL,

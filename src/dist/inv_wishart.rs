@@ -30,9 +30,9 @@ fn density(b: &mut Builder, x: NodeId, nu: NodeId, s: NodeId) -> Result<NodeId, 
 pub static ROW: Distribution = Distribution {
     name: "inv_wishart",
     doc: "covariance matrices whose inverses are wishart(nu, inverse(S)); mean S / (nu - K - 1)",
-    formula: "-0.5 * (nu + size(x, 1) + 1) * logdet(x) - 0.5 * trace(solve(x, S)) + 0.5 * nu * logdet(S) \
-              - 0.5 * nu * size(x, 1) * log(2) - 0.25 * size(x, 1) * (size(x, 1) - 1) * log(pi()) \
-              - sum(lgamma(0.5 * (nu + 1 - seq(1, size(x, 1)))))",
+    formula: "-0.5 * (nu + rows(x) + 1) * logdet(x) - 0.5 * trace(solve(x, S)) + 0.5 * nu * logdet(S) \
+              - 0.5 * nu * rows(x) * log(2) - 0.25 * rows(x) * (rows(x) - 1) * log(pi()) \
+              - sum(lgamma(0.5 * (nu + 1 - seq(1, rows(x)))))",
     args: &[
         ArgSpec { name: "nu", domain: Domain::Positive, rank: 0, default: None },
         ArgSpec { name: "S", domain: Domain::Covariance, rank: 2, default: None },

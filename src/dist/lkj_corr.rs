@@ -25,9 +25,9 @@ fn density(b: &mut Builder, x: NodeId, eta: NodeId) -> Result<NodeId, BuildError
 pub static ROW: Distribution = Distribution {
     name: "lkj_corr",
     doc: "correlation matrices with density proportional to determinant^(eta - 1)",
-    formula: "(eta - 1) * logdet(x) + (size(x, 1) - 1) * lgamma(eta + 0.5 * (size(x, 1) - 1)) \
-              - sum(0.5 * seq(1, size(x, 1) - 1) * log(pi()) \
-              + lgamma(eta + 0.5 * (size(x, 1) - 1 - seq(1, size(x, 1) - 1))))",
+    formula: "(eta - 1) * logdet(x) + (rows(x) - 1) * lgamma(eta + 0.5 * (rows(x) - 1)) \
+              - sum(0.5 * seq(1, rows(x) - 1) * log(pi()) \
+              + lgamma(eta + 0.5 * (rows(x) - 1 - seq(1, rows(x) - 1))))",
     args: &[ArgSpec { name: "eta", domain: Domain::Positive, rank: 0, default: None }],
     support: Support::CorrMatrix,
     discrete: false,

@@ -69,10 +69,10 @@ pub(super) fn sample(rng: &mut ChaCha8Rng, eta: f64, out: &mut [f64]) {
 pub static ROW: Distribution = Distribution {
     name: "lkj_corr_cholesky",
     doc: "Cholesky factors of correlation matrices whose density is proportional to determinant^(eta - 1)",
-    formula: "sum((size(x, 1) - 2 - seq(2, size(x, 1)) + 2 * eta) .* log(diagonal(x)[2..size(x, 1)])) \
-              + (size(x, 1) - 1) * lgamma(eta + 0.5 * (size(x, 1) - 1)) \
-              - sum(0.5 * seq(1, size(x, 1) - 1) * log(pi()) \
-              + lgamma(eta + 0.5 * (size(x, 1) - 1 - seq(1, size(x, 1) - 1))))",
+    formula: "sum((rows(x) - 2 - seq(2, rows(x)) + 2 * eta) .* log(diag(x)[2..rows(x)])) \
+              + (rows(x) - 1) * lgamma(eta + 0.5 * (rows(x) - 1)) \
+              - sum(0.5 * seq(1, rows(x) - 1) * log(pi()) \
+              + lgamma(eta + 0.5 * (rows(x) - 1 - seq(1, rows(x) - 1))))",
     args: &[ArgSpec { name: "eta", domain: Domain::Positive, rank: 0, default: None }],
     support: Support::CholeskyCorr,
     discrete: false,

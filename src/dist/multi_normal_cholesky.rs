@@ -35,7 +35,7 @@ pub(super) fn transform(b: &mut Builder, z: NodeId, mu: NodeId, l: NodeId) -> Re
 pub static ROW: Distribution = Distribution {
     name: "multi_normal_cholesky",
     doc: "vectors with mean mu and covariance L * L'",
-    formula: "-0.5 * sum(solve_lower(L, x - mu)^2) - sum(log(diagonal(L))) - 0.5 * size(x) * log(2 * pi())",
+    formula: "-0.5 * sum(solve_lower(L, x - mu)^2) - sum(log(diag(L))) - 0.5 * size(x) * log(2 * pi())",
     args: &[
         ArgSpec { name: "mu", domain: Domain::Real, rank: 1, default: None },
         ArgSpec { name: "L", domain: Domain::CholeskyFactor, rank: 2, default: None },

@@ -21,8 +21,7 @@ scalar_row! {
 pub static ROW: Distribution = Distribution {
     name: "ordered_logistic",
     doc: "category 1, ..., K: the interval between cut-points c in which eta plus logistic noise falls",
-    formula: "log(where(x > 1, inv_logit(eta - c[max([x - 1, 1])]), 1) \
-              - where(x <= size(c), inv_logit(eta - c[min([x, size(c)])]), 0))",
+    formula: "log(inv_logit(eta - concat(-inf, c)[x]) - inv_logit(eta - concat(c, inf)[x]))",
     args: &[
         ArgSpec { name: "eta", domain: Domain::Real, rank: 0, default: None },
         ArgSpec { name: "c", domain: Domain::Ordered, rank: 1, default: None },

@@ -41,8 +41,7 @@ fn edge<T: Real>(z: T, log_p: T) -> T {
 pub static ROW: Distribution = Distribution {
     name: "ordered_probit",
     doc: "category 1, ..., K: the interval between cut-points c in which eta plus standard normal noise falls",
-    formula: "log(where(x > 1, Phi(eta - c[max([x - 1, 1])]), 1) \
-              - where(x <= size(c), Phi(eta - c[min([x, size(c)])]), 0))",
+    formula: "log(Phi(eta - concat(-inf, c)[x]) - Phi(eta - concat(c, inf)[x]))",
     args: &[
         ArgSpec { name: "eta", domain: Domain::Real, rank: 0, default: None },
         ArgSpec { name: "c", domain: Domain::Ordered, rank: 1, default: None },

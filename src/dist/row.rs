@@ -10,8 +10,8 @@ pub struct Distribution {
     pub name: &'static str,
     /// One line for the manual.
     pub doc: &'static str,
-    /// The log density in the language itself, in terms of `x` and the arguments' names: what the manual prints and
-    /// what the kernel is tested against.
+    /// The log density in the language itself, in terms of `x` and the arguments' names (of `f`, where an argument is
+    /// called `x`): what the manual prints and what the kernel is tested against.
     pub formula: &'static str,
     /// Its arguments, in order.
     pub args: &'static [ArgSpec],

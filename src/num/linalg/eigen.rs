@@ -8,7 +8,7 @@ use super::tridiagonal::Tridiagonal;
 use crate::num::real::{F8, LANES};
 use rayon::prelude::*;
 
-/// A = Σ_k values[k] v_k v_kᵀ, values in ascending order.
+/// A = Σ_k values\[k\] v_k v_kᵀ, values in ascending order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigen {
     /// Eigenvalues, smallest first.

@@ -7,7 +7,7 @@ use crate::facts::{Shape, show};
 use crate::num::real::Real;
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 
-/// log p(observations) from how states start [K], how they move [K, K] (row: from, column: to) and the log density of each
+/// log p(observations) from how states start `[K]`, how they move `[K, K]` (row: from, column: to) and the log density of each
 /// observation in each state [N, K].
 ///
 /// Filtered probabilities are kept scaled to sum to one at each step, which costs K exponentials a step instead of K². A

@@ -7,7 +7,7 @@ use crate::facts::{Shape, show};
 use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 
-/// A⁻¹ B for a square A; B is a vector [K] or a matrix [K, M]. A singular A gives no finite numbers.
+/// A⁻¹ B for a square A; B is a vector `[K]` or a matrix [K, M]. A singular A gives no finite numbers.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Solve;
 

@@ -8,7 +8,7 @@ use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 use std::cell::Cell;
 
-/// L⁻¹ b for a lower triangular L, the first argument; the second is one vector [K] or many. What stands above the
+/// L⁻¹ b for a lower triangular L, the first argument; the second is one vector `[K]` or many. What stands above the
 /// diagonal of L is not read.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct TriangularSolve {
