@@ -21,7 +21,7 @@ use stickler::vi::noise::Geometry;
 use stickler::vi::{Choice, Config, Estimate, Row, Start, fit};
 use support::*;
 
-const SEEDS: u64 = 8;
+const SEEDS: u64 = 16;
 
 fn main() -> io::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "convergence".into()));
