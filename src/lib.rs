@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`num`] | special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams |
 //! | [`source`] | spans, diagnostics, the one renderer |
-//! | [`facts`] | sizes and shapes, known or symbolic: lattices only |
+//! | [`facts`] | sizes and shapes, known or symbolic; intervals and bounds on derivatives: lattices only |
 //! | [`ops`] | every operation: shape rule, forward, reverse; one family a file |
 //! | [`graph`] | interned array-valued nodes, the builder, text and dot dumps |
 //! | [`transform`] | constrained and unconstrained coordinates, one constraint a file |

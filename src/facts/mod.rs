@@ -1,5 +1,9 @@
 //! What can be known about values before they are computed: lattices only.
 
+mod interval;
+mod jet;
 mod size;
 
+pub use interval::Interval;
+pub use jet::Jet;
 pub use size::{Shape, Size, broadcast, show};

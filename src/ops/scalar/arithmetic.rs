@@ -1,6 +1,7 @@
 //! Arithmetic: the operators of the language and the plain functions of one or two numbers.
 
-use super::{ScalarRow, scalar_row};
+use super::{Facts, ScalarRow, scalar_row};
+use crate::facts::{Interval, Jet};
 
 scalar_row! { ADD = "add"(a, b), "a + b"; value a + b; slopes(_y) [T::one(), T::one()]; probes [&[1.0, -2.0], &[1e10, 1e-10]] }
 scalar_row! { SUB = "sub"(a, b), "a - b"; value a - b; slopes(_y) [T::one(), -T::one()]; probes [&[1.0, -2.0], &[3.5, 3.0]] }
@@ -19,7 +20,7 @@ scalar_row! {
     probes [&[1.5, -2.0], &[0.3, 0.7], &[7.0, 3.0]]
 }
 scalar_row! { NEG = "neg"(a), "-a"; value -a; slopes(_y) [-T::one()]; probes [&[1.5], &[-2.0]] }
-scalar_row! { SQUARE = "square"(x), "x squared"; value x.square(); slopes(_y) [x.scale(2.0)]; probes [&[1.5], &[-2.0]] }
+scalar_row! { SQUARE = "square"(x), "x squared"; value x.square(); slopes(_y) [x.scale(2.0)]; probes [&[1.5], &[-2.0]]; facts Facts::of(|x, _| Some(Jet::new(x[0].square(), x[0].scale(2.0), Interval::point(2.0)))) }
 scalar_row! {
     INV = "inv"(x), "1 / x"; value x.recip(); slopes(y) [-y.square()]; probes [&[1.5], &[-2.0], &[1e-3]]
 }

@@ -1,9 +1,15 @@
 //! Elementary functions and the links of generalised linear models.
 
-use super::{ScalarRow, scalar_row};
+use super::{Facts, ScalarRow, scalar_row};
+use crate::facts::{Interval, Jet};
+use crate::num::special as sf;
 
-scalar_row! { EXP = "exp"(x), "e to the power x"; value x.exp(); slopes(y) [y]; probes [&[0.5], &[-30.0], &[20.0]] }
-scalar_row! { LOG = "log"(x), "natural logarithm"; value x.ln(); slopes(_y) [x.recip()]; probes [&[0.5], &[1e-8], &[1e8]] }
+scalar_row! { EXP = "exp"(x), "e to the power x"; value x.exp(); slopes(y) [y]; probes [&[0.5], &[-30.0], &[20.0]]; facts Facts::of(|x, _| { let e = x[0].rising(f64::exp); Some(Jet::new(e, e, e)) }) }
+scalar_row! { LOG = "log"(x), "natural logarithm"; value x.ln(); slopes(_y) [x.recip()]; probes [&[0.5], &[1e-8], &[1e8]];
+    facts Facts::of(|x, _| {
+        x[0].is_nonnegative().then(|| Jet::new(x[0].rising(f64::ln), x[0].falling(f64::recip), x[0].rising(|x| -(x * x).recip())))
+    })
+}
 scalar_row! { EXP2 = "exp2"(x), "2 to the power x"; value x.scale(std::f64::consts::LN_2).exp(); slopes(y) [y.scale(std::f64::consts::LN_2)]; probes [&[0.5], &[-3.0]] }
 scalar_row! { LOG2 = "log2"(x), "logarithm to base 2"; value x.ln().scale(std::f64::consts::LOG2_E); slopes(_y) [x.recip().scale(std::f64::consts::LOG2_E)]; probes [&[0.5], &[9.0]] }
 scalar_row! { LOG10 = "log10"(x), "logarithm to base 10"; value x.ln().scale(std::f64::consts::LOG10_E); slopes(_y) [x.recip().scale(std::f64::consts::LOG10_E)]; probes [&[0.5], &[9.0]] }
@@ -13,7 +19,9 @@ scalar_row! { CBRT = "cbrt"(x), "cube root"; value x.lift1(f64::cbrt, |x| 1.0 / 
 scalar_row! { LOG1P = "log1p"(x), "log(1 + x), accurate near zero"; value x.log1p(); slopes(_y) [x.shift(1.0).recip()]; probes [&[0.5], &[-0.9], &[1e-9]] }
 scalar_row! { LOG1M = "log1m"(x), "log(1 - x), accurate near zero"; value (-x).log1p(); slopes(_y) [x.shift(-1.0).recip()]; probes [&[0.5], &[-3.0], &[1e-9]] }
 scalar_row! { EXPM1 = "expm1"(x), "exp(x) - 1, accurate near zero"; value x.expm1(); slopes(y) [y.shift(1.0)]; probes [&[0.5], &[-30.0], &[1e-9]] }
-scalar_row! { LOG1P_EXP = "log1p_exp"(x), "log(1 + exp(x)) without overflow"; value x.log1p_exp(); slopes(_y) [x.inv_logit()]; probes [&[0.5], &[-40.0], &[50.0]] }
+scalar_row! { LOG1P_EXP = "log1p_exp"(x), "log(1 + exp(x)) without overflow"; value x.log1p_exp(); slopes(_y) [x.inv_logit()]; probes [&[0.5], &[-40.0], &[50.0]];
+    facts Facts::of(|x, _| Some(Jet::new(x[0].rising(sf::log1p_exp), x[0].rising(sf::inv_logit), Interval::new(0.0, 0.25))))
+}
 scalar_row! { LOG1M_EXP = "log1m_exp"(x), "log(1 - exp(x)) for x < 0"; value x.log1m_exp(); slopes(_y) [-((-x).expm1().recip())]; probes [&[-0.1], &[-40.0], &[-1e-6]] }
 scalar_row! { INV_LOGIT = "inv_logit"(x), "1 / (1 + exp(-x))"; value x.inv_logit(); slopes(y) [y * (-x).inv_logit()]; probes [&[0.5], &[-30.0], &[30.0]] }
 scalar_row! { LOG_INV_LOGIT = "log_inv_logit"(x), "log of inv_logit(x)"; value -((-x).log1p_exp()); slopes(_y) [(-x).inv_logit()]; probes [&[0.5], &[-30.0], &[30.0]] }

@@ -1,6 +1,7 @@
 //! A row of the table of elementwise functions.
 
 use super::tile::ScalarKernel;
+use crate::facts::{Interval, Jet};
 use crate::num::real::Real;
 
 /// A smooth (almost everywhere) function of `N` numbers.
@@ -31,6 +32,33 @@ pub struct ScalarRow {
     pub kernel: &'static dyn ScalarKernel,
     /// Points at which the table tests probe it: inside the domain, in the tails too, away from kinks.
     pub probes: &'static [&'static [f64]],
+    /// What is known of its derivatives everywhere, where something is.
+    pub facts: Option<Facts>,
+}
+
+/// What is known of an elementwise function for all arguments at once. `certify` rests on these: each must be proved, and
+/// the table tests hold each against sampled derivatives.
+pub struct Facts {
+    /// Two arguments that it depends on only through their difference, first minus second.
+    pub difference: Option<(usize, usize)>,
+    /// Bounds as a function of argument `k` alone, when that argument may be any of `args[k]` and the others are the points
+    /// `args[j]`; None where nothing is known.
+    pub jet: fn(args: &[Interval], k: usize) -> Option<Jet>,
+}
+
+impl Facts {
+    /// Facts of a function of one number, from the interval in which its argument lies.
+    pub const fn of(jet: fn(args: &[Interval], k: usize) -> Option<Jet>) -> Option<Self> {
+        Some(Self { difference: None, jet })
+    }
+
+    /// The same for a function that depends on arguments `pair` through their difference.
+    pub const fn difference(
+        pair: (usize, usize),
+        jet: fn(args: &[Interval], k: usize) -> Option<Jet>,
+    ) -> Option<Self> {
+        Some(Self { difference: Some(pair), jet })
+    }
 }
 
 impl std::fmt::Debug for ScalarRow {
@@ -50,10 +78,11 @@ impl Eq for ScalarRow {}
 
 /// Defines an elementwise function: a public static row, and the type that carries its code.
 ///
-/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`
+/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last `facts`
+/// says what is known of its derivatives everywhere.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
-     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr; probes $probes:expr) => {
+     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr; probes $probes:expr $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
@@ -83,9 +112,12 @@ macro_rules! scalar_row {
                 doc: $doc,
                 kernel: &$crate::ops::scalar::Tile::<Code, { $crate::ops::scalar::scalar_row!(@count $($arg)+) }>::NEW,
                 probes: { const P: &[&[f64]] = &$probes; P },
+                facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
             }
         };
     };
+    (@facts) => { None };
+    (@facts $facts:expr) => { $facts };
     (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };
 }
 pub(crate) use scalar_row;
