@@ -1,6 +1,7 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
 mod args;
+mod certify;
 mod check;
 mod dump;
 mod fit;
@@ -37,6 +38,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Fit(args) => fit::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Methods => {
             for method in <crate::vi::Method as crate::vi::Row>::table() {
                 println!("{:<22} {}", method.name, method.doc);
