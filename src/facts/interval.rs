@@ -23,7 +23,8 @@ impl Interval {
 
     /// The numbers from `lo` to `hi`; every number if an end is not a number or they are the wrong way round.
     pub fn new(lo: f64, hi: f64) -> Self {
-        if lo <= hi { Self { lo, hi } } else { Self::REAL }
+        // Adding 0 turns -0 into 0, whose reciprocal has the sign that a bound needs.
+        if lo <= hi { Self { lo: lo + 0.0, hi: hi + 0.0 } } else { Self::REAL }
     }
 
     /// One number.
@@ -61,6 +62,23 @@ impl Interval {
         self * Self::point(c)
     }
 
+    /// Every number of it plus `c`.
+    pub fn shift(self, c: f64) -> Self {
+        self + Self::point(c)
+    }
+
+    /// The absolute values of its numbers.
+    pub fn abs(self) -> Self {
+        let (a, b) = (self.lo.abs(), self.hi.abs());
+        if self.contains(0.0) { Self::new(0.0, a.max(b)) } else { Self::new(a.min(b), a.max(b)) }
+    }
+
+    /// The image under a function that is monotone on it, either way.
+    pub fn monotone(self, f: impl Fn(f64) -> f64) -> Self {
+        let (a, b) = (f(self.lo), f(self.hi));
+        if a <= b { Self::new(a, b) } else { Self::new(b, a) }
+    }
+
     /// The squares of its numbers.
     pub fn square(self) -> Self {
         let (a, b) = (self.lo * self.lo, self.hi * self.hi);
@@ -88,7 +106,7 @@ impl Add for Interval {
 impl Neg for Interval {
     type Output = Interval;
     fn neg(self) -> Self {
-        Self { lo: -self.hi, hi: -self.lo }
+        Self { lo: 0.0 - self.hi, hi: 0.0 - self.lo }
     }
 }
 

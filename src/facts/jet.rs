@@ -27,6 +27,39 @@ impl Jet {
         Self { value, slope, curvature }
     }
 
+    /// `slope` x + `constant` for x in `range`.
+    pub fn linear(range: Interval, slope: f64, constant: f64) -> Self {
+        Self::identity(range).scaled(slope).shifted(constant)
+    }
+
+    /// A number, whatever the argument.
+    pub fn constant(c: f64) -> Self {
+        Self { value: Interval::point(c), slope: Interval::ZERO, curvature: Interval::ZERO }
+    }
+
+    /// The function times `c`.
+    pub fn scaled(self, c: f64) -> Self {
+        if !c.is_finite() {
+            return Self::UNKNOWN;
+        }
+        Self { value: self.value.scale(c), slope: self.slope.scale(c), curvature: self.curvature.scale(c) }
+    }
+
+    /// The function plus `c`.
+    pub fn shifted(self, c: f64) -> Self {
+        Self { value: self.value.shift(c), ..self }
+    }
+
+    /// x ↦ f(c x + b), when `self` bounds f on every c x + b.
+    pub fn stretched(self, c: f64) -> Self {
+        let square = c * c;
+        // A square that over- or underflowed says nothing about the product with an unbounded curvature.
+        if !square.is_finite() || (square == 0.0 && c != 0.0) {
+            return Self { value: self.value, ..Self::UNKNOWN };
+        }
+        Self { value: self.value, slope: self.slope.scale(c), curvature: self.curvature.scale(square) }
+    }
+
     /// `self` after `inner`: (f ∘ g)'' = f''(g) g'² + f'(g) g''. The bounds of `self` must hold on the values of `inner`.
     pub fn after(self, inner: Jet) -> Self {
         Self {
@@ -54,5 +87,23 @@ impl Jet {
             slope: self.slope.hull(other.slope),
             curvature: self.curvature.hull(other.curvature),
         }
+    }
+}
+
+impl std::ops::Add for Jet {
+    type Output = Jet;
+    fn add(self, other: Jet) -> Jet {
+        Jet {
+            value: self.value + other.value,
+            slope: self.slope + other.slope,
+            curvature: self.curvature + other.curvature,
+        }
+    }
+}
+
+impl std::ops::Neg for Jet {
+    type Output = Jet;
+    fn neg(self) -> Jet {
+        Jet { value: -self.value, slope: -self.slope, curvature: -self.curvature }
     }
 }

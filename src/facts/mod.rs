@@ -2,6 +2,7 @@
 
 mod interval;
 mod jet;
+pub mod known;
 mod size;
 
 pub use interval::Interval;

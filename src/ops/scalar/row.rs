@@ -44,21 +44,35 @@ pub struct Facts {
     pub difference: Option<(usize, usize)>,
     /// Bounds as a function of argument `k` alone, when that argument may be any of `args[k]` and the others are the points
     /// `args[j]`; None where nothing is known.
-    pub jet: fn(args: &[Interval], k: usize) -> Option<Jet>,
+    pub jet: JetOf,
+    /// The same as a function of t where argument `k` is exp(t): `args[k]` holds t. Where it is absent, and where it says
+    /// None, compose [`Facts::jet`] with the exponential; where both speak, both hold. It is what makes a density of
+    /// exp(t), which is concave in t though not in exp(t), known to be so.
+    pub log_jet: Option<JetOf>,
 }
 
+/// Bounds as a function of one argument, from where all arguments lie and which one varies.
+pub type JetOf = fn(args: &[Interval], k: usize) -> Option<Jet>;
+
 impl Facts {
-    /// Facts of a function of one number, from the interval in which its argument lies.
-    pub const fn of(jet: fn(args: &[Interval], k: usize) -> Option<Jet>) -> Option<Self> {
-        Some(Self { difference: None, jet })
+    /// Facts as a function of each argument.
+    pub const fn of(jet: JetOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: None })
     }
 
-    /// The same for a function that depends on arguments `pair` through their difference.
-    pub const fn difference(
-        pair: (usize, usize),
-        jet: fn(args: &[Interval], k: usize) -> Option<Jet>,
-    ) -> Option<Self> {
-        Some(Self { difference: Some(pair), jet })
+    /// Facts as a function of each argument and of its logarithm.
+    pub const fn with_log(jet: JetOf, log_jet: JetOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: Some(log_jet) })
+    }
+
+    /// Facts of a function that depends on arguments `pair` through their difference.
+    pub const fn difference(pair: (usize, usize), jet: JetOf) -> Option<Self> {
+        Some(Self { difference: Some(pair), jet, log_jet: None })
+    }
+
+    /// Both.
+    pub const fn difference_with_log(pair: (usize, usize), jet: JetOf, log_jet: JetOf) -> Option<Self> {
+        Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet) })
     }
 }
 
