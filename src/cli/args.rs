@@ -28,6 +28,8 @@ pub(super) enum Command {
     Check(ModelArgs),
     /// Print the parameter layout, the log density (prior, likelihood and Jacobian apart) and its gradient
     Grad(GradArgs),
+    /// Time the gradient: one draw, a draw of a batch, and which line of the model costs what
+    Bench(BenchArgs),
     /// Snapshot-test the gradients of all model files in a folder, each with the data file of the same name
     Test(TestArgs),
     /// Print a stage between text and plan
@@ -57,6 +59,24 @@ pub(super) struct GradArgs {
     /// Where: `zeros`, a seed for standard normal points, or a JSON file {"points": [[...], ...]}
     #[arg(long, default_value = "zeros", value_name = "FILE|zeros|SEED")]
     pub(super) at: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// Draws of a batch
+    #[arg(long, default_value_t = 16)]
+    pub(super) batch: usize,
+    /// Threads that may work on a batch
+    #[arg(long, default_value_t = 1)]
+    pub(super) threads: usize,
+    /// Seconds spent on each measurement
+    #[arg(long, default_value_t = 0.5)]
+    pub(super) seconds: f64,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -1,6 +1,7 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
 mod args;
+mod bench;
 mod certify;
 mod check;
 mod dump;
@@ -47,6 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Check(args) => check::run(&args),
         Command::Grad(args) => grad::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Fmt(args) => fmt::run(&args),
