@@ -28,6 +28,21 @@ pub trait Target: Send + Sync {
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         z.to_vec()
     }
+
+    /// The same for a batch of draws: output `j` of draw `b` at `j * draws + b`.
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        let d = self.dimension();
+        let mut out = vec![f64::NAN; self.output_names().len() * draws];
+        for b in 0..draws {
+            let point: Vec<f64> = (0..d).map(|i| z[i * draws + b]).collect();
+            for (j, x) in self.constrain(&point).into_iter().enumerate() {
+                if let Some(place) = out.get_mut(j * draws + b) {
+                    *place = x;
+                }
+            }
+        }
+        out
+    }
 }
 
 /// Evaluates a [`Target`] without allocating; made by [`Target::evaluator`].

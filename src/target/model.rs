@@ -3,11 +3,12 @@
 use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
-use crate::lower::{Lowered, Named, TermKind, lower};
+use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F8, LANES, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
 use crate::source::Checked;
+use crate::syntax::ast::Program;
 
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
@@ -48,6 +49,30 @@ impl ModelTarget {
     pub fn new(source: &str, data: &Dataset) -> Checked<ModelTarget> {
         let program = crate::syntax::parse(source)?;
         Ok(Self::from_lowered(lower(&program, source, data)?))
+    }
+
+    /// Compiles a parsed model with a choice of coordinates for its hierarchical effects.
+    pub fn with_coordinates(
+        program: &Program,
+        source: &str,
+        data: &Dataset,
+        coordinates: Coordinates,
+    ) -> Checked<ModelTarget> {
+        Ok(Self::from_lowered(lower_with(program, source, data, coordinates)?))
+    }
+
+    /// The values of nodes at a point, one after another.
+    pub fn values(&self, nodes: &[NodeId], z: &[f64]) -> Vec<Vec<f64>> {
+        let plan = Plan::new(&self.lowered.graph, nodes, self.lowered.dimension);
+        let mut workspace = Workspace::<f64>::new(&plan);
+        workspace.inputs(&plan).copy_from_slice(z);
+        workspace.forward(&plan, false);
+        let sizes = plan.root_sizes();
+        sizes
+            .iter()
+            .enumerate()
+            .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
+            .collect()
     }
 
     /// Schedules a lowered model.
@@ -152,6 +177,28 @@ impl Target for ModelTarget {
             .flat_map(|(r, &n)| (0..n).map(move |i| (r, i)))
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
             .collect()
+    }
+
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        let plan = &self.outputs;
+        let sizes = plan.root_sizes();
+        let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
+        let mut workspace = Workspace::<F8>::new(plan);
+        for first in (0..draws).step_by(LANES) {
+            let width = LANES.min(draws - first);
+            for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+                }
+            }
+            workspace.forward(plan, false);
+            let places = sizes.iter().enumerate().flat_map(|(r, &n)| (0..n).map(move |i| (r, i)));
+            for (j, (r, i)) in places.enumerate() {
+                let x = workspace.root(plan, r, i);
+                (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
+            }
+        }
+        out
     }
 }
 
