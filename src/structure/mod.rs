@@ -8,6 +8,7 @@ mod affine;
 mod forms;
 
 pub use affine::Affine;
+pub use forms::common_dims;
 
 use crate::graph::{Graph, NodeId};
 use std::sync::Arc;
@@ -29,6 +30,15 @@ pub struct Expansion {
     pub linear: Vec<(u32, f64)>,
     /// What is not linear.
     pub atoms: Vec<Atom>,
+}
+
+impl Expansion {
+    /// Whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        let weights = self.atoms.iter().flat_map(|a| a.weights.iter().map(|(_, w)| w));
+        let mut all = self.linear.iter().map(|(_, w)| w).chain(weights);
+        self.constant.is_finite() && all.all(|w| w.is_finite())
+    }
 }
 
 /// Weighted elements of one node that is not affine.
