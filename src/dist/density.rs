@@ -3,7 +3,7 @@
 use super::row::{Density, Distribution, LOG_X, LOG1M_X, Part};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::operand::Broadcast;
-use crate::ops::scalar::{LOG, LOG1M};
+use crate::ops::scalar::{LOG, LOG1M, ScalarRow};
 
 /// The log density, element by element of the broadcast arguments (event by event for arrays).
 pub fn log_density(
@@ -12,6 +12,9 @@ pub fn log_density(
     x: NodeId,
     args: &[NodeId],
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density(b, to, x, &args);
+    }
     let parts = match dist.density {
         Density::Events(build) => return build(b, x, args),
         Density::Parts(parts) => parts,
@@ -34,6 +37,9 @@ pub fn log_density_sum(
     args: &[NodeId],
     weight: Option<NodeId>,
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density_sum(b, to, x, &args, weight);
+    }
     let parts = match dist.density {
         Density::Events(build) => {
             let mut each = build(b, x, args)?;
@@ -67,6 +73,25 @@ pub fn log_density_sum(
         total = b.add2(total, term)?;
     }
     Ok(total)
+}
+
+/// The distribution that says the same in terms of what an argument is a function of, with its arguments.
+fn linked(
+    b: &mut Builder,
+    dist: &Distribution,
+    args: &[NodeId],
+) -> Option<(&'static Distribution, Vec<NodeId>)> {
+    for link in dist.links {
+        let of = |row: &ScalarRow| row == link.of;
+        if let Some(&arg) = args.get(link.arg)
+            && let Some((_, inner)) = b.inner(arg, of)
+        {
+            let mut args = args.to_vec();
+            args[link.arg] = inner;
+            return Some((link.to, args));
+        }
+    }
+    None
 }
 
 fn all_dims(b: &Builder, x: NodeId, args: &[NodeId]) -> Result<Vec<usize>, BuildError> {

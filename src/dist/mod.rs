@@ -7,6 +7,7 @@ mod draw;
 mod event;
 mod gp;
 mod incomplete;
+mod jets;
 mod numeric;
 mod ordered;
 mod row;
@@ -15,8 +16,8 @@ mod tails;
 
 pub use density::{log_density, log_density_sum};
 pub use row::{
-    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
-    Sampler, Support,
+    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,
+    Probe, Sampler, Support,
 };
 
 mod bernoulli;

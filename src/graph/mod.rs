@@ -5,6 +5,7 @@ mod build;
 mod dump;
 mod fold;
 mod ode;
+mod simplify;
 
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};
