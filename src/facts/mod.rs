@@ -7,4 +7,4 @@ mod size;
 
 pub use interval::Interval;
 pub use jet::Jet;
-pub use size::{Shape, Size, broadcast, show};
+pub use size::{Shape, Size, broadcast, common_dims, show};
