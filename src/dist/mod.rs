@@ -14,6 +14,7 @@ mod shared;
 mod tails;
 
 pub use density::{log_density, log_density_sum};
+pub use normal::JOINT as NORMAL_JOINT;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
     Sampler, Support,

@@ -7,6 +7,7 @@ use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F8, LANES, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::rewrite::rewrite;
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
@@ -76,11 +77,25 @@ impl ModelTarget {
             .collect()
     }
 
-    /// Schedules a lowered model.
+    /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
+        let density = match rewrite(&lowered.graph, &roots, lowered.dimension) {
+            Some((graph, roots)) => Plan::new(&graph, &roots, lowered.dimension),
+            None => Plan::new(&lowered.graph, &roots, lowered.dimension),
+        };
+        Self::scheduled(lowered, density)
+    }
+
+    /// Schedules a lowered model as it is: the reference for what rewrites compute.
+    pub fn without_rewrites(lowered: Lowered) -> ModelTarget {
+        let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        Self::scheduled(lowered, density)
+    }
+
+    fn scheduled(lowered: Lowered, density: Plan) -> ModelTarget {
+        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
         let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
         let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
         ModelTarget { lowered, density, kinds, outputs }
