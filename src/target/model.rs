@@ -4,9 +4,9 @@ use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Lowered, Named, TermKind, lower};
-use crate::num::real::{Dual, F8, LANES};
+use crate::num::real::{Dual, F8, LANES, Real};
 use crate::ops::operand::Lane;
-use crate::plan::{Plan, Workspace};
+use crate::plan::{Plan, StepCost, Workspace, profile};
 use crate::source::Checked;
 
 /// A model with its data inside, ready to evaluate.
@@ -163,6 +163,9 @@ struct ModelEvaluator<'a> {
     dual: Option<Workspace<Dual>>,
 }
 
+/// How often a profile runs each step.
+const PROFILE_ROUNDS: usize = 50;
+
 /// Fewest draws of an incomplete batch for which eight lanes are worth running.
 const WORTH_LANES: usize = 3;
 
@@ -239,6 +242,21 @@ impl Evaluator for ModelEvaluator<'_> {
 }
 
 impl ModelTarget {
+    /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
+    pub fn evaluator_with_threads(&self, _threads: usize) -> Box<dyn Evaluator + '_> {
+        self.evaluator()
+    }
+
+    /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
+    pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
+        let plan = &self.density;
+        let mut workspace = Workspace::<F8>::new(plan);
+        for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
+            (0..LANES).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
+        }
+        (LANES, profile(plan, &mut workspace, PROFILE_ROUNDS))
+    }
+
     /// The nodes of all terms, for dumps of the graph.
     pub fn term_nodes(&self) -> Vec<NodeId> {
         self.lowered.terms.iter().map(|t| t.node).collect()

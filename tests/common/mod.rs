@@ -1,5 +1,6 @@
 //! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of its value,
 //! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
+#![allow(dead_code)]
 
 use stickler::num::real::{Dual, F8, LANES, Real};
 use stickler::ops::operand::{Arg, Broadcast, Lane, Operand};

@@ -11,7 +11,7 @@ pub use arithmetic::*;
 pub use compare::*;
 pub use elementary::*;
 pub(crate) use row::scalar_row;
-pub use row::{ScalarFn, ScalarRow};
+pub use row::{Facts, JetOf, ScalarFn, ScalarRow};
 pub use special::*;
 pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, Tile, map, pull, sum, sum_value};
 
