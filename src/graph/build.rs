@@ -2,6 +2,7 @@
 
 use super::arena::{Graph, Node, NodeId, Op};
 use super::fold::fold;
+use super::know::Knowledge;
 use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
 use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
@@ -22,6 +23,7 @@ pub struct Builder {
     graph: Graph,
     interned: HashMap<u64, Vec<NodeId>>,
     span: Option<Span>,
+    pub(super) knowledge: Knowledge,
 }
 
 /// The shape that all arguments broadcast to.
