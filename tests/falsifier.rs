@@ -21,9 +21,40 @@ struct Work {
 }
 
 const UNARY: &[&str] = &[
-    "exp", "log", "square", "tanh", "log1p_exp", "inv_logit", "abs", "sqrt", "log1p", "expm1", "sin", "cos", "atan",
-    "inv", "Phi", "log_Phi", "log_inv_logit", "log1m_inv_logit", "lgamma", "sinh", "cosh", "asinh", "erf", "cbrt",
-    "inv_sqrt", "inv_cloglog", "log1m", "log1m_exp", "logit", "digamma", "exp2", "floor", "inv_Phi", "tgamma",
+    "exp",
+    "log",
+    "square",
+    "tanh",
+    "log1p_exp",
+    "inv_logit",
+    "abs",
+    "sqrt",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "atan",
+    "inv",
+    "Phi",
+    "log_Phi",
+    "log_inv_logit",
+    "log1m_inv_logit",
+    "lgamma",
+    "sinh",
+    "cosh",
+    "asinh",
+    "erf",
+    "cbrt",
+    "inv_sqrt",
+    "inv_cloglog",
+    "log1m",
+    "log1m_exp",
+    "logit",
+    "digamma",
+    "exp2",
+    "floor",
+    "inv_Phi",
+    "tgamma",
 ];
 
 const PRIORS: &[(&str, &str)] = &[
@@ -122,7 +153,11 @@ impl Author {
 
     fn constant(&mut self) -> String {
         let plain = ["0", "1", "-1", "2", "0.5", "-0.5"];
-        if self.chance(0.4) { self.pick(&plain).to_string() } else { format!("{:.2}", 2.0 * self.rng.normal()) }
+        if self.chance(0.4) {
+            self.pick(&plain).to_string()
+        } else {
+            format!("{:.2}", 2.0 * self.rng.normal())
+        }
     }
 
     fn positive(&mut self) -> String {
@@ -178,9 +213,7 @@ impl Author {
     /// A template with its placeholders filled in.
     fn fill(&mut self, template: &str) -> String {
         let mut out = template.to_string();
-        for (place, kind) in
-            [("AFFINE", 0), ("ANY", 1), ("SCALAR", 2), ("POSITIVE", 3), ("P", 4), ("C", 5)]
-        {
+        for (place, kind) in [("AFFINE", 0), ("ANY", 1), ("SCALAR", 2), ("POSITIVE", 3), ("P", 4), ("C", 5)] {
             while let Some(at) = find_word(&out, place) {
                 let depth = 1 + (2.99 * self.rng.uniform()) as usize;
                 let text = match kind {
@@ -233,9 +266,9 @@ impl Author {
 
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let plain = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(word).map(|(at, _)| at).find(|&at| {
-        plain(text[..at].chars().next_back()) && plain(text[at + word.len()..].chars().next())
-    })
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .find(|&at| plain(text[..at].chars().next_back()) && plain(text[at + word.len()..].chars().next()))
 }
 
 /// Models tried; STICKLER_FALSIFY sets another number.
@@ -260,7 +293,12 @@ fn no_random_model_refutes_its_certificate() {
         let certificate = certify(target.lowered());
         *tiers.entry(certificate.tier.name()).or_default() += 1;
         if let Some(lie) = falsify(&target, &certificate, &mut Stream::new(seed, 2, 0), 8) {
-            lies.push(format!("seed {seed}: {} but {lie}\n{}{}", certificate.tier.name(), work.source, work.csv));
+            lies.push(format!(
+                "seed {seed}: {} but {lie}\n{}{}",
+                certificate.tier.name(),
+                work.source,
+                work.csv
+            ));
         }
     }
     println!("{tiers:?}, {wrong} not models");

@@ -35,7 +35,11 @@ fn check(name: &str, graph: &Graph, roots: &[NodeId], d: usize, rng: &mut Stream
             let parts = || columns.iter().zip(values).map(|(&c, v)| v * z[c as usize]);
             let got = form.constant[e] + parts().sum::<f64>();
             let size = 1.0 + form.constant[e].abs() + parts().map(f64::abs).sum::<f64>();
-            assert!((got - truth).abs() <= 1e-9 * size, "{name}: %{}[{e}] is {truth}, its form gives {got}", id.0);
+            assert!(
+                (got - truth).abs() <= 1e-9 * size,
+                "{name}: %{}[{e}] is {truth}, its form gives {got}",
+                id.0
+            );
         }
     }
     for &root in roots {
@@ -134,7 +138,8 @@ fn random_graph(rng: &mut Stream) -> (Graph, Vec<NodeId>, usize) {
                 b.add2(scalar, j)
             }
             11 => {
-                let condition = b.constant((0..n).map(|_| f64::from(rng.uniform() < 0.5)).collect::<Vec<_>>(), vec![n]);
+                let condition =
+                    b.constant((0..n).map(|_| f64::from(rng.uniform() < 0.5)).collect::<Vec<_>>(), vec![n]);
                 b.map(&scalar::WHERE, &[condition, i, j])
             }
             12 => b.map(&scalar::FMA, &[constant, i, j]),

@@ -6,12 +6,12 @@
 use super::like::{Family, Like};
 use super::shape::{Curvature, Shapes};
 use super::univariate::{Univariates, compose};
-use crate::facts::Interval;
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, MatMul};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
-use crate::structure::{Affine, Atom, Structure, common_dims};
+use crate::structure::{Affine, Atom, Structure};
 use std::sync::Arc;
 
 /// Bounds on what one atom of one term adds to minus the Hessian.

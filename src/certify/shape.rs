@@ -1,12 +1,12 @@
 //! Convex, concave, or neither, where no bound along affine directions is known: the composition rule of convex analysis.
 
 use super::ridge::Numbers;
-use crate::facts::Interval;
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, Max, Min};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
-use crate::structure::{Structure, common_dims};
+use crate::structure::Structure;
 use std::collections::HashMap;
 
 /// How a function of the coordinates bends.

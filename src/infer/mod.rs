@@ -10,6 +10,7 @@ mod gaussian;
 mod mode;
 mod model;
 mod psis;
+mod quadrature;
 mod sample;
 mod shape;
 mod summary;
@@ -106,6 +107,8 @@ pub enum Error {
 pub enum Path {
     /// The posterior is Gaussian: mode and curvature are the answer.
     Gaussian,
+    /// The log density is a sum of functions of affine forms: the best Gaussian was found by quadrature, without sampling.
+    Quadrature,
     /// A Gaussian was fitted by variational inference.
     Variational,
 }
@@ -115,6 +118,7 @@ impl Path {
     pub fn name(self) -> &'static str {
         match self {
             Path::Gaussian => "gaussian",
+            Path::Quadrature => "quadrature",
             Path::Variational => "variational",
         }
     }
@@ -187,6 +191,7 @@ pub fn fit(
 /// A fitted Gaussian with what was seen on the way.
 struct Approach {
     fitted: gaussian::Fitted,
+    path: Path,
     gradients: usize,
     /// Other modes of comparable mass.
     rivals: Vec<f64>,
@@ -203,6 +208,9 @@ fn approach(
         return Err(Error::NoParameters);
     }
     let dense = d <= options.dense;
+    if dense && let Some(found) = without_sampling(target, d) {
+        return Ok(found);
+    }
     let mut evaluator = target.evaluator();
     let mode = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
     let start = if dense {
@@ -212,7 +220,26 @@ fn approach(
     };
     let fitted = refine(target, start, gaussian::FIRST, options, watch)?;
     let gradients = mode.gradients + fitted.gradients;
-    Ok(Approach { fitted, gradients, rivals: mode.rivals })
+    Ok(Approach { fitted, path: Path::Variational, gradients, rivals: mode.rivals })
+}
+
+/// The best Gaussian by quadrature, where the structure of the log density allows it.
+fn without_sampling(target: &dyn Target, d: usize) -> Option<Approach> {
+    let solution = quadrature::solve(&target.separable()?, d)?;
+    let (path, ending) = match solution.quadratic {
+        true => (Path::Gaussian, Ending::Exact),
+        false => (Path::Quadrature, Ending::Converged),
+    };
+    let fitted = gaussian::Fitted {
+        q: solution.q,
+        gap: solution.gap,
+        elbo: solution.elbo,
+        elbo_se: 0.0,
+        gradients: solution.evaluations,
+        batch: gaussian::FIRST,
+        ending,
+    };
+    Some(Approach { gradients: fitted.gradients, fitted, path, rivals: Vec::new() })
 }
 
 /// The Gaussian fit from a start, with batches of this size.
@@ -237,7 +264,7 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
     let exact = found.fitted.ending == Ending::Exact;
     let mut fit = check(target, &found.fitted.q, options, !exact);
     fit.status = found.fitted.ending;
-    fit.path = if exact { Path::Gaussian } else { Path::Variational };
+    fit.path = if exact { Path::Gaussian } else { found.path };
     fit.elbo = found.fitted.elbo;
     fit.elbo_se = found.fitted.elbo_se;
     fit.gap_nats = found.fitted.gap;

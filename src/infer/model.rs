@@ -5,7 +5,7 @@
 //! one over the diagonal of the precision matrix, so the Gaussian fitted there says which blend suits each element.
 
 use super::gaussian::{Factor, Gaussian};
-use super::{Approach, Error, Fit, Options, Progress, approach, complete, refine, whiten};
+use super::{Approach, Error, Fit, Options, Path, Progress, approach, complete, refine, whiten};
 use crate::data::Dataset;
 use crate::lower::Coordinates;
 use crate::num::linalg::solve_lower_many;
@@ -82,7 +82,7 @@ fn in_best_coordinates(
     let (start, batch) = (best.q, best.batch);
     let fitted = refine(&target, start, batch, options, watch)?;
     gradients += fitted.gradients;
-    let mut fit = complete(&target, Approach { fitted, gradients, rivals }, options);
+    let mut fit = complete(&target, Approach { fitted, path: Path::Variational, gradients, rivals }, options);
     fit.notes.push(format!("fitted {note}; the quantities reported are those of the model as written"));
     Ok(fit)
 }

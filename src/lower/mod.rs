@@ -12,6 +12,7 @@ mod index;
 mod ode;
 mod param;
 mod probe;
+mod reach;
 mod stmt;
 
 pub use dist::Dist;

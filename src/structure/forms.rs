@@ -2,7 +2,7 @@
 
 use super::Structure;
 use super::affine::{Affine, MOST_ENTRIES};
-use crate::facts::Interval;
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::ops::array::{Concat, CumSum, Forward, MatMul, OpRef, Solve, Sum, Take, TriangularSolve};
 use crate::ops::operand::{Arg, Broadcast, Lane};
@@ -235,17 +235,6 @@ impl Pass<'_> {
             });
         })
     }
-}
-
-/// The shape that shapes broadcast to; the builder has made sure that there is one.
-pub fn common_dims<'a>(all: impl Iterator<Item = &'a [usize]> + Clone) -> Vec<usize> {
-    let rank = all.clone().map(<[usize]>::len).max().unwrap_or(0);
-    (0..rank)
-        .map(|axis| {
-            let sizes = all.clone().filter_map(|dims| (axis + dims.len()).checked_sub(rank).map(|k| dims[k]));
-            sizes.fold(1, |m, d| if d == 1 { m } else { d })
-        })
-        .collect()
 }
 
 /// What solving with a constant matrix multiplies by; None if that is not finite.

@@ -2,7 +2,9 @@
 
 mod model;
 
-pub use model::{ModelTarget, Split, element_names};
+pub use model::{ModelTarget, Split, element_names, plan_evaluator};
+
+use crate::structure::Separable;
 
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
@@ -13,6 +15,11 @@ pub trait Target: Send + Sync {
 
     /// An evaluator with buffers of its own, for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
+
+    /// The log density as a sum of functions of one affine form each, if it is known to be one.
+    fn separable(&self) -> Option<Separable> {
+        None
+    }
 
     /// A name for each unconstrained coordinate.
     fn coordinate_names(&self) -> Vec<String> {

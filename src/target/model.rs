@@ -7,7 +7,9 @@ use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F8, LANES, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::rewrite::rewrite;
 use crate::source::Checked;
+use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
 
 /// A model with its data inside, ready to evaluate.
@@ -75,11 +77,25 @@ impl ModelTarget {
             .collect()
     }
 
-    /// Schedules a lowered model.
+    /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
+        let density = match rewrite(&lowered.graph, &roots, lowered.dimension) {
+            Some((graph, roots)) => Plan::new(&graph, &roots, lowered.dimension),
+            None => Plan::new(&lowered.graph, &roots, lowered.dimension),
+        };
+        Self::scheduled(lowered, density)
+    }
+
+    /// Schedules a lowered model as it is: the reference for what rewrites compute.
+    pub fn without_rewrites(lowered: Lowered) -> ModelTarget {
+        let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        Self::scheduled(lowered, density)
+    }
+
+    fn scheduled(lowered: Lowered, density: Plan) -> ModelTarget {
+        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
         let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
         let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
         ModelTarget { lowered, density, kinds, outputs }
@@ -143,8 +159,12 @@ impl Target for ModelTarget {
         self.lowered.dimension
     }
 
+    fn separable(&self) -> Option<Separable> {
+        separate(&self.lowered.graph, &self.term_nodes(), self.lowered.dimension)
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(ModelEvaluator { model: self, one: None, eight: None, dual: None })
+        plan_evaluator(&self.density)
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -202,9 +222,14 @@ impl Target for ModelTarget {
     }
 }
 
+/// Evaluates the sum of a plan's roots.
+pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
+    Box::new(PlanEvaluator { plan, one: None, eight: None, dual: None })
+}
+
 /// Buffers for one thread, made when first needed.
-struct ModelEvaluator<'a> {
-    model: &'a ModelTarget,
+struct PlanEvaluator<'a> {
+    plan: &'a Plan,
     one: Option<Workspace<f64>>,
     eight: Option<Workspace<F8>>,
     dual: Option<Workspace<Dual>>,
@@ -216,7 +241,7 @@ const PROFILE_ROUNDS: usize = 50;
 /// Fewest draws of an incomplete batch for which eight lanes are worth running.
 const WORTH_LANES: usize = 3;
 
-impl ModelEvaluator<'_> {
+impl PlanEvaluator<'_> {
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
     fn run<T: Lane>(
         plan: &Plan,
@@ -246,7 +271,7 @@ impl ModelEvaluator<'_> {
     }
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
@@ -263,7 +288,7 @@ impl ModelEvaluator<'_> {
     }
 }
 
-impl Evaluator for ModelEvaluator<'_> {
+impl Evaluator for PlanEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         self.sweep(z, draws, log_density, Some(gradient));
     }
@@ -273,7 +298,7 @@ impl Evaluator for ModelEvaluator<'_> {
     }
 
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
         for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
