@@ -17,7 +17,7 @@ use crate::lower::Lowered;
 use crate::source::Span;
 use crate::structure::Structure;
 use ridge::{Findings, Reader, Ridges};
-use spectrum::{End, matrix};
+use spectrum::{End, Grams, matrix};
 
 /// What is certain about a log density on the unconstrained scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +188,9 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
 
     let mut certificate = blank(Tier::None, d);
     certificate.bounds = node_bounds(lowered, findings);
-    let low = if bounded_below { matrix(d, &all, End::Least) } else { None };
-    let high = if bounded_above { matrix(d, &all, End::Most) } else { None };
+    let mut grams = Grams::default();
+    let high = if bounded_above { matrix(d, &all, End::Most, &mut grams) } else { None };
+    let low = if bounded_below { matrix(d, &all, End::Least, &mut grams) } else { None };
     certificate.least = match &low {
         Some(m) => m.least(),
         None => nowhere_convex.then(|| spectrum::separate_least(d, &all)),

@@ -93,16 +93,18 @@ impl<'s> Reader<'s> {
     fn like(&self, term: usize, atom: &Atom) -> Option<Like> {
         let graph = self.structure.graph();
         let node = graph.node(atom.node);
-        let (row, args, dims, weights) = match &node.op {
-            Op::Map(row) => (*row, &node.args[..], node.dims.clone(), atom.weights.clone()),
-            Op::MapSum { row, weighted } => {
+        let (Op::Map(row) | Op::MapSum { row, .. }) = &node.op else { return None };
+        let (family, by) = Family::of(row)?;
+        let (args, dims, weights) = match &node.op {
+            Op::MapSum { weighted, .. } => {
                 let (args, weight) = node.args.split_at(node.args.len() - usize::from(*weighted));
                 let (dims, weights) = self.summands(node, weight.first().copied(), atom.weights[0].1);
-                (*row, args, dims, weights)
+                (args, dims, weights)
             }
-            Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => return None,
+            Op::Map(_) | Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => {
+                (&node.args[..], node.dims.clone(), atom.weights.clone())
+            }
         };
-        let (family, by) = Family::of(row)?;
         let rest_known = args[1..]
             .iter()
             .all(|&a| graph.node(a).constant().is_some_and(|values| values.iter().all(|x| x.is_finite())));

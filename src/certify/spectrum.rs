@@ -48,7 +48,7 @@ enum Entries {
 }
 
 /// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as zero.
-pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End) -> Option<Matrix> {
+pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) -> Option<Matrix> {
     let weight = |theta: Interval| Some(end.of(theta)).filter(|t| t.is_finite() && *t != 0.0);
     let dense = d <= DENSE;
     let mut sparse: HashMap<(u32, u32), f64> = HashMap::new();
@@ -57,7 +57,7 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End) -> Option<Matrix> {
     for ridge in ridges {
         count += ridge.rows.len();
         if let (true, Some((columns, values))) = (dense, ridge.affine.shared()) {
-            add_design(&mut full, d, columns, values, ridge, end);
+            grams.add(&mut full, d, (columns, values), ridge, end);
             continue;
         }
         for &(r, theta) in &ridge.rows {
@@ -152,8 +152,45 @@ fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>) -> Entries {
     Entries::Sparse(pairs, values)
 }
 
-/// Adds Aᵀ Θ A for rows of a design matrix [_, k], to the lower triangle.
-fn add_design(full: &mut [f64], d: usize, columns: &[u32], values: &[f64], ridge: &Ridges, end: End) {
+/// Products Aᵀ Θ A of design matrices, kept because both ends of the bounds are often multiples of one another.
+#[derive(Default)]
+pub(super) struct Grams(HashMap<*const Ridges, Vec<f64>>);
+
+impl Grams {
+    /// Adds Aᵀ Θ A for rows of a design matrix [_, k], to the lower triangle.
+    fn add(&mut self, full: &mut [f64], d: usize, design: (&[u32], &[f64]), ridge: &Ridges, end: End) {
+        let (columns, k) = (design.0, design.0.len());
+        let own;
+        let (by, gram) = match ratio(ridge) {
+            Some(_) if end == End::Least && ridge.rows.iter().all(|(_, theta)| theta.lo == 0.0) => return,
+            Some(ratio) => {
+                let kept = self.0.entry(std::ptr::from_ref(ridge));
+                let gram = kept.or_insert_with(|| gram(design, ridge, End::Most));
+                (if end == End::Most { 1.0 } else { ratio }, &*gram)
+            }
+            None => {
+                own = gram(design, ridge, end);
+                (1.0, &own)
+            }
+        };
+        for (i, &a) in columns.iter().enumerate() {
+            for (j, &b) in columns[..=i].iter().enumerate() {
+                full[a as usize * d + b as usize] += by * gram[i * k + j];
+            }
+        }
+    }
+}
+
+/// The number by which every upper bound must be multiplied to give the lower one, if there is one.
+fn ratio(ridge: &Ridges) -> Option<f64> {
+    let (_, first) = ridge.rows.iter().find(|(_, theta)| theta.hi != 0.0)?;
+    let ratio = first.lo / first.hi;
+    let holds = |theta: Interval| theta.hi.is_finite() && theta.lo == ratio * theta.hi;
+    (ratio.is_finite() && ridge.rows.iter().all(|(_, theta)| holds(*theta))).then_some(ratio)
+}
+
+/// Aᵀ Θ A [k, k].
+fn gram((columns, values): (&[u32], &[f64]), ridge: &Ridges, end: End) -> Vec<f64> {
     let k = columns.len();
     let mut gram = vec![0.0; k * k];
     let (mut plain, mut scaled) = (Vec::new(), Vec::new());
@@ -172,11 +209,7 @@ fn add_design(full: &mut [f64], d: usize, columns: &[u32], values: &[f64], ridge
         let depth = plain.len() / k.max(1);
         add_transposed_product(1.0, &plain, &scaled, [k, depth, k], &mut gram);
     }
-    for (i, &a) in columns.iter().enumerate() {
-        for (j, &b) in columns[..=i].iter().enumerate() {
-            full[a as usize * d + b as usize] += gram[i * k + j];
-        }
-    }
+    gram
 }
 
 impl Matrix {

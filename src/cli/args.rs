@@ -171,6 +171,8 @@ pub(super) enum Stage {
     Graph,
     /// The schedule
     Plan,
+    /// What is certified, node by node
+    Certificate,
 }
 
 #[derive(Args)]
