@@ -9,6 +9,6 @@ mod structure;
 
 pub use interval::Interval;
 pub use jet::Jet;
-pub use size::{Shape, Size, broadcast, common_dims, show};
 pub use range::{Edge, Range};
+pub use size::{Shape, Size, broadcast, common_dims, show};
 pub use structure::Structure;
