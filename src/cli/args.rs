@@ -107,6 +107,12 @@ pub(super) struct FitArgs {
     /// The average of the iterates
     #[arg(long)]
     pub(super) average: Option<String>,
+    /// Run exactly the plan that the theorems license, and print the bound that holds for this run
+    #[arg(long, conflicts_with_all = ["method", "factor", "estimator", "step", "batch", "average"])]
+    pub(super) certified: bool,
+    /// With --certified: the error to be certain of
+    #[arg(long, default_value_t = 0.01, requires = "certified")]
+    pub(super) epsilon: f64,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,

@@ -155,6 +155,8 @@ pub struct Fit {
     pub gradients: usize,
     /// Time taken.
     pub seconds: f64,
+    /// Whether `mean` and `factor` are in the coordinates of the target as given.
+    pub as_declared: bool,
     /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not.
     pub outputs: Vec<Output>,
     /// Summaries of the Gaussian.
@@ -353,6 +355,7 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options, may_bend: bool) -
         draws: sample.log_weights.len(),
         gradients,
         seconds: 0.0,
+        as_declared: true,
         outputs: if trusted { corrected } else { gaussian.clone() },
         gaussian,
         flags,
