@@ -17,6 +17,9 @@
 //! | [`syntax`] | text to syntax tree and back |
 //! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
+//! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
+//! | [`rewrite`] | named rewrites of a graph: the same function with less work |
+//! | [`certify`] | curvature and smoothness over that structure: constants, tiers, reasons |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
@@ -25,6 +28,7 @@
 //! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
+pub mod certify;
 pub mod cli;
 pub mod data;
 pub mod dist;
@@ -37,7 +41,9 @@ pub mod num;
 pub mod ops;
 pub mod plan;
 pub mod report;
+pub mod rewrite;
 pub mod source;
+pub mod structure;
 pub mod syntax;
 pub mod target;
 pub mod testing;

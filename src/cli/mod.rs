@@ -1,6 +1,8 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
 mod args;
+mod bench;
+mod certify;
 mod check;
 mod dump;
 mod fit;
@@ -37,6 +39,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Fit(args) => fit::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Methods => {
             for method in <crate::vi::Method as crate::vi::Row>::table() {
                 println!("{:<22} {}", method.name, method.doc);
@@ -45,6 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Check(args) => check::run(&args),
         Command::Grad(args) => grad::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Fmt(args) => fmt::run(&args),

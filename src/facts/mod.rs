@@ -3,8 +3,12 @@
 mod interval;
 mod jet;
 pub mod known;
+mod range;
 mod size;
+mod structure;
 
 pub use interval::Interval;
 pub use jet::Jet;
-pub use size::{Shape, Size, broadcast, show};
+pub use range::{Edge, Range};
+pub use size::{Shape, Size, broadcast, common_dims, show};
+pub use structure::Structure;

@@ -2,6 +2,7 @@
 
 use super::arena::{Graph, Node, NodeId, Op};
 use super::fold::fold;
+use super::know::Knowledge;
 use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
 use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
@@ -22,6 +23,7 @@ pub struct Builder {
     graph: Graph,
     interned: HashMap<u64, Vec<NodeId>>,
     span: Option<Span>,
+    pub(super) knowledge: Knowledge,
 }
 
 /// The shape that all arguments broadcast to.
@@ -137,6 +139,11 @@ impl Builder {
         }
         let dims = vec![ode.times.len(), ode.states];
         Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
+    }
+
+    /// The operation of a node of another graph, on other arguments of the same sizes.
+    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
+        self.add(node.op.clone(), args, node.dims.clone())
     }
 
     /// The shape that these broadcast to.

@@ -35,15 +35,27 @@ impl<T: Lane> Workspace<T> {
     /// Computes every value; with `slopes`, also what the reverse sweep needs.
     pub fn forward(&mut self, plan: &Plan, slopes: bool) {
         for step in &plan.steps {
-            let (before, rest) = self.values.split_at_mut(step.at);
-            let out = &mut rest[..step.len];
-            let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-            step.forward(before, out, saved, &mut self.odes, slopes);
+            self.step_forward(step, slopes);
         }
+    }
+
+    pub(super) fn step_forward(&mut self, step: &Step, slopes: bool) {
+        let (before, rest) = self.values.split_at_mut(step.at);
+        let out = &mut rest[..step.len];
+        let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+        step.forward(before, out, saved, &mut self.odes, slopes);
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
     pub fn reverse(&mut self, plan: &Plan) {
+        self.seed(plan);
+        for step in plan.steps.iter().rev() {
+            self.step_reverse(step);
+        }
+    }
+
+    /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
+    pub(super) fn seed(&mut self, plan: &Plan) {
         self.adjoints.fill(T::zero());
         for root in &plan.roots {
             if let Slot::Var { at, len } = root {
@@ -52,14 +64,15 @@ impl<T: Lane> Workspace<T> {
                 }
             }
         }
-        for step in plan.steps.iter().rev() {
-            let (before, rest) = self.adjoints.split_at_mut(step.at);
-            let adjoint = &rest[..step.len];
-            let cells = Cell::from_mut(before).as_slice_of_cells();
-            let (args, rest) = self.values.split_at(step.at);
-            let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-            step.reverse(args, &rest[..step.len], saved, adjoint, cells);
-        }
+    }
+
+    pub(super) fn step_reverse(&mut self, step: &Step) {
+        let (before, rest) = self.adjoints.split_at_mut(step.at);
+        let adjoint = &rest[..step.len];
+        let cells = Cell::from_mut(before).as_slice_of_cells();
+        let (args, rest) = self.values.split_at(step.at);
+        let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+        step.reverse(args, &rest[..step.len], saved, adjoint, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.

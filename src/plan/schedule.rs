@@ -5,6 +5,7 @@ use crate::graph::{Graph, Node, NodeId, Ode, Op};
 use crate::ops::array::{Concat, OpRef};
 use crate::ops::operand::{Broadcast, Operand};
 use crate::ops::scalar::ScalarRow;
+use crate::source::Span;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -39,6 +40,19 @@ pub(super) enum Code {
     Ode { code: Arc<OdeCode>, room: usize },
 }
 
+impl Code {
+    /// What it does, for dumps and profiles.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Code::Map { row, .. } => row.name.to_string(),
+            Code::MapSum { row, count, .. } => format!("sum.{} over {count}", row.name),
+            Code::Concat => "concat".to_string(),
+            Code::Array { op, .. } => op.0.name().to_string(),
+            Code::Ode { code, .. } => format!("ode with {} states", code.states()),
+        }
+    }
+}
+
 /// One operation with its buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
@@ -48,6 +62,8 @@ pub(super) struct Step {
     pub(super) len: usize,
     pub(super) saved_at: usize,
     pub(super) saved_len: usize,
+    /// The part of the model it came from first.
+    pub(super) span: Option<Span>,
 }
 
 /// A schedule for a set of roots. The first `inputs` values are the unconstrained coordinates themselves.
@@ -92,7 +108,7 @@ impl Plan {
             Code::Array { op, dims } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             Code::Map { .. } | Code::Concat | Code::Ode { .. } => 0,
         };
-        self.push(code, args, node.len(), saved_len)
+        self.push(code, args, node, saved_len)
     }
 
     /// An equation; solved at once if it depends on nothing.
@@ -105,12 +121,12 @@ impl Plan {
         }
         let (saved, room) = (code.saved(), self.odes.len());
         self.odes.push(code.clone());
-        self.push(Code::Ode { code, room }, args, node.len(), saved)
+        self.push(Code::Ode { code, room }, args, node, saved)
     }
 
-    fn push(&mut self, code: Code, args: Vec<Slot>, len: usize, saved_len: usize) -> Slot {
-        let at = self.values;
-        self.steps.push(Step { code, args, at, len, saved_at: self.saved, saved_len });
+    fn push(&mut self, code: Code, args: Vec<Slot>, node: &Node, saved_len: usize) -> Slot {
+        let (at, len) = (self.values, node.len());
+        self.steps.push(Step { code, args, at, len, saved_at: self.saved, saved_len, span: node.span });
         self.values += len;
         self.saved += saved_len;
         Slot::Var { at, len }
@@ -182,13 +198,7 @@ pub fn dump(plan: &Plan) -> String {
                 Slot::Var { at, len } => format!("{at}..{}", at + len),
             })
             .collect();
-        let name = match &step.code {
-            Code::Map { row, .. } => row.name.to_string(),
-            Code::MapSum { row, count, .. } => format!("sum.{} over {count}", row.name),
-            Code::Concat => "concat".to_string(),
-            Code::Array { op, .. } => op.0.name().to_string(),
-            Code::Ode { code, .. } => format!("ode with {} states", code.states()),
-        };
+        let name = step.code.name();
         let _ = writeln!(out, "{}..{} = {name}({})", step.at, step.at + step.len, args.join(", "));
     }
     out

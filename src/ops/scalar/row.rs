@@ -3,6 +3,7 @@
 use super::tile::ScalarKernel;
 use crate::facts::{Interval, Jet};
 use crate::num::real::Real;
+use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
@@ -72,6 +73,19 @@ impl Facts {
     /// Both.
     pub const fn difference_with_log(pair: (usize, usize), jet: JetOf, log_jet: JetOf) -> Option<Self> {
         Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet) })
+    }
+}
+
+impl ScalarRow {
+    /// Its value at one point.
+    pub fn at(&self, args: &[f64]) -> f64 {
+        let operands: Vec<Operand<f64>> = args
+            .iter()
+            .map(|x| Operand { arg: Arg::Const(std::slice::from_ref(x)), index: &Broadcast::One })
+            .collect();
+        let mut out = [0.0];
+        <f64 as Lane>::scalar(self.kernel).values(&operands, 0, &mut out);
+        out[0]
     }
 }
 
