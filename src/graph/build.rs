@@ -266,6 +266,11 @@ impl Builder {
         self.take(a, (0..n).map(|i| index.at(i) as u32).collect(), dims.to_vec())
     }
 
+    /// The operation of a node of another graph, on other arguments, with a result of this shape.
+    pub fn like(&mut self, op: &Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
+        self.add(op.clone(), args, dims)
+    }
+
     /// Identities that hold for every argument, and cheaper forms of common powers.
     fn simplified(&mut self, row: &'static ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<NodeId> {
         let constant = |b: &Self, i: usize| args.get(i).and_then(|&a| b.scalar_of(a));
