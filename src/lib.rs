@@ -18,6 +18,7 @@
 //! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
 //! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
+//! | [`rewrite`] | named rewrites of a graph: the same function with less work |
 //! | [`certify`] | curvature and smoothness over that structure: constants, tiers, reasons |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
@@ -40,6 +41,7 @@ pub mod num;
 pub mod ops;
 pub mod plan;
 pub mod report;
+pub mod rewrite;
 pub mod source;
 pub mod structure;
 pub mod syntax;

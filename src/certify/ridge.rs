@@ -4,7 +4,7 @@
 //! the chain rule where functions are nested, so that every bound holds for all z.
 
 use super::shape::{Curvature, Shapes};
-use crate::facts::{Interval, Jet};
+use crate::facts::{Interval, Jet, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, MatMul};
 use crate::ops::operand::Broadcast;
@@ -374,15 +374,4 @@ impl<'s> Numbers<'s> {
         out[k] = range;
         out
     }
-}
-
-/// The shape that shapes broadcast to; the builder has made sure that there is one.
-pub(super) fn common_dims<'a>(all: impl Iterator<Item = &'a [usize]> + Clone) -> Vec<usize> {
-    let rank = all.clone().map(<[usize]>::len).max().unwrap_or(0);
-    (0..rank)
-        .map(|axis| {
-            let sizes = all.clone().filter_map(|dims| (axis + dims.len()).checked_sub(rank).map(|k| dims[k]));
-            sizes.fold(1, |m, d| if d == 1 { m } else { d })
-        })
-        .collect()
 }

@@ -1,7 +1,7 @@
 //! Convex, concave, or neither, where no bound along affine directions is known: the composition rule of convex analysis.
 
-use super::ridge::{Numbers, common_dims};
-use crate::facts::Interval;
+use super::ridge::Numbers;
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, Max, Min};
 use crate::ops::operand::Broadcast;

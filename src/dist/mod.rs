@@ -15,6 +15,7 @@ mod tails;
 
 pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
+pub use normal::JOINT as NORMAL_JOINT;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
     Sampler, Support,

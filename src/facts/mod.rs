@@ -10,5 +10,5 @@ mod structure;
 pub use interval::Interval;
 pub use jet::Jet;
 pub use range::{Edge, Range};
-pub use size::{Shape, Size, broadcast, show};
+pub use size::{Shape, Size, broadcast, common_dims, show};
 pub use structure::Structure;

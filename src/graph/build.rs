@@ -138,6 +138,11 @@ impl Builder {
         Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
     }
 
+    /// The operation of a node of another graph, on other arguments of the same sizes.
+    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
+        self.add(node.op.clone(), args, node.dims.clone())
+    }
+
     /// The shape that these broadcast to.
     pub fn common(&self, args: &[NodeId]) -> Result<Vec<usize>, BuildError> {
         let nodes: Vec<&Node> = args.iter().map(|&a| self.graph.node(a)).collect();

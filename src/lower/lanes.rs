@@ -25,7 +25,9 @@ struct Body<'a> {
     var: &'a str,
     /// Names defined in the body with one number a step.
     each: Vec<&'a str>,
-    /// Arrays of which step `i` defines element `i`.
+    /// Arrays of which each step defines elements.
+    defining: Vec<&'a str>,
+    /// Those of which step `i` has defined element `i` already.
     elements: Vec<&'a str>,
 }
 
@@ -57,7 +59,12 @@ impl Lowerer<'_> {
     }
 
     fn is_elementwise(&mut self, f: &ForLoop) -> bool {
-        let mut body = Body { var: &f.var.name, each: Vec::new(), elements: Vec::new() };
+        let defining = f.body.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::Let(l) if !l.indices.is_empty() => Some(l.name.name.as_str()),
+            _ => None,
+        });
+        let defining = defining.collect();
+        let mut body = Body { var: &f.var.name, each: Vec::new(), defining, elements: Vec::new() };
         self.env.push();
         let fine = f.body.iter().all(|stmt| self.elementwise_statement(&mut body, stmt).is_some());
         self.env.pop();
@@ -166,7 +173,7 @@ impl Lowerer<'_> {
             ExprKind::Name(name) if name == body.var || body.each.contains(&name.as_str()) => {
                 Some(Lane::Each)
             }
-            ExprKind::Name(name) if body.elements.contains(&name.as_str()) => None,
+            ExprKind::Name(name) if body.defining.contains(&name.as_str()) => None,
             ExprKind::Name(_) => Some(Lane::Fixed),
             ExprKind::Unary(_, x) => self.lane(body, x),
             ExprKind::Binary(_, a, b) => self.together(body, &[a, b]),
@@ -213,11 +220,12 @@ impl Lowerer<'_> {
 
     fn index_lane(&mut self, body: &Body, base: &Expr, indices: &[Index]) -> Option<Lane> {
         if let ExprKind::Name(name) = &base.kind
-            && body.elements.contains(&name.as_str())
+            && body.defining.contains(&name.as_str())
         {
             // The element that this very step has defined; any other would make the steps depend on each other.
             let [Index::At(index)] = indices else { return None };
-            return is_name(index, body.var).then_some(Lane::Each);
+            let defined = body.elements.contains(&name.as_str());
+            return (defined && is_name(index, body.var)).then_some(Lane::Each);
         }
         (self.lane(body, base)? == Lane::Fixed).then_some(())?;
         let mut lanes = Vec::with_capacity(indices.len());
@@ -248,4 +256,88 @@ impl Lowerer<'_> {
 
 fn is_name(e: &Expr, name: &str) -> bool {
     matches!(&e.kind, ExprKind::Name(found) if found == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::Dataset;
+    use crate::num::stream::Stream;
+    use crate::target::{ModelTarget, Target};
+
+    const DATA: &str = "x,y,k,g\n0.5,1.5,2,a\n1.0,2.0,0,b\n-0.5,0.3,1,a\n2.0,2.2,4,b\n0.1,-0.4,3,a\n";
+
+    fn model(text: &str) -> ModelTarget {
+        let data = Dataset::from_texts(&[("data.csv", DATA)]).unwrap();
+        let head = "data { x : real[N]; y : real[N]; k : count[N]; g : category[N] of J }\n\
+                    param a ~ normal(0, 1)\nparam b[J] ~ normal(0, 1)\nparam s ~ half_normal(1)\nparam w ~ beta(2, 2)\n";
+        ModelTarget::new(&format!("{head}{text}"), &data).unwrap()
+    }
+
+    fn density(model: &ModelTarget) -> (f64, Vec<f64>) {
+        let d = model.dimension();
+        let mut z = vec![0.0; d];
+        Stream::new(3, 0, 0).fill_normal(&mut z);
+        let (mut value, mut gradient) = ([0.0], vec![0.0; d]);
+        model.evaluator().evaluate(&z, 1, &mut value, &mut gradient);
+        (value[0], gradient)
+    }
+
+    #[test]
+    fn a_loop_means_what_its_steps_mean() {
+        let cases = [
+            ("y ~ normal(a + b[g] .* x, s)", "for i in 1..N { y[i] ~ normal(a + b[g[i]] * x[i], s) }", true),
+            ("k ~ poisson_log(a + x)", "for i in 1..N { let eta = a + x[i]; k[i] ~ poisson_log(eta) }", true),
+            (
+                "let mu = a * x\ny ~ normal(mu, s)",
+                "for i in 1..N { let mu[i] = a * x[i]; y[i] ~ normal(mu[i], s) }",
+                true,
+            ),
+            (
+                "let mu = a * x\ny[2..N] ~ normal(mu[2..N], s)",
+                "let mu[1] = a * x[1]\nfor i in 2..N { let mu[i] = a * x[i] }\ny[2..N] ~ normal(mu[2..N], s)",
+                true,
+            ),
+            (
+                "y ~ mixture(w: normal(a, s), 1 - w: normal(0, 1))",
+                "for i in 1..N { target += log_mix(w, normal_lpdf(y[i] | a, s), normal_lpdf(y[i] | 0, 1)) }",
+                true,
+            ),
+            (
+                "k + 1 ~ categorical_logit([a, s, w, 0, 1])",
+                "for i in 1..N { k[i] + 1 ~ categorical_logit([a, s, w, 0, 1]) }",
+                true,
+            ),
+            (
+                "let m = [a, a + y[1], a + y[1] + y[2], a + y[1] + y[2] + y[3], a + y[1] + y[2] + y[3] + y[4]]\ny ~ normal(m, s)",
+                "let m[1] = a\nfor i in 2..N { let m[i] = m[i - 1] + y[i - 1] }\ny ~ normal(m, s)",
+                false,
+            ),
+            (
+                "b ~ normal(x[1] + x[2] + x[3], 1)",
+                "for i in 1..1 { b ~ normal(x[1] + x[2] + x[3], 1) }",
+                false,
+            ),
+        ];
+        for (whole, stepwise, at_once) in cases {
+            let (one, other) = (model(whole), model(stepwise));
+            let ((p, g), (q, h)) = (density(&one), density(&other));
+            assert!((p - q).abs() < 1e-12 * (1.0 + p.abs()), "{stepwise}: {q} against {p}");
+            assert!(g.iter().zip(&h).all(|(g, h)| (g - h).abs() < 1e-11 * (1.0 + g.abs())), "{stepwise}");
+            let terms = |m: &ModelTarget| m.lowered().terms.len();
+            assert!(!at_once || terms(&one) == terms(&other), "{stepwise} was taken step by step");
+        }
+    }
+
+    #[test]
+    fn a_long_loop_makes_no_more_nodes_than_a_short_one() {
+        let nodes = |rows: usize| {
+            let lines: Vec<String> = (0..rows).map(|i| format!("{i},{}", i % 7)).collect();
+            let text = format!("x,y\n{}\n", lines.join("\n"));
+            let data = Dataset::from_texts(&[("data.csv", &text)]).unwrap();
+            let source = "data { x : real[N]; y : real[N] }\nparam a ~ normal(0, 1)\nparam s ~ half_normal(1)\n\
+                          for i in 1..N { let mu[i] = a * x[i]; y[i] ~ normal(mu[i], s) }";
+            ModelTarget::new(source, &data).unwrap().lowered().graph.len()
+        };
+        assert_eq!(nodes(10), nodes(1000));
+    }
 }

@@ -4,6 +4,7 @@ mod bind;
 mod call;
 mod density;
 mod dist;
+mod effects;
 mod elements;
 mod env;
 mod expr;
@@ -17,6 +18,7 @@ mod reach;
 mod stmt;
 
 pub use dist::Dist;
+pub use effects::{Coordinates, Effect};
 pub use env::Value;
 pub use probe::check;
 
@@ -44,6 +46,8 @@ pub struct Lowered {
     pub derived: Vec<Named>,
     /// Quantities simulated for every draw.
     pub predicted: Vec<Predicted>,
+    /// Hierarchical effects that did not get the coordinates declared.
+    pub effects: Vec<Effect>,
 }
 
 /// A latent variable.
@@ -126,7 +130,18 @@ pub struct Predicted {
 
 /// Binds data and builds the graph. The program has passed the checker; what only the data can show is checked here.
 pub fn lower(program: &Program, source: &str, data: &Dataset) -> Checked<Lowered> {
+    lower_with(program, source, data, Coordinates::Declared)
+}
+
+/// The same with a choice of coordinates for hierarchical effects.
+pub fn lower_with(
+    program: &Program,
+    source: &str,
+    data: &Dataset,
+    coordinates: Coordinates,
+) -> Checked<Lowered> {
     let mut lowerer = Lowerer::new(source, data);
+    lowerer.coordinates = coordinates;
     lowerer.program(program).into_result(|_| true)?;
     Ok(lowerer.finish())
 }
@@ -149,6 +164,12 @@ struct Lowerer<'d> {
     declared: Vec<(String, Span)>,
     /// Names of sizes, when the sizes themselves were invented to check a model without data.
     size_names: Vec<(usize, String)>,
+    /// The coordinates asked for.
+    coordinates: Coordinates,
+    /// Effects that a later statement describes, and those of them that wait for it now.
+    split: Vec<String>,
+    pending: Vec<effects::Pending>,
+    effects: Vec<Effect>,
 }
 
 impl<'d> Lowerer<'d> {
@@ -166,6 +187,10 @@ impl<'d> Lowerer<'d> {
             calls: Vec::new(),
             declared: Vec::new(),
             size_names: Vec::new(),
+            coordinates: Coordinates::Declared,
+            split: Vec::new(),
+            pending: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
@@ -175,6 +200,9 @@ impl<'d> Lowerer<'d> {
             faults.add(problem, vec![name], self.source);
         }
         self.declared = program.statements.iter().filter_map(declared_name).collect();
+        if self.coordinates != Coordinates::Declared {
+            self.split = effects::split_effects(program, self.source);
+        }
         if let Err(problem) = self.bind_data(program, &mut faults) {
             // The levels of categories give sizes that anything may need.
             faults.add(problem, Vec::new(), self.source);
@@ -192,6 +220,7 @@ impl<'d> Lowerer<'d> {
             terms: self.terms,
             derived: self.derived,
             predicted: self.predicted,
+            effects: self.effects,
         }
     }
 

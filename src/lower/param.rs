@@ -24,6 +24,9 @@ impl Lowerer<'_> {
         if let Some((Centering::Noncentered, place)) = p.centering {
             return self.noncentered(p, prior, dims, labels, place, span);
         }
+        if self.effect(p, prior.as_ref(), &dims, &labels, span)? {
+            return Ok(());
+        }
         let region = self.region(p.ty.as_ref(), prior.as_ref(), span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {

@@ -92,6 +92,9 @@ impl Lowerer<'_> {
     }
 
     fn sample(&mut self, s: &Sample, stmt: &Stmt) -> Result<()> {
+        if self.pending_effect(s, stmt.span)? {
+            return Ok(());
+        }
         let value = self.expr(&s.value)?;
         let dist = self.dist(&s.dist)?;
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
@@ -122,6 +125,17 @@ impl Lowerer<'_> {
         let dims = self.sizes(&p.dims)?;
         let labels = self.axis_labels(&p.dims);
         let dist = self.dist(&p.dist)?;
+        let count = dims.iter().product();
+        let place = Value::real(self.b.constant(vec![0.0; count], dims.clone()), false);
+        self.check_extent(&dist, &place, p.name.span)?;
+        if let super::Dist::Row { row, span, .. } = &dist
+            && matches!(row.sample, crate::dist::Sampler::None)
+        {
+            let message = format!("`{}` cannot be drawn from", row.name);
+            return Err(Diagnostic::error("no-draws", message)
+                .label(*span, "")
+                .help("predict from a distribution whose density integrates to 1"));
+        }
         self.predicted.push(Predicted { name: p.name.name.clone(), dims, labels, dist });
         Ok(())
     }

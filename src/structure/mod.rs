@@ -6,8 +6,10 @@
 
 mod affine;
 mod forms;
+mod separable;
 
 pub use affine::Affine;
+pub use separable::{Separable, separate};
 
 use crate::graph::{Graph, NodeId};
 use std::sync::Arc;

@@ -1,20 +1,26 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
-use super::{Evaluator, Target};
+use super::{Evaluator, Target, predict};
 use crate::data::Dataset;
 use crate::graph::NodeId;
-use crate::lower::{Lowered, Named, TermKind, lower};
+use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F8, LANES, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::rewrite::rewrite;
 use crate::source::Checked;
+use crate::structure::{Separable, separate};
+use crate::syntax::ast::Program;
 
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
     lowered: Lowered,
     density: Plan,
     kinds: Vec<TermKind>,
+    /// Parameters and derived quantities, then what predictions are drawn from.
     outputs: Plan,
+    /// The nodes of the latter.
+    arguments: Vec<NodeId>,
 }
 
 /// The log density at a point, by what its terms belong to.
@@ -50,14 +56,58 @@ impl ModelTarget {
         Ok(Self::from_lowered(lower(&program, source, data)?))
     }
 
-    /// Schedules a lowered model.
+    /// Compiles a parsed model with a choice of coordinates for its hierarchical effects.
+    pub fn with_coordinates(
+        program: &Program,
+        source: &str,
+        data: &Dataset,
+        coordinates: Coordinates,
+    ) -> Checked<ModelTarget> {
+        Ok(Self::from_lowered(lower_with(program, source, data, coordinates)?))
+    }
+
+    /// The values of nodes at a point, one after another.
+    pub fn values(&self, nodes: &[NodeId], z: &[f64]) -> Vec<Vec<f64>> {
+        let plan = Plan::new(&self.lowered.graph, nodes, self.lowered.dimension);
+        let mut workspace = Workspace::<f64>::new(&plan);
+        workspace.inputs(&plan).copy_from_slice(z);
+        workspace.forward(&plan, false);
+        let sizes = plan.root_sizes();
+        sizes
+            .iter()
+            .enumerate()
+            .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
+            .collect()
+    }
+
+    /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
+        let density = match rewrite(&lowered.graph, &roots, lowered.dimension) {
+            Some((graph, roots)) => Plan::new(&graph, &roots, lowered.dimension),
+            None => Plan::new(&lowered.graph, &roots, lowered.dimension),
+        };
+        Self::scheduled(lowered, density)
+    }
+
+    /// Schedules a lowered model as it is: the reference for what rewrites compute.
+    pub fn without_rewrites(lowered: Lowered) -> ModelTarget {
+        let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
-        let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
-        ModelTarget { lowered, density, kinds, outputs }
+        Self::scheduled(lowered, density)
+    }
+
+    fn scheduled(lowered: Lowered, density: Plan) -> ModelTarget {
+        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
+        let mut arguments = Vec::new();
+        lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
+        arguments.sort_unstable();
+        arguments.dedup();
+        arguments.retain(|&id| lowered.graph.node(id).constant().is_none());
+        let roots: Vec<NodeId> =
+            reported(&lowered).map(|n| n.node).chain(arguments.iter().copied()).collect();
+        let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        ModelTarget { lowered, density, kinds, outputs, arguments }
     }
 
     /// The graph and what it means.
@@ -68,6 +118,30 @@ impl ModelTarget {
     /// The schedule of the log density.
     pub fn plan(&self) -> &Plan {
         &self.density
+    }
+
+    /// Number of parameters and derived quantities, element by element.
+    fn reported_count(&self) -> usize {
+        let roots = self.outputs.root_sizes();
+        roots[..roots.len() - self.arguments.len()].iter().sum()
+    }
+
+    /// A draw of every predicted quantity at a point where the outputs have these values.
+    fn predictions(&self, z: impl Iterator<Item = f64>, output: impl Fn(usize) -> f64) -> Vec<f64> {
+        if self.lowered.predicted.is_empty() {
+            return Vec::new();
+        }
+        let graph = &self.lowered.graph;
+        let mut place = self.reported_count();
+        let mut at = std::collections::HashMap::new();
+        for &id in &self.arguments {
+            let size = graph.node(id).len();
+            at.insert(id, (place..place + size).map(&output).collect());
+            place += size;
+        }
+        let values = predict::Values { graph, at };
+        let mut rng = predict::generator(z);
+        self.lowered.predicted.iter().flat_map(|p| values.draw(p, &mut rng)).collect()
     }
 
     /// The log density at one point, term by term kind.
@@ -118,8 +192,12 @@ impl Target for ModelTarget {
         self.lowered.dimension
     }
 
+    fn separable(&self) -> Option<Separable> {
+        separate(&self.lowered.graph, &self.term_nodes(), self.lowered.dimension)
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(ModelEvaluator { model: self, one: None, eight: None, dual: None })
+        plan_evaluator(&self.density)
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -138,6 +216,7 @@ impl Target for ModelTarget {
         let graph = &self.lowered.graph;
         reported(&self.lowered)
             .flat_map(|n| element_names(&n.name, &graph.node(n.node).dims, &n.labels))
+            .chain(self.lowered.predicted.iter().flat_map(|p| element_names(&p.name, &p.dims, &p.labels)))
             .collect()
     }
 
@@ -146,18 +225,59 @@ impl Target for ModelTarget {
         workspace.inputs(&self.outputs).copy_from_slice(z);
         workspace.forward(&self.outputs, false);
         let sizes = self.outputs.root_sizes();
-        sizes
+        let mut out: Vec<f64> = sizes
             .iter()
             .enumerate()
             .flat_map(|(r, &n)| (0..n).map(move |i| (r, i)))
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
-            .collect()
+            .collect();
+        let drawn = self.predictions(z.iter().copied(), |j| out[j]);
+        out.truncate(self.reported_count());
+        out.extend(drawn);
+        out
+    }
+
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        let plan = &self.outputs;
+        let sizes = plan.root_sizes();
+        let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
+        let mut workspace = Workspace::<F8>::new(plan);
+        for first in (0..draws).step_by(LANES) {
+            let width = LANES.min(draws - first);
+            for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+                }
+            }
+            workspace.forward(plan, false);
+            let places = sizes.iter().enumerate().flat_map(|(r, &n)| (0..n).map(move |i| (r, i)));
+            for (j, (r, i)) in places.enumerate() {
+                let x = workspace.root(plan, r, i);
+                (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
+            }
+        }
+        if self.lowered.predicted.is_empty() {
+            return out;
+        }
+        let d = self.dimension();
+        let rows: Vec<Vec<f64>> = (0..draws)
+            .map(|b| self.predictions((0..d).map(|i| z[i * draws + b]), |j| out[j * draws + b]))
+            .collect();
+        out.truncate(self.reported_count() * draws);
+        let count = rows.first().map_or(0, Vec::len);
+        out.extend((0..count).flat_map(|j| rows.iter().map(move |row| row[j])));
+        out
     }
 }
 
+/// Evaluates the sum of a plan's roots.
+pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
+    Box::new(PlanEvaluator { plan, one: None, eight: None, dual: None })
+}
+
 /// Buffers for one thread, made when first needed.
-struct ModelEvaluator<'a> {
-    model: &'a ModelTarget,
+struct PlanEvaluator<'a> {
+    plan: &'a Plan,
     one: Option<Workspace<f64>>,
     eight: Option<Workspace<F8>>,
     dual: Option<Workspace<Dual>>,
@@ -169,7 +289,7 @@ const PROFILE_ROUNDS: usize = 50;
 /// Fewest draws of an incomplete batch for which eight lanes are worth running.
 const WORTH_LANES: usize = 3;
 
-impl ModelEvaluator<'_> {
+impl PlanEvaluator<'_> {
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
     fn run<T: Lane>(
         plan: &Plan,
@@ -199,7 +319,7 @@ impl ModelEvaluator<'_> {
     }
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
@@ -216,7 +336,7 @@ impl ModelEvaluator<'_> {
     }
 }
 
-impl Evaluator for ModelEvaluator<'_> {
+impl Evaluator for PlanEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         self.sweep(z, draws, log_density, Some(gradient));
     }
@@ -226,7 +346,7 @@ impl Evaluator for ModelEvaluator<'_> {
     }
 
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
         for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {

@@ -47,12 +47,16 @@ pub(super) fn generator(z: impl Iterator<Item = f64>) -> ChaCha8Rng {
 /// Values of nodes at one draw.
 pub(super) struct Values<'a> {
     pub(super) graph: &'a Graph,
+    /// Of the nodes that are not constant.
     pub(super) at: HashMap<NodeId, Vec<f64>>,
 }
 
 impl Values<'_> {
     fn of(&self, id: NodeId) -> &[f64] {
-        self.at.get(&id).map_or(&[], Vec::as_slice)
+        match self.graph.node(id).constant() {
+            Some(values) => values,
+            None => self.at.get(&id).map_or(&[], Vec::as_slice),
+        }
     }
 
     /// Element `i` of an array that broadcasts to `dims`.
@@ -111,7 +115,13 @@ impl Values<'_> {
         }
     }
 
-    fn from_row(&self, row: &Distribution, args: &[NodeId], dims: &[usize], rng: &mut ChaCha8Rng) -> Vec<f64> {
+    fn from_row(
+        &self,
+        row: &Distribution,
+        args: &[NodeId],
+        dims: &[usize],
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<f64> {
         let count: usize = dims.iter().product();
         match row.sample {
             Sampler::None => vec![f64::NAN; count],
@@ -124,8 +134,11 @@ impl Values<'_> {
                 let size: usize = event.iter().product();
                 let mut out = vec![f64::NAN; count];
                 for (k, one) in out.chunks_mut(size.max(1)).enumerate() {
-                    let blocks: Vec<&[f64]> =
-                        args.iter().zip(row.args).map(|(&a, spec)| self.block(a, spec.rank, batch, k)).collect();
+                    let blocks: Vec<&[f64]> = args
+                        .iter()
+                        .zip(row.args)
+                        .map(|(&a, spec)| self.block(a, spec.rank, batch, k))
+                        .collect();
                     draw(rng, &blocks, one);
                 }
                 out
