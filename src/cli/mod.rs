@@ -9,6 +9,7 @@ mod dump;
 mod fit;
 mod fmt;
 mod grad;
+mod interrupt;
 mod list;
 mod load;
 mod test;

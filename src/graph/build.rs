@@ -141,11 +141,6 @@ impl Builder {
         Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
     }
 
-    /// The operation of a node of another graph, on other arguments of the same sizes.
-    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
-        self.add(node.op.clone(), args, node.dims.clone())
-    }
-
     /// The shape that these broadcast to.
     pub fn common(&self, args: &[NodeId]) -> Result<Vec<usize>, BuildError> {
         let nodes: Vec<&Node> = args.iter().map(|&a| self.graph.node(a)).collect();
@@ -272,6 +267,11 @@ impl Builder {
         let index = crate::ops::operand::Broadcast::between(self.dims(a), dims);
         let n: usize = dims.iter().product();
         self.take(a, (0..n).map(|i| index.at(i) as u32).collect(), dims.to_vec())
+    }
+
+    /// The operation of a node of another graph, on other arguments, with a result of this shape.
+    pub fn like(&mut self, op: &Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
+        self.add(op.clone(), args, dims)
     }
 
     fn add(&mut self, op: Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {

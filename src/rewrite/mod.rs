@@ -58,7 +58,7 @@ pub fn rewrite(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<(Gra
             Some(new) => new,
             None => {
                 let args = node.args.iter().map(|a| rewriter.copy_of(*a)).collect::<Option<Vec<_>>>()?;
-                rewriter.b.copy(node, args)
+                rewriter.b.like(&node.op, args, node.dims.clone())
             }
         };
         rewriter.copies[id.0 as usize] = Some(new);

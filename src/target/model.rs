@@ -1,6 +1,6 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
-use super::{Evaluator, Target};
+use super::{Evaluator, Target, predict};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
@@ -17,7 +17,10 @@ pub struct ModelTarget {
     lowered: Lowered,
     density: Plan,
     kinds: Vec<TermKind>,
+    /// Parameters and derived quantities, then what predictions are drawn from.
     outputs: Plan,
+    /// The nodes of the latter.
+    arguments: Vec<NodeId>,
 }
 
 /// The log density at a point, by what its terms belong to.
@@ -96,9 +99,15 @@ impl ModelTarget {
 
     fn scheduled(lowered: Lowered, density: Plan) -> ModelTarget {
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
-        let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
-        ModelTarget { lowered, density, kinds, outputs }
+        let mut arguments = Vec::new();
+        lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
+        arguments.sort_unstable();
+        arguments.dedup();
+        arguments.retain(|&id| lowered.graph.node(id).constant().is_none());
+        let roots: Vec<NodeId> =
+            reported(&lowered).map(|n| n.node).chain(arguments.iter().copied()).collect();
+        let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        ModelTarget { lowered, density, kinds, outputs, arguments }
     }
 
     /// The graph and what it means.
@@ -109,6 +118,30 @@ impl ModelTarget {
     /// The schedule of the log density.
     pub fn plan(&self) -> &Plan {
         &self.density
+    }
+
+    /// Number of parameters and derived quantities, element by element.
+    fn reported_count(&self) -> usize {
+        let roots = self.outputs.root_sizes();
+        roots[..roots.len() - self.arguments.len()].iter().sum()
+    }
+
+    /// A draw of every predicted quantity at a point where the outputs have these values.
+    fn predictions(&self, z: impl Iterator<Item = f64>, output: impl Fn(usize) -> f64) -> Vec<f64> {
+        if self.lowered.predicted.is_empty() {
+            return Vec::new();
+        }
+        let graph = &self.lowered.graph;
+        let mut place = self.reported_count();
+        let mut at = std::collections::HashMap::new();
+        for &id in &self.arguments {
+            let size = graph.node(id).len();
+            at.insert(id, (place..place + size).map(&output).collect());
+            place += size;
+        }
+        let values = predict::Values { graph, at };
+        let mut rng = predict::generator(z);
+        self.lowered.predicted.iter().flat_map(|p| values.draw(p, &mut rng)).collect()
     }
 
     /// The log density at one point, term by term kind.
@@ -183,6 +216,7 @@ impl Target for ModelTarget {
         let graph = &self.lowered.graph;
         reported(&self.lowered)
             .flat_map(|n| element_names(&n.name, &graph.node(n.node).dims, &n.labels))
+            .chain(self.lowered.predicted.iter().flat_map(|p| element_names(&p.name, &p.dims, &p.labels)))
             .collect()
     }
 
@@ -191,12 +225,16 @@ impl Target for ModelTarget {
         workspace.inputs(&self.outputs).copy_from_slice(z);
         workspace.forward(&self.outputs, false);
         let sizes = self.outputs.root_sizes();
-        sizes
+        let mut out: Vec<f64> = sizes
             .iter()
             .enumerate()
             .flat_map(|(r, &n)| (0..n).map(move |i| (r, i)))
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
-            .collect()
+            .collect();
+        let drawn = self.predictions(z.iter().copied(), |j| out[j]);
+        out.truncate(self.reported_count());
+        out.extend(drawn);
+        out
     }
 
     fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
@@ -218,6 +256,16 @@ impl Target for ModelTarget {
                 (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
             }
         }
+        if self.lowered.predicted.is_empty() {
+            return out;
+        }
+        let d = self.dimension();
+        let rows: Vec<Vec<f64>> = (0..draws)
+            .map(|b| self.predictions((0..d).map(|i| z[i * draws + b]), |j| out[j * draws + b]))
+            .collect();
+        out.truncate(self.reported_count() * draws);
+        let count = rows.first().map_or(0, Vec::len);
+        out.extend((0..count).flat_map(|j| rows.iter().map(move |row| row[j])));
         out
     }
 }
