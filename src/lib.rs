@@ -17,6 +17,7 @@
 //! | [`syntax`] | text to syntax tree and back |
 //! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
+//! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
@@ -37,6 +38,7 @@ pub mod num;
 pub mod ops;
 pub mod plan;
 pub mod report;
+pub mod rewrite;
 pub mod source;
 pub mod syntax;
 pub mod target;

@@ -13,6 +13,12 @@ scalar_row! {
         let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
         [(alpha * miss).scale(2.0), sign * miss]
     };
+    both(at, need) {
+        let [x, alpha] = at;
+        let (minus_value, miss) = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope();
+        let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
+        (-minus_value, [in_x, x.scale(2.0).shift(-1.0) * miss])
+    };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]]
 }
 

@@ -47,6 +47,17 @@ impl Builder {
         Self::default()
     }
 
+    /// A finished graph, to add more nodes to.
+    pub fn from_graph(graph: Graph) -> Self {
+        Self { graph, interned: HashMap::new(), span: None }
+    }
+
+    /// The same operation as another node, on other arguments of the same shapes.
+    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
+        self.span = node.span;
+        self.intern(node.op.clone(), args, node.dims.clone())
+    }
+
     /// The graph built so far.
     pub fn graph(&self) -> &Graph {
         &self.graph

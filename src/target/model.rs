@@ -4,9 +4,10 @@ use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Lowered, Named, TermKind, lower};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::rewrite::{Rule, rewrite};
 use crate::source::Checked;
 
 /// A model with its data inside, ready to evaluate.
@@ -50,11 +51,17 @@ impl ModelTarget {
         Ok(Self::from_lowered(lower(&program, source, data)?))
     }
 
-    /// Schedules a lowered model.
+    /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
+        Self::with_rules(lowered, crate::rewrite::TABLE)
+    }
+
+    /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
+    pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, rules);
+        let density = Plan::new(&graph, &terms, lowered.dimension);
         let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
         let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
         ModelTarget { lowered, density, kinds, outputs }
@@ -119,7 +126,7 @@ impl Target for ModelTarget {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(ModelEvaluator { model: self, one: None, eight: None, dual: None })
+        Box::new(ModelEvaluator { model: self, one: None, wide: None, dual: None })
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -159,14 +166,14 @@ impl Target for ModelTarget {
 struct ModelEvaluator<'a> {
     model: &'a ModelTarget,
     one: Option<Workspace<f64>>,
-    eight: Option<Workspace<F8>>,
+    wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
 }
 
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
-/// Fewest draws of an incomplete batch for which eight lanes are worth running.
+/// Fewest draws of an incomplete batch for which all lanes are worth running.
 const WORTH_LANES: usize = 3;
 
 impl ModelEvaluator<'_> {
@@ -181,19 +188,21 @@ impl ModelEvaluator<'_> {
         gradient: Option<&mut [f64]>,
     ) {
         let width = T::WIDTH.min(draws - first);
-        for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-            for lane in 0..T::WIDTH {
-                input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+        for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
+            let z = &z[first..first + width];
+            if width == T::WIDTH {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane]));
+            } else {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
             }
         }
         workspace.forward(plan, gradient.is_some());
-        let roots = plan.root_sizes().len();
-        let total = (0..roots).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
+        let total = (0..plan.roots()).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
         if let Some(gradient) = gradient {
             workspace.reverse(plan);
-            for (i, g) in workspace.gradient(plan).iter().enumerate() {
-                (0..width).for_each(|lane| gradient[i * draws + first + lane] = g.lane(lane));
+            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
             }
         }
     }
@@ -204,9 +213,9 @@ impl ModelEvaluator<'_> {
         while first < draws {
             let gradient = gradient.as_deref_mut();
             if draws - first >= WORTH_LANES {
-                let workspace = self.eight.get_or_insert_with(|| Workspace::new(plan));
+                let workspace = self.wide.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
-                first += LANES;
+                first += F16::WIDTH;
             } else {
                 let workspace = self.one.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
@@ -250,11 +259,11 @@ impl ModelTarget {
     /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
     pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
         let plan = &self.density;
-        let mut workspace = Workspace::<F8>::new(plan);
+        let mut workspace = Workspace::<F16>::new(plan);
         for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-            (0..LANES).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
+            (0..F16::WIDTH).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
         }
-        (LANES, profile(plan, &mut workspace, PROFILE_ROUNDS))
+        (F16::WIDTH, profile(plan, &mut workspace, PROFILE_ROUNDS))
     }
 
     /// The nodes of all terms, for dumps of the graph.
