@@ -49,6 +49,11 @@ impl Builder {
         Self::default()
     }
 
+    /// A finished graph, to add more nodes to.
+    pub fn from_graph(graph: Graph) -> Self {
+        Self { graph, ..Self::default() }
+    }
+
     /// The graph built so far.
     pub fn graph(&self) -> &Graph {
         &self.graph

@@ -3,8 +3,8 @@
 use crate::dist::{Distribution, Sampler};
 use crate::graph::{Graph, NodeId};
 use crate::lower::{Dist, Predicted};
-use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
-use crate::ops::scalar::{self, ScalarRow};
+use crate::ops::operand::Broadcast;
+use crate::ops::scalar::ScalarRow;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, Open01};
@@ -205,11 +205,5 @@ fn uniform(rng: &mut ChaCha8Rng) -> f64 {
 /// A function of a value and arguments.
 fn value(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     let all: Vec<f64> = std::iter::once(x).chain(args.iter().copied()).collect();
-    let operands: Vec<Operand<f64>> = all
-        .iter()
-        .map(|v| Operand { arg: Arg::Const(std::slice::from_ref(v)), index: &Broadcast::One })
-        .collect();
-    let mut out = [f64::NAN];
-    scalar::map(<f64 as Lane>::scalar(row.kernel), &operands, &mut out);
-    out[0]
+    row.at(&all)
 }
