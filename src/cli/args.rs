@@ -107,12 +107,27 @@ pub(super) struct FitArgs {
     /// The average of the iterates
     #[arg(long)]
     pub(super) average: Option<String>,
+    /// Run exactly the plan that the theorems license, and print the bound that holds for this run
+    #[arg(long, conflicts_with_all = ["method", "factor", "estimator", "step", "batch", "average"])]
+    pub(super) certified: bool,
+    /// With --certified: the error to be certain of
+    #[arg(long, default_value_t = 0.01, requires = "certified")]
+    pub(super) epsilon: f64,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Write the fit as JSON to a file
+    /// Where to start: `zeros`, a seed for a standard normal point, or a JSON file {"points": [[...]]} of coordinates
+    #[arg(long, value_name = "FILE|zeros|SEED")]
+    pub(super) init: Option<String>,
+    /// Use so many of the observations in each step
+    #[arg(long, value_name = "N")]
+    pub(super) subsample: Option<usize>,
+    /// Write to a file: posterior draws if it ends in .csv, the fit as JSON if not
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Number of draws in a .csv
+    #[arg(long, default_value_t = 4000)]
+    pub(super) draws: usize,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -2,12 +2,14 @@
 
 mod args;
 mod bench;
+mod certified;
 mod certify;
 mod check;
 mod dump;
 mod fit;
 mod fmt;
 mod grad;
+mod interrupt;
 mod list;
 mod load;
 mod test;

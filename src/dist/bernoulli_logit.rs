@@ -14,6 +14,12 @@ scalar_row! {
         let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
         [(alpha * miss).scale(2.0), sign * miss]
     };
+    both(at, need) {
+        let [x, alpha] = at;
+        let (minus_value, miss) = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope();
+        let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
+        (-minus_value, [in_x, x.scale(2.0).shift(-1.0) * miss])
+    };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
     // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the outcome.
     facts Facts::of(|a, k| {

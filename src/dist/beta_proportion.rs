@@ -45,7 +45,7 @@ scalar_row! {
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
         let known = k == 0 && c[1] > 0.0 && a[0].is_nonnegative() && a[0].hi <= 1.0;
-        known.then(|| Jet { curvature: Interval::NONPOSITIVE, ..Jet::UNKNOWN })
+        known.then_some(Jet { curvature: Interval::NONPOSITIVE, ..Jet::UNKNOWN })
     })
 }
 

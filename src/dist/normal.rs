@@ -12,7 +12,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     JOINT = "normal"(x, mu, sigma), "-((x - mu) / sigma)² / 2";
-    value ((x - mu) / sigma).square().scale(-0.5);
+    value ((x - mu) * sigma.recip()).square().scale(-0.5);
     slopes(_y) { let r = sigma.recip(); let z = (x - mu) * r; [-(z * r), z * r, z.square() * r] };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]];
     // Quadratic in x and in mu; in sigma -r²/2 · sigma^-2, and -r²/2 · e^(-2t) for sigma = e^t.

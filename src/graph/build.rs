@@ -49,6 +49,11 @@ impl Builder {
         Self::default()
     }
 
+    /// A finished graph, to add more nodes to.
+    pub fn from_graph(graph: Graph) -> Self {
+        Self { graph, ..Self::default() }
+    }
+
     /// The graph built so far.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -139,11 +144,6 @@ impl Builder {
         }
         let dims = vec![ode.times.len(), ode.states];
         Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
-    }
-
-    /// The operation of a node of another graph, on other arguments of the same sizes.
-    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
-        self.add(node.op.clone(), args, node.dims.clone())
     }
 
     /// The shape that these broadcast to.
@@ -272,6 +272,11 @@ impl Builder {
         let index = crate::ops::operand::Broadcast::between(self.dims(a), dims);
         let n: usize = dims.iter().product();
         self.take(a, (0..n).map(|i| index.at(i) as u32).collect(), dims.to_vec())
+    }
+
+    /// The operation of a node of another graph, on other arguments, with a result of this shape.
+    pub fn like(&mut self, op: &Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
+        self.add(op.clone(), args, dims)
     }
 
     fn add(&mut self, op: Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {

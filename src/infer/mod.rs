@@ -11,6 +11,7 @@ mod mode;
 mod model;
 mod psis;
 mod quadrature;
+mod resample;
 mod sample;
 mod shape;
 mod summary;
@@ -59,11 +60,13 @@ pub struct Options {
     pub draws: Option<usize>,
     /// Dimension up to which the covariance is full; beyond, diagonal.
     pub dense: usize,
+    /// Posterior draws of the outputs to keep, fewer where there are very many outputs.
+    pub keep: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 1, tolerance: 0.005, gradients: None, draws: None, dense: 1200 }
+        Options { seed: 1, tolerance: 0.005, gradients: None, draws: None, dense: 1200, keep: 0 }
     }
 }
 
@@ -155,10 +158,15 @@ pub struct Fit {
     pub gradients: usize,
     /// Time taken.
     pub seconds: f64,
+    /// Whether `mean` and `factor` are in the coordinates of the target as given.
+    pub as_declared: bool,
     /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not.
     pub outputs: Vec<Output>,
     /// Summaries of the Gaussian.
     pub gaussian: Vec<Output>,
+    /// Posterior draws of each output, as many as were to be kept: the weighted draws resampled, or those of the Gaussian
+    /// where the weights are not trusted.
+    pub kept: Vec<Vec<f64>>,
     /// What a user should know before trusting the answer.
     pub flags: Vec<String>,
     /// What was done that a user did not ask for.
@@ -330,6 +338,15 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options, may_bend: bool) -
     let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
     let khat = smoothed.khat;
     let trusted = khat < KHAT_LIMIT;
+    let keep = options.keep.min(HELD / names.len().max(1));
+    let chosen =
+        if trusted { resample::systematic(&smoothed.weights, keep) } else { (0..keep.min(PLAIN)).collect() };
+    let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
+    let pick = |j: usize| {
+        let column = all(j);
+        chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
+    };
+    let kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let mut flags: Vec<String> = (!trusted).then(|| poor(khat, &corrected, &gaussian)).into_iter().collect();
     if trusted && worst > 2.0 * precision(names.len()) {
         flags.push(format!(
@@ -353,8 +370,10 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options, may_bend: bool) -
         draws: sample.log_weights.len(),
         gradients,
         seconds: 0.0,
+        as_declared: true,
         outputs: if trusted { corrected } else { gaussian.clone() },
         gaussian,
+        kept,
         flags,
         notes: Vec::new(),
     }

@@ -83,6 +83,7 @@ fn in_best_coordinates(
     let fitted = refine(&target, start, batch, options, watch)?;
     gradients += fitted.gradients;
     let mut fit = complete(&target, Approach { fitted, path: Path::Variational, gradients, rivals }, options);
+    fit.as_declared = false;
     fit.notes.push(format!("fitted {note}; the quantities reported are those of the model as written"));
     Ok(fit)
 }

@@ -1,6 +1,7 @@
 //! Declared data meet the files: values, sizes, categories, missing cells.
 
 use super::env::{Binding, Value};
+use super::faults::{Faults, declared_names};
 use super::param::Region;
 use super::{Lowerer, Result};
 use crate::data::{Found, Levels, Limit, Missing, Side};
@@ -17,7 +18,8 @@ struct Family<'d> {
 }
 
 impl<'d> Lowerer<'d> {
-    pub(super) fn bind_data(&mut self, program: &Program) -> Result<()> {
+    /// An error is one that leaves nothing to go on with; others are noted.
+    pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
         let declared: Vec<&DataDecl> = program
             .statements
             .iter()
@@ -29,7 +31,10 @@ impl<'d> Lowerer<'d> {
         let families = self.families(&declared)?;
         for decl in declared {
             self.b.set_span(Some(decl.span));
-            self.declaration(decl, &families)?;
+            if let Err(problem) = self.declaration(decl, &families) {
+                let lost = declared_names(decl).into_iter().filter(|name| self.env.get(name).is_none());
+                faults.add(problem, lost.collect(), self.source);
+            }
         }
         Ok(())
     }

@@ -31,10 +31,8 @@ impl Lowerer<'_> {
         if let Some(row) = scalar::find(&name.name) {
             return self.elementwise(row, args, span);
         }
-        for suffix in SUFFIXES {
-            if let Some(row) = name.name.strip_suffix(suffix).and_then(crate::dist::find) {
-                return self.density_function(row, suffix, args, span);
-            }
+        if let Some((row, suffix)) = density_function(&name.name) {
+            return self.density_function(row, suffix, args, span);
         }
         Err(self.unknown(&name.name, name.span))
     }
@@ -203,6 +201,16 @@ impl Lowerer<'_> {
         }
         Ok(values)
     }
+}
+
+/// The distribution behind a log density that is called as a function, and the ending.
+fn density_function(name: &str) -> Option<(&'static crate::dist::Distribution, &'static str)> {
+    SUFFIXES.iter().find_map(|suffix| Some((crate::dist::find(name.strip_suffix(suffix)?)?, *suffix)))
+}
+
+/// The distribution behind a log density that is called as a function.
+pub(super) fn density_of(name: &str) -> Option<&'static crate::dist::Distribution> {
+    density_function(name).map(|(row, _)| row)
 }
 
 fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span) -> Diagnostic {

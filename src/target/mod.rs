@@ -1,6 +1,7 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
 mod model;
+mod predict;
 
 pub use model::{ModelTarget, Split, element_names, plan_evaluator};
 
@@ -31,7 +32,7 @@ pub trait Target: Send + Sync {
         self.coordinate_names()
     }
 
-    /// The reported quantities (constrained parameters, then derived ones) at one point.
+    /// The reported quantities (constrained parameters, then derived ones, then a draw of predicted ones) at one point.
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         z.to_vec()
     }
