@@ -38,7 +38,8 @@ fn measured(
         let mut total = 0.0;
         let mut bound = None;
         for seed in 0..SEEDS {
-            let result = run(target, plan, license, steps, seed, &mut |_| ControlFlow::Continue(())).expect("a run");
+            let result =
+                run(target, plan, license, steps, seed, &mut |_| ControlFlow::Continue(())).expect("a run");
             bound = result.bound;
             total += distance(&result.mean, &result.covariance);
         }
@@ -125,7 +126,8 @@ fn runs_on_a_gaussian_posterior_converge_as_promised() {
     let distance =
         |mean: &[f64], cov: &[f64]| whitened_distance(&certificate, &plan.coordinates.centre, mean, cov);
     let found = measured(&target, &plan, distance, 1e-3);
-    let (_, error, bound) = found.iter().find(|(rule, ..)| *rule == "stl_gaussian").expect("the Gaussian rule");
+    let (_, error, bound) =
+        found.iter().find(|(rule, ..)| *rule == "stl_gaussian").expect("the Gaussian rule");
     assert!(error <= bound && *bound <= 1e-3, "{error} is above the bound {bound}");
 }
 
@@ -167,7 +169,11 @@ fn the_divergence_and_the_evidence_lie_within_their_bounds() {
         assert!(inside, "{truth} is not between {} and {}", p.evidence_least, p.evidence_most);
         // KL(q ‖ p) = log p(x) - ELBO.
         let divergence = truth - p.evidence_least;
-        assert!(p.kl + p.evidence_most - p.evidence_least >= divergence - 3.0 * error, "{} < {divergence}", p.kl);
+        assert!(
+            p.kl + p.evidence_most - p.evidence_least >= divergence - 3.0 * error,
+            "{} < {divergence}",
+            p.kl
+        );
         let gap = elbo(&target, m, c) - elbo(&target, m + shift, c * stretch);
         assert!(p.gap_nats >= gap - 1e-6, "the gap {gap} is above its bound {}", p.gap_nats);
         assert!(p.kl >= truth - elbo(&target, m + shift, c * stretch) - 3.0 * error);
@@ -206,6 +212,9 @@ fn the_evidence_of_a_conjugate_model_is_exact() {
     let p = promise(&target, &certificate, &centre, &factor, 7).expect("a promise");
     // log p(x) = log p(x, z) + log 2π - ½ log det(precision) at the mode z.
     let truth = target.split(&centre).total() + (2.0 * std::f64::consts::PI).ln() - 0.5 * det.ln();
-    assert!((p.evidence_least - truth).abs() < 1e-6 && (p.evidence_most - truth).abs() < 1e-6, "{truth} {p:?}");
+    assert!(
+        (p.evidence_least - truth).abs() < 1e-6 && (p.evidence_most - truth).abs() < 1e-6,
+        "{truth} {p:?}"
+    );
     assert!(p.kl < 1e-9 && p.mean_error < 1e-4 && (p.curvature - 1.0).abs() < 1e-9, "{p:?}");
 }

@@ -260,10 +260,9 @@ level ~ categorical_logit(x * beta)
 
 #[test]
 fn robust_regression_is_smooth_not_concave() {
-    for (statement, nu, s) in [
-        ("y ~ student_t(4, x * beta, 0.5)", 4.0, 0.5),
-        ("y ~ cauchy(x * beta, 2)", 1.0, 2.0_f64),
-    ] {
+    for (statement, nu, s) in
+        [("y ~ student_t(4, x * beta, 0.5)", 4.0, 0.5), ("y ~ cauchy(x * beta, 2)", 1.0, 2.0_f64)]
+    {
         let theta = (nu + 1.0) / (nu * s * s);
         let t = table();
         let (_, most) = regression(&t, |_| theta);
@@ -353,6 +352,7 @@ fn quadratic_forms_count_as_they_are() {
     is(&alone("param a ~ normal(0, 1)\ntarget += a^2 / 4"), Tier::Exact, 0.5, 0.5);
     // Improper: not strongly concave, so no Gaussian posterior.
     is(&alone("param a[2] ~ flat()\ntarget += -(a[1] - a[2])^2"), Tier::ConcaveSmooth, 4.0, 0.0);
+    is(&alone("param a : unit_vector[3] ~ flat()"), Tier::Exact, 1.0, 1.0);
     is(&alone("param a ~ flat()"), Tier::ConcaveSmooth, 0.0, 0.0);
 }
 
@@ -386,7 +386,6 @@ fn traps() {
         "param l ~ normal(0, 1)\nparam a : real in (l, l + exp(l)) ~ flat()",
         "param a : simplex[3] ~ flat()\ntarget += a[1] / a[2]",
         "param a : cholesky_corr[3] ~ lkj_corr_cholesky(0.2)\ntarget += a[2, 1] * a[3, 1]",
-        "param a : unit_vector[3] ~ flat()",
     ] {
         let c = alone(source);
         assert_eq!(c.tier, Tier::None, "{source}\n{c:?}");

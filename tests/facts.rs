@@ -36,6 +36,11 @@ fn rows() -> Vec<&'static ScalarRow> {
     let mut all: Vec<&'static ScalarRow> = scalar::TABLE.iter().copied().flatten().copied().collect();
     for d in dist::TABLE {
         all.extend([d.lcdf, d.lccdf].into_iter().flatten());
+        let linked = d.links.iter().filter_map(|link| match link.to.density {
+            Density::Parts(parts) => Some(parts),
+            Density::Events(_) => None,
+        });
+        all.extend(linked.flatten().map(|p| p.row));
         match d.density {
             Density::Parts(parts) => all.extend(parts.iter().map(|p| p.row)),
             Density::Events(_) => all.extend(events::probes(d).flat_map(|p| in_density(&p))),

@@ -261,6 +261,7 @@ fn shares(lowered: &Lowered, ridges: &[&Ridges], whole: &spectrum::Matrix, end: 
             None => parts.push(Share { span, part }),
         }
     }
+    parts.retain(|share| share.part != 0.0);
     parts.sort_by(|a, b| b.part.abs().total_cmp(&a.part.abs()));
     parts.truncate(SHOWN);
     parts

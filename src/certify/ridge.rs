@@ -201,7 +201,7 @@ impl<'s> Reader<'s> {
         }
         let numbers = Numbers::new(self.structure, args, dims);
         let bound = |&(e, w): &(usize, f64)| {
-            let mut at = numbers.with(e, i, Interval::REAL);
+            let mut at = numbers.with(e, i, Interval::REAL)?;
             at[j] = Interval::ZERO;
             Some((facts.jet)(&at, i)?.curvature.scale(-w))
         };
@@ -317,16 +317,15 @@ impl<'s> Numbers<'s> {
         Self { args: args.iter().map(read).collect() }
     }
 
-    /// The arguments that meet element `e`, with `range` for argument `k`; every number for others that vary.
-    pub(super) fn with(&self, e: usize, k: usize, range: Interval) -> Vec<Interval> {
-        let mut out: Vec<Interval> = self
-            .args
-            .iter()
-            .map(|arg| {
-                arg.as_ref().map_or(Interval::REAL, |(values, index)| Interval::point(values[index.at(e)]))
-            })
-            .collect();
+    /// The arguments that meet element `e`, with `range` for argument `k`, every number for others that vary; None where
+    /// a constant is not finite, of which facts need not know.
+    pub(super) fn with(&self, e: usize, k: usize, range: Interval) -> Option<Vec<Interval>> {
+        let one = |arg: &Option<(&[f64], Broadcast)>| match arg {
+            None => Some(Interval::REAL),
+            Some((values, index)) => Some(values[index.at(e)]).filter(|x| x.is_finite()).map(Interval::point),
+        };
+        let mut out: Vec<Interval> = self.args.iter().map(one).collect::<Option<_>>()?;
         out[k] = range;
-        out
+        Some(out)
     }
 }

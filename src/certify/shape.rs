@@ -158,7 +158,7 @@ impl<'s> Shapes<'s> {
         let count = if same { 1 } else { dims.iter().product() };
         let mut all: Option<Shape> = None;
         for e in 0..count {
-            let jet = (facts.jet)(&numbers.with(e, k, inner.range), k)?;
+            let jet = (facts.jet)(&numbers.with(e, k, inner.range)?, k)?;
             let rises = jet.slope.is_nonnegative();
             let falls = jet.slope.is_nonpositive();
             let bends = |inward: Curvature, outward: Curvature| {

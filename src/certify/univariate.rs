@@ -33,11 +33,11 @@ pub(super) fn compose(
     (e, k): (usize, usize),
     inner: &Element,
 ) -> Option<Jet> {
-    let direct = (facts.jet)(&numbers.with(e, k, inner.jet.value), k).map(|jet| jet.after(inner.jet));
+    let direct = (facts.jet)(&numbers.with(e, k, inner.jet.value)?, k).map(|jet| jet.after(inner.jet));
     let by_log = inner
         .log
         .zip(facts.log_jet)
-        .and_then(|(log, log_jet)| Some(log_jet(&numbers.with(e, k, log.value), k)?.after(log)));
+        .and_then(|(log, log_jet)| Some(log_jet(&numbers.with(e, k, log.value)?, k)?.after(log)));
     match (direct, by_log) {
         (Some(a), Some(b)) => Some(a.meet(b)),
         (a, b) => a.or(b),
@@ -114,8 +114,10 @@ impl<'s> Univariates<'s> {
 
     /// The logarithm of the result: of an exponential, and of powers of what has one.
     fn log(&self, row: &ScalarRow, node: &Node, (e, k): (usize, usize), from: &Element) -> Option<Jet> {
-        let number =
-            |k: usize| Numbers::new(self.structure, &node.args, &node.dims).with(e, 0, Interval::REAL)[k];
+        let exponent = || {
+            let all = Numbers::new(self.structure, &node.args, &node.dims).with(e, 0, Interval::REAL)?;
+            all.get(1).map(|p| p.lo)
+        };
         if *row == scalar::EXP {
             return Some(from.jet);
         }
@@ -128,7 +130,7 @@ impl<'s> Univariates<'s> {
         } else if *row == scalar::INV_SQRT {
             -0.5
         } else if *row == scalar::POW && k == 0 {
-            number(1).lo
+            exponent()?
         } else {
             return None;
         };

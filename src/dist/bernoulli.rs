@@ -1,10 +1,10 @@
 //! The Bernoulli distribution, by probability.
 
-use super::bernoulli_logit;
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Link, Part, Probe, Sampler, Support};
+use super::{bernoulli_logit, bernoulli_probit};
 use crate::facts::known;
-use crate::ops::scalar::{Facts, INV_LOGIT, scalar_row};
+use crate::ops::scalar::{Facts, INV_LOGIT, PHI, scalar_row};
 
 scalar_row! {
     JOINT = "bernoulli"(x, theta), "log theta where x is 1, log(1 - theta) where it is 0";
@@ -70,7 +70,10 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| f64::from(u8::from(p > (1.0 - a[0]) * (1.0 + 1e-13)))),
     sample: Sampler::Number(|rng, a| f64::from(u8::from(draw::uniform(rng) < a[0]))),
     noncentered: None,
-    links: &[Link { arg: 0, of: &INV_LOGIT, to: &bernoulli_logit::ROW }],
+    links: &[
+        Link { arg: 0, of: &INV_LOGIT, to: &bernoulli_logit::ROW },
+        Link { arg: 0, of: &PHI, to: &bernoulli_probit::ROW },
+    ],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[0.3]] },

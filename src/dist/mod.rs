@@ -24,6 +24,7 @@ pub use row::{
 
 mod bernoulli;
 mod bernoulli_logit;
+mod bernoulli_probit;
 mod beta;
 mod beta_binomial;
 mod beta_proportion;

@@ -164,7 +164,13 @@ impl Context<'_> {
 /// The certificate node by node, for `stickler dump`.
 pub fn dump(source: &str, certificate: &Certificate) -> String {
     let c = certificate;
-    let mut out = format!("{}, d = {}, M = {}, mu = {}\n", c.tier.name(), c.dimension, show(c.smoothness()), show(c.least));
+    let mut out = format!(
+        "{}, d = {}, M = {}, mu = {}\n",
+        c.tier.name(),
+        c.dimension,
+        show(c.smoothness()),
+        show(c.least)
+    );
     for b in &c.bounds {
         let (line, column) = b.span.line_column(source);
         let range = format!("[{}, {}]", show(Some(b.least)), show(Some(b.most)));
@@ -209,7 +215,13 @@ fn show(x: Option<f64>) -> String {
     match x {
         None => "-".into(),
         Some(0.0) => "0".into(),
-        Some(x) if x.is_infinite() => if x > 0.0 { "inf".into() } else { "-inf".into() },
+        Some(x) if x.is_infinite() => {
+            if x > 0.0 {
+                "inf".into()
+            } else {
+                "-inf".into()
+            }
+        }
         Some(x) if (1e-3..1e6).contains(&x.abs()) => {
             let places = (5 - x.abs().log10().floor() as i32).clamp(0, 8) as usize;
             let text = format!("{x:.places$}");
