@@ -1,5 +1,6 @@
 //! The arguments of every command.
 
+use super::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -19,6 +20,8 @@ pub(super) const EXIT_CODES: &str =
 pub(super) enum Command {
     /// Fit a model, and say how far the answer can be trusted
     Fit(FitArgs),
+    /// Say what is certain about a model: its tier, the constants M and mu, the plan that the theorems license
+    Certify(CertifyArgs),
     /// Print the methods of `fit --method`, one line each
     Methods,
     /// Check a model: names, types, shapes, supports; with data, the binding too
@@ -113,6 +116,39 @@ pub(super) struct FitArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args, Clone)]
+pub(super) struct CertifyArgs {
+    /// The model file (.ppl or .model); with --verify, the one named in the certificate unless given
+    pub(super) model: Option<PathBuf>,
+    /// Data files (.csv, .tsv, .json); a name is looked up in all of them
+    pub(super) data: Vec<PathBuf>,
+    /// Give a scalar on the command line; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(super) set: Vec<String>,
+    /// The error for which the number of steps is given
+    #[arg(long, default_value_t = 0.01)]
+    pub(super) epsilon: f64,
+    /// Write the certificate as JSON to a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Derive the certificate in this file again and compare
+    #[arg(long, value_name = "FILE")]
+    pub(super) verify: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl CertifyArgs {
+    /// The model and its data.
+    pub(super) fn model(&self) -> Result<ModelArgs, Failure> {
+        let Some(model) = self.model.clone() else {
+            return Err(Failure::Usage("name a model file, or a certificate with --verify".into()));
+        };
+        Ok(ModelArgs { model, data: self.data.clone(), set: self.set.clone() })
+    }
 }
 
 #[derive(Args)]

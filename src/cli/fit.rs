@@ -15,13 +15,14 @@ use std::time::Instant;
 const FLAGGED: u8 = 3;
 
 pub(super) fn run(args: &FitArgs) -> Outcome {
-    let (_, target) = load::target(&args.model)?;
+    let loaded = load::model(&args.model)?;
+    let target = &loaded.target;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
     let fit = match &args.method {
-        Some(method) => named(&target, method, args)?,
-        None => by_itself(&target, args)?,
+        Some(method) => named(target, method, args)?,
+        None => by_itself(&loaded, args)?,
     };
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
     let path = args.method.as_deref().unwrap_or(fit.path.name());
@@ -39,7 +40,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
-fn by_itself(target: &ModelTarget, args: &FitArgs) -> Result<Fit, Failure> {
+fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     if args.factor.is_some() || args.estimator.is_some() || args.step.is_some() || args.average.is_some() {
         return Err(Failure::Usage("--factor, --estimator, --step and --average go with --method".into()));
     }
@@ -50,7 +51,8 @@ fn by_itself(target: &ModelTarget, args: &FitArgs) -> Result<Fit, Failure> {
     }
     let options = Options { seed: args.seed, ..Options::default() };
     let mut bar = Bar::new(args.json);
-    infer::fit(target, &options, &mut |p| {
+    let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
+    infer::fit_model(&model, &loaded.target, &options, &mut |p| {
         bar.show(&format!(
             "{} gradients  ELBO {:.3} ± {:.3}  gap {:.3} nats",
             p.gradients, p.elbo, p.elbo_se, p.gap_nats

@@ -3,7 +3,9 @@
 use super::Failure;
 use super::args::ModelArgs;
 use crate::data::Dataset;
+use crate::lower::Coordinates;
 use crate::source::{Diagnostic, render};
+use crate::syntax::ast::Program;
 use crate::target::ModelTarget;
 use std::path::Path;
 
@@ -61,6 +63,24 @@ pub(super) fn dataset(args: &ModelArgs, source: &Source) -> Result<Dataset, Fail
         data.set_scalar(name.trim(), value.trim()).map_err(|e| source.failure(&[e]))?;
     }
     Ok(data)
+}
+
+/// A model with everything it was made from.
+pub(super) struct Loaded {
+    pub(super) source: Source,
+    pub(super) program: Program,
+    pub(super) data: Dataset,
+    pub(super) target: ModelTarget,
+}
+
+/// Reads and compiles a model.
+pub(super) fn model(args: &ModelArgs) -> Result<Loaded, Failure> {
+    let source = Source::read(&args.model)?;
+    let data = dataset(args, &source)?;
+    let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
+    let target = ModelTarget::with_coordinates(&program, &source.text, &data, Coordinates::Declared)
+        .map_err(|e| source.failure(&e))?;
+    Ok(Loaded { source, program, data, target })
 }
 
 /// The compiled model.

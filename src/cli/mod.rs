@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod certify;
 mod check;
 mod dump;
 mod fit;
@@ -38,6 +39,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Fit(args) => fit::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Methods => {
             for method in <crate::vi::Method as crate::vi::Row>::table() {
                 println!("{:<22} {}", method.name, method.doc);

@@ -2,15 +2,16 @@
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use crate::facts::{Interval, Jet};
 use crate::num::special::inv_logit;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "bernoulli_logit"(x, alpha), "-log(1 + exp(±alpha)), minus where x is 1";
     value -((alpha - (x * alpha).scale(2.0)).log1p_exp());
     slopes(_y) {
         let sign = x.scale(2.0).shift(-1.0);
-        let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
+        let miss = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope().1;
         [(alpha * miss).scale(2.0), sign * miss]
     };
     both(at, need) {
@@ -19,7 +20,13 @@ scalar_row! {
         let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
         (-minus_value, [in_x, x.scale(2.0).shift(-1.0) * miss])
     };
-    probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]]
+    probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
+    // For x in {0, 1}: minus the variance p(1 - p) of the outcome, at most 1/4.
+    facts Facts::of(|a, k| {
+        let known = k == 1 && (a[0] == Interval::point(0.0) || a[0] == Interval::point(1.0));
+        let slope = if a[0].lo == 0.0 { Interval::new(-1.0, 0.0) } else { Interval::new(0.0, 1.0) };
+        known.then(|| Jet::new(Interval::NONPOSITIVE, slope, Interval::new(-0.25, 0.0)))
+    })
 }
 
 scalar_row! {

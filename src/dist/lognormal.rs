@@ -35,7 +35,7 @@ pub static ROW: Distribution = Distribution {
     doc: "exponential of a normal with mean mu and standard deviation sigma",
     formula: "-0.5 * ((log(x) - mu) / sigma)^2 - log(x) - log(sigma) - 0.5 * log(2 * pi())",
     args: &[ArgSpec::real("mu"), ArgSpec::positive("sigma")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

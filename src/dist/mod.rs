@@ -13,7 +13,9 @@ mod row;
 mod shared;
 mod tails;
 
-pub use density::{log_density, log_density_sum};
+pub use density::{log_density, log_density_sum, weighted};
+pub use guard::{log_tail, within};
+pub use normal::JOINT as NORMAL_JOINT;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
     Sampler, Support,
@@ -45,6 +47,7 @@ mod gp_exponential;
 mod gp_matern32;
 mod gp_matern52;
 mod gp_periodic;
+mod guard;
 mod gumbel;
 mod half_cauchy;
 mod half_normal;

@@ -3,16 +3,24 @@
 use super::row::{ArgSpec, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{location_scale, log_phi, phi_ratio, shifted};
 use super::std_normal;
+use crate::facts::{Interval, Jet};
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     JOINT = "normal"(x, mu, sigma), "-((x - mu) / sigma)² / 2";
     value ((x - mu) * sigma.recip()).square().scale(-0.5);
     slopes(_y) { let r = sigma.recip(); let z = (x - mu) * r; [-(z * r), z * r, z.square() * r] };
-    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]]
+    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]];
+    // Quadratic in x and in mu: the second derivative is -1/sigma² exactly.
+    facts Facts::difference((0, 1), |a, k| {
+        let precision = Interval::point(a[2].lo.powi(-2));
+        let residual = a[0] - a[1];
+        let pull = if k == 0 { -residual } else { residual };
+        (k < 2).then(|| Jet::new((residual.square() * precision).scale(-0.5), pull * precision, -precision))
+    })
 }
 
 scalar_row! {

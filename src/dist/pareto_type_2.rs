@@ -13,7 +13,7 @@ scalar_row! {
         x.if_less(mu, T::splat(f64::NEG_INFINITY), inside)
     };
     slopes(_y) {
-        let z = (x - mu) / lambda;
+        let z = x.if_less(mu, T::zero(), (x - mu) / lambda);
         let g = -(alpha.shift(1.0) / (lambda * z.shift(1.0)));
         [g, -g, -(g * z), -z.log1p()]
     };

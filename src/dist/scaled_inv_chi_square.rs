@@ -67,7 +67,7 @@ pub static ROW: Distribution = Distribution {
     doc: "inverse chi-square with nu degrees of freedom, scaled by nu sigma²",
     formula: "0.5 * nu * log(0.5 * nu) - lgamma(0.5 * nu) + nu * log(sigma) - (0.5 * nu + 1) * log(x) - 0.5 * nu * sigma^2 / x",
     args: &[ArgSpec::positive("nu"), ArgSpec::positive("sigma")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

@@ -5,7 +5,6 @@
 //! sum, weighted by the slopes of the log probabilities.
 
 use crate::num::real::{F16, Real};
-use crate::ops::operand::{Arg, Index, Lane, Operand};
 use crate::ops::scalar::ScalarRow;
 
 /// What the sums need to know of a distribution of counts with `N` arguments.
@@ -135,11 +134,7 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side
 pub(super) fn at(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     let mut all = vec![x];
     all.extend(args);
-    let operands: Vec<Operand<f64>> =
-        all.iter().map(|v| Operand { arg: Arg::Const(std::slice::from_ref(v)), index: Index::One }).collect();
-    let mut out = [0.0];
-    <f64 as Lane>::scalar(row.kernel).values(&operands, &mut out);
-    out[0]
+    row.at(&all)
 }
 
 /// The smallest integer x ≥ 0 with P(X ≤ x) ≥ p, by doubling from a first guess and halving. Probabilities that agree to

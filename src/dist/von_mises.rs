@@ -2,7 +2,7 @@
 
 use super::draw::uniform;
 use super::numeric::{integrate, root, slope};
-use super::row::{ArgSpec, Density, Distribution, End, Part, Probe, Sampler, Support};
+use super::row::{ArgSpec, Density, Distribution, Part, Probe, Sampler, Support};
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
@@ -219,7 +219,7 @@ pub static ROW: Distribution = Distribution {
     doc: "von Mises on the circle, as angles in (-π, π), with mean direction mu and concentration kappa",
     formula: "kappa * cos(x - mu) - log(2 * pi()) - log_bessel_i0(kappa)",
     args: &[ArgSpec::real("mu"), ArgSpec::positive("kappa")],
-    support: Support::Interval(End::At(-PI), End::At(PI)),
+    support: Support::Circle,
     discrete: false,
     event: 0,
     density: Density::Parts(&[Part { row: &JOINT, of: &[0, 1, 2] }, Part { row: &NORM, of: &[2] }]),

@@ -2,6 +2,7 @@
 
 use super::arena::{Graph, Node, NodeId, Op};
 use super::fold::fold;
+use super::know::Knowledge;
 use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
 use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
@@ -22,6 +23,7 @@ pub struct Builder {
     graph: Graph,
     interned: HashMap<u64, Vec<NodeId>>,
     span: Option<Span>,
+    pub(super) knowledge: Knowledge,
 }
 
 /// The shape that all arguments broadcast to.
@@ -49,13 +51,13 @@ impl Builder {
 
     /// A finished graph, to add more nodes to.
     pub fn from_graph(graph: Graph) -> Self {
-        Self { graph, interned: HashMap::new(), span: None }
+        Self { graph, ..Self::default() }
     }
 
     /// The same operation as another node, on other arguments of the same shapes.
     pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
         self.span = node.span;
-        self.intern(node.op.clone(), args, node.dims.clone())
+        self.add(node.op.clone(), args, node.dims.clone())
     }
 
     /// The graph built so far.

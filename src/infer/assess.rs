@@ -13,5 +13,5 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
     linalg::cholesky(&mut factor, d).ok()?;
     (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
     let q = Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) };
-    Some(check(target, &q, options))
+    Some(check(target, &q, options, false))
 }

@@ -4,10 +4,12 @@
 //! ELBO in q's own coordinates is `E r` for the mean and `A = sym E[r uᵀ]` for the covariance. To second order
 //! the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient step `m + C E r`, `C (I + Φ(A))` (Φ: lower
 //! triangle, half the diagonal) takes it all. Draws come in independent groups, so that the gap is estimated without bias
-//! from products of different groups, and its noise from their spread.
+//! from products of different groups, and its noise from their spread. The gap that is reported comes from draws that had
+//! no part in choosing the Gaussian.
 
 use super::Progress;
 use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product};
+use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
 use rayon::prelude::*;
@@ -20,7 +22,9 @@ const GROUPS: usize = 8;
 /// Draws evaluated together.
 const CHUNK: usize = 32;
 /// Draws of a group at the start.
-const FIRST: usize = 8;
+pub(super) const FIRST: usize = 8;
+/// Dimensions up to which a batch is made of Sobol points: beyond, few points are no better spread than random ones.
+const SPREAD: usize = 64;
 /// A gap below this is the rounding of a target that is Gaussian.
 const EXACT: f64 = 1e-13;
 /// Smallest share of a natural-gradient step worth trying.
@@ -137,23 +141,23 @@ struct Group {
     elbo: f64,
 }
 
-/// One group of `n` draws in antithetic pairs; None if anything is not finite.
+/// One group of `n` draws; None if anything is not finite.
 fn group(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, index: u64) -> Option<Group> {
     let d = q.mean.len();
     let dense = matches!(q.factor, Factor::Dense(_));
     let mut evaluator = target.evaluator();
     let mut stream = Stream::new(seed, PURPOSE, index);
+    let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE)).flatten();
     let (mut mean, mut a) = (vec![0.0; d], vec![0.0; if dense { d * d } else { d }]);
     let (mut elbo, mut done) = (0.0, 0);
     while done < n {
         let b = CHUNK.min(n - done);
-        done += b;
         let mut u = vec![0.0; d * b];
-        for row in u.chunks_exact_mut(b) {
-            let (plus, minus) = row.split_at_mut(b / 2);
-            stream.fill_normal(plus);
-            plus.iter().zip(minus).for_each(|(p, m)| *m = -p);
+        match &sobol {
+            Some(sobol) => sobol.fill_normal(done as u64, b, &mut u),
+            None => antithetic(&mut stream, &mut u, b),
         }
+        done += b;
         let (mut z, mut g, mut r) = (vec![0.0; d * b], vec![0.0; d * b], vec![0.0; d * b]);
         q.factor.apply(&u, [d, b], &mut z);
         z.chunks_exact_mut(b).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
@@ -186,6 +190,15 @@ fn group(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, index: u64) -> 
         packed.extend(a.iter().map(|x| 0.5 * each * x));
     }
     packed.iter().all(|x| x.is_finite()).then_some(Group { packed, elbo: elbo * each })
+}
+
+/// Standard normal draws in pairs of opposite sign.
+fn antithetic(stream: &mut Stream, u: &mut [f64], b: usize) {
+    for row in u.chunks_exact_mut(b) {
+        let (plus, minus) = row.split_at_mut(b / 2);
+        stream.fill_normal(plus);
+        plus.iter().zip(minus).for_each(|(p, m)| *m = -p);
+    }
 }
 
 fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -> Option<Measure> {
@@ -232,8 +245,13 @@ pub enum Ending {
 /// A fitted Gaussian.
 pub(super) struct Fitted {
     pub(super) q: Gaussian,
+    /// Upper estimate of its gap, from draws that had no part in choosing it.
     pub(super) gap: f64,
+    pub(super) elbo: f64,
+    pub(super) elbo_se: f64,
     pub(super) gradients: usize,
+    /// Draws of a group at the end.
+    pub(super) batch: usize,
     pub(super) ending: Ending,
 }
 
@@ -242,6 +260,8 @@ pub(super) struct Limits {
     pub(super) seed: u64,
     pub(super) tolerance: f64,
     pub(super) gradients: usize,
+    /// Draws of a group at the start.
+    pub(super) batch: usize,
 }
 
 /// A measured Gaussian and the share of its step that was last tried.
@@ -251,6 +271,17 @@ struct Tried {
     share: f64,
 }
 
+/// What a batch says of the gap, with standard errors on top for a coverage above 95 % (the error itself is estimated
+/// from few groups).
+fn bound(m: &Measure) -> f64 {
+    m.gap.max(0.0) + 2.5 * m.gap_se
+}
+
+/// Whether an ELBO is lower than another beyond noise.
+fn worse(new: &Measure, old: &Measure) -> bool {
+    new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
+}
+
 /// Fits from a start. None if draws are not finite however narrow the start is made.
 pub(super) fn fit(
     target: &dyn Target,
@@ -258,25 +289,21 @@ pub(super) fn fit(
     limits: &Limits,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fitted> {
-    let (mut q, mut n, mut largest, mut gradients) = (start, FIRST, 0.5_f64, 0);
+    let (mut q, mut n, mut largest, mut gradients) = (start, limits.batch, 0.5_f64, 0);
     let mut last: Option<Tried> = None;
-    let mut best: Option<(Gaussian, f64)> = None;
     let mut narrowed = 0;
-    let mut ending = Ending::Budget;
+    // A batch that ends the fit is followed by a fresh one, which decides and is reported.
+    let mut candidate: Option<Ending> = None;
     for iteration in 0_u64.. {
-        if gradients + n * GROUPS > limits.gradients && best.is_some() {
-            break;
-        }
         let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
         gradients += n * GROUPS;
-        let worse = |new: &Measure, old: &Measure| {
-            new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
-        };
+        let spent = gradients + n * GROUPS > limits.gradients;
         let good = found.filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
         let Some(new) = good else {
             // Trouble: take the step back, and try a quarter of it; at the start, a narrower start.
+            candidate = None;
             match &mut last {
-                Some(old) if old.share > LEAST_STEP => {
+                Some(old) if old.share > LEAST_STEP && !spent => {
                     old.share *= 0.25;
                     largest = 2.0 * old.share;
                     q = old.q.step(&old.measure, old.share);
@@ -290,27 +317,35 @@ pub(super) fn fit(
             }
             continue;
         };
-        let bound = new.gap.max(0.0) + 2.0 * new.gap_se;
-        if best.as_ref().is_none_or(|(_, b)| bound <= *b) {
-            best = Some((q.clone(), bound));
-        }
-        let progress =
-            Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: bound };
+        let gap = bound(&new);
+        let progress = Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: gap };
         let stop = watch(&progress).is_break();
-        if new.gap.max(0.0) + new.noise < EXACT * q.mean.len() as f64 {
-            ending = Ending::Exact;
-        } else if bound <= limits.tolerance && new.noise <= limits.tolerance {
-            ending = Ending::Converged;
-        } else if stop {
-            ending = Ending::Stopped;
+        let exact = new.gap.max(0.0) + new.noise < EXACT * q.mean.len() as f64;
+        let ending = if exact {
+            Some(Ending::Exact)
+        } else if gap <= limits.tolerance {
+            Some(Ending::Converged)
+        } else if spent && candidate.is_some() {
+            Some(Ending::Budget)
+        } else {
+            None
+        };
+        if let Some(ending) = ending
+            && (exact || candidate.is_some())
+        {
+            return Some(fitted(q, &new, gradients, n, ending));
         }
-        if ending != Ending::Budget {
-            best = Some((q, bound));
-            break;
+        if stop {
+            return Some(fitted(q, &new, gradients, n, Ending::Stopped));
+        }
+        candidate = ending.or(spent.then_some(Ending::Budget));
+        if candidate.is_some() {
+            last = None;
+            continue;
         }
         // The share of the step that pays best when its squared length is part gain, part noise.
         let gain = new.gap.max(0.0);
-        let share = largest.min((gain / (gain + new.noise)).max(0.1));
+        let share = largest.min((gain / (gain + new.noise)).max(0.02));
         if gain < new.noise {
             n *= 2;
         }
@@ -319,5 +354,11 @@ pub(super) fn fit(
         last = Some(Tried { q, measure: new, share });
         q = next;
     }
-    best.map(|(q, gap)| Fitted { q, gap, gradients, ending })
+    let old = last?;
+    let Tried { q, measure, .. } = old;
+    Some(fitted(q, &measure, gradients, n, Ending::Budget))
+}
+
+fn fitted(q: Gaussian, m: &Measure, gradients: usize, batch: usize, ending: Ending) -> Fitted {
+    Fitted { q, gap: bound(m), elbo: m.elbo, elbo_se: m.elbo_se, gradients, batch, ending }
 }

@@ -1,6 +1,6 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
 
-use crate::num::linalg::{cholesky, dot, solve_cholesky};
+use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use std::collections::VecDeque;
@@ -20,6 +20,13 @@ const MEMORY: usize = 10;
 /// Most Newton steps.
 const NEWTON: usize = 12;
 
+/// Searches from random points, after the first.
+const OTHERS: u64 = 3;
+/// Dimension up to which these are made.
+const SEVERAL: usize = 300;
+/// A mode with less mass than this share of the best, in nats, does not matter.
+const COMPARABLE: f64 = 6.0;
+
 /// Where the search ended.
 pub(super) struct Mode {
     pub(super) point: Vec<f64>,
@@ -27,6 +34,8 @@ pub(super) struct Mode {
     pub(super) curvature: Option<Vec<f64>>,
     /// Gradients evaluated.
     pub(super) gradients: usize,
+    /// Other modes with about as much mass, as far as their curvature tells: how much less, in nats.
+    pub(super) rivals: Vec<f64>,
 }
 
 struct Search<'a> {
@@ -42,7 +51,16 @@ struct Place {
     slope: Vec<f64>,
 }
 
-/// Searches from the origin, or from the first random point where the log density is finite. None if there is none.
+/// A place where a search ended, with what it says of the mass around it.
+struct Top {
+    place: Place,
+    curvature: Option<Vec<f64>>,
+    /// Log of the mass of the Gaussian with this top and curvature; minus infinity where it has no top.
+    mass: f64,
+}
+
+/// Searches from the origin and from random points, and keeps the top with the most mass around it. None if the log density
+/// is finite nowhere.
 pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bool) -> Option<Mode> {
     let mut search = Search { evaluator, gradients: 0 };
     let start = (0..=TRIES).find_map(|k| {
@@ -50,18 +68,63 @@ pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bo
         let mut stream = Stream::new(seed, PURPOSE, k);
         search.place((0..d).map(|_| scale * stream.normal()).collect())
     })?;
-    let mut top = search.climb(start.clone(), STEPS);
-    if top.z.iter().any(|x| x.abs() > FAR) {
-        top = search.climb(start, SHORT);
+    let first = search.top(start, dense);
+    let mut tops = vec![first];
+    let others = if dense && d <= SEVERAL { OTHERS } else { 0 };
+    for k in 0..others {
+        let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
+        let Some(start) = search.place((0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect()) else {
+            continue;
+        };
+        let place = search.climb(start, STEPS);
+        if place.z.iter().any(|x| x.abs() > FAR) || tops.iter().any(|t| same(t, &place)) {
+            continue;
+        }
+        let top = search.top(place, true);
+        if top.mass.is_finite() && !tops.iter().any(|t| same(t, &top.place)) {
+            tops.push(top);
+        }
     }
-    let mut curvature = None;
-    if dense {
-        (top, curvature) = search.polish(top);
-    }
-    Some(Mode { point: top.z, curvature, gradients: search.gradients })
+    let (best, _) = tops
+        .iter()
+        .enumerate()
+        .fold((0, f64::NEG_INFINITY), |(k, m), (i, t)| if t.mass > m { (i, t.mass) } else { (k, m) });
+    let top = tops.swap_remove(best);
+    let rivals =
+        tops.iter().map(|t| top.mass - t.mass).filter(|gap| gap.is_finite() && *gap < COMPARABLE).collect();
+    Some(Mode { point: top.place.z, curvature: top.curvature, gradients: search.gradients, rivals })
+}
+
+/// Whether a search ended at a known top.
+fn same(top: &Top, place: &Place) -> bool {
+    let Some(h) = &top.curvature else { return false };
+    let d = place.z.len();
+    let step: Vec<f64> = top.place.z.iter().zip(&place.z).map(|(a, b)| a - b).collect();
+    let square: f64 = h.chunks_exact(d).zip(&step).map(|(row, s)| s * dot(row, &step)).sum();
+    (top.place.value - place.value).abs() < 0.01 && square.abs() < 0.05
 }
 
 impl Search<'_> {
+    /// The top that a start leads to; a point on the way there where the way leads off to infinity.
+    fn top(&mut self, start: Place, dense: bool) -> Top {
+        let mut place = self.climb(start.clone(), STEPS);
+        let astray = place.z.iter().any(|x| x.abs() > FAR);
+        if astray {
+            place = self.climb(start, SHORT);
+        }
+        let mut curvature = None;
+        if dense {
+            (place, curvature) = self.polish(place);
+        }
+        let mass = curvature.as_ref().filter(|_| !astray).map_or(f64::NEG_INFINITY, |h| {
+            let d = place.z.len();
+            let mut factor = h.clone();
+            let known = cholesky(&mut factor, d).is_ok();
+            if known { place.value - 0.5 * log_det_cholesky(&factor, d) } else { f64::NEG_INFINITY }
+        });
+        Top { place, curvature, mass }
+    }
+
     /// Evaluates a point; None where anything is not finite.
     fn place(&mut self, z: Vec<f64>) -> Option<Place> {
         let (mut value, mut slope) = ([0.0], vec![0.0; z.len()]);

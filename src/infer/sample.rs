@@ -24,52 +24,96 @@ pub enum Proposal {
     Student,
 }
 
-/// Points and `log p - log q` at each.
-pub(super) struct Sample {
-    /// Coordinate `i` of draw `b` at `b * d + i`.
-    pub(super) points: Vec<f64>,
+/// Draws of a proposal, block by block: they can be added to.
+pub(super) struct Sample<'t> {
+    target: &'t dyn Target,
+    q: &'t Gaussian,
+    proposal: Proposal,
+    seed: u64,
+    sobol: Option<Sobol>,
+    /// For each block the outputs (output `j` of draw `b` at `j * BLOCK + b`).
+    outputs: Vec<Vec<f64>>,
+    /// `log p - log q` of every draw.
     pub(super) log_weights: Vec<f64>,
 }
 
-/// Draws `count` points (rounded up to whole blocks): a scrambled Sobol sequence where it has enough dimensions, random
-/// points beyond.
-pub(super) fn draw(target: &dyn Target, q: &Gaussian, proposal: Proposal, count: usize, seed: u64) -> Sample {
-    let d = q.mean.len();
-    let sobol = Sobol::new(d + 1, seed, PURPOSE);
-    let log_det = q.factor.log_det(d);
-    let blocks: Vec<(Vec<f64>, Vec<f64>)> = (0..count.div_ceil(BLOCK))
-        .into_par_iter()
-        .map_init(
-            || target.evaluator(),
-            |evaluator, block| {
-                let mut u = vec![0.0; (d + 1) * BLOCK];
-                match &sobol {
-                    Some(sobol) => sobol.fill_uniform((block * BLOCK) as u64, BLOCK, &mut u),
-                    None => {
-                        let mut stream = Stream::new(seed, PURPOSE, block as u64);
-                        u.iter_mut().for_each(|x| *x = stream.uniform());
-                    }
-                }
-                let mut log_q = place(q, proposal, &mut u, log_det);
-                let mut z = vec![0.0; d * BLOCK];
-                q.factor.apply(&u, [d, BLOCK], &mut z);
-                z.chunks_exact_mut(BLOCK)
-                    .zip(&q.mean)
-                    .for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
-                let mut value = vec![0.0; BLOCK];
-                evaluator.log_density(&z, BLOCK, &mut value);
-                log_q.iter_mut().zip(&value).for_each(|(q, p)| *q = p - *q);
-                let points = (0..BLOCK * d).map(|p| z[p % d * BLOCK + p / d]).collect();
-                (points, log_q)
-            },
-        )
-        .collect();
-    let mut sample = Sample { points: Vec::new(), log_weights: Vec::new() };
-    for (points, log_weights) in blocks {
-        sample.points.extend(points);
-        sample.log_weights.extend(log_weights);
+impl<'t> Sample<'t> {
+    /// No draws yet: they will be those of a scrambled Sobol sequence where it has enough dimensions, random beyond.
+    pub(super) fn new(target: &'t dyn Target, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
+        let sobol = Sobol::new(q.mean.len() + 1, seed, PURPOSE);
+        Sample { target, q, proposal, seed, sobol, outputs: Vec::new(), log_weights: Vec::new() }
     }
-    sample
+
+    /// Adds draws until there are `count`, rounded up to whole blocks.
+    pub(super) fn extend(&mut self, count: usize) {
+        let d = self.q.mean.len();
+        let log_det = self.q.factor.log_det(d);
+        let have = self.outputs.len();
+        let this = &*self;
+        let blocks: Vec<(Vec<f64>, Vec<f64>)> = (have..count.div_ceil(BLOCK).max(have))
+            .into_par_iter()
+            .map_init(
+                || this.target.evaluator(),
+                |evaluator, block| {
+                    let mut log_q = vec![0.0; BLOCK];
+                    let z = this.points(block, log_det, &mut log_q);
+                    let mut value = vec![0.0; BLOCK];
+                    evaluator.log_density(&z, BLOCK, &mut value);
+                    log_q.iter_mut().zip(&value).for_each(|(q, p)| *q = p - *q);
+                    (this.target.constrain_batch(&z, BLOCK), log_q)
+                },
+            )
+            .collect();
+        for (outputs, log_weights) in blocks {
+            self.outputs.push(outputs);
+            self.log_weights.extend(log_weights);
+        }
+    }
+
+    /// The points of a block, coordinate by coordinate, and log q at each.
+    fn points(&self, block: usize, log_det: f64, log_q: &mut [f64]) -> Vec<f64> {
+        let d = self.q.mean.len();
+        let mut u = vec![0.0; (d + 1) * BLOCK];
+        match &self.sobol {
+            Some(sobol) => sobol.fill_uniform((block * BLOCK) as u64, BLOCK, &mut u),
+            None => {
+                let mut stream = Stream::new(self.seed, PURPOSE, block as u64);
+                u.iter_mut().for_each(|x| *x = stream.uniform());
+            }
+        }
+        log_q.copy_from_slice(&place(self.q, self.proposal, &mut u, log_det));
+        let mut z = vec![0.0; d * BLOCK];
+        self.q.factor.apply(&u, [d, BLOCK], &mut z);
+        z.chunks_exact_mut(BLOCK).zip(&self.q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
+        z
+    }
+
+    /// All values of output `j`.
+    pub(super) fn column(&self, j: usize) -> Vec<f64> {
+        self.outputs.iter().flat_map(|block| block[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
+    }
+}
+
+/// The outputs at `count` draws of the Gaussian itself, without weights: one vector for each output.
+pub(super) fn plain(
+    target: &dyn Target,
+    q: &Gaussian,
+    count: usize,
+    outputs: usize,
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let sample = Sample::new(target, q, Proposal::Gaussian, seed);
+    let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK))
+        .into_par_iter()
+        .map(|block| {
+            let mut log_q = vec![0.0; BLOCK];
+            target.constrain_batch(&sample.points(block, 0.0, &mut log_q), BLOCK)
+        })
+        .collect();
+    let column = |j: usize| {
+        blocks.iter().flat_map(|block| block[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
+    };
+    (0..outputs).map(column).collect()
 }
 
 /// Turns uniforms into standard draws of the proposal in place (the last row decides the tails); log q of each.
@@ -102,16 +146,4 @@ fn place(q: &Gaussian, proposal: Proposal, u: &mut [f64], log_det: f64) -> Vec<f
         }
     };
     squares.iter().map(density).collect()
-}
-
-/// The outputs of the target at each point: output `j` of draw `b` at `j * draws + b`.
-pub(super) fn outputs(target: &dyn Target, sample: &Sample, count: usize) -> Vec<f64> {
-    let d = target.dimension();
-    let draws = sample.log_weights.len();
-    let rows: Vec<Vec<f64>> = sample.points.par_chunks_exact(d).map(|z| target.constrain(z)).collect();
-    let mut out = vec![f64::NAN; count * draws];
-    for (b, row) in rows.iter().enumerate() {
-        row.iter().take(count).enumerate().for_each(|(j, x)| out[j * draws + b] = *x);
-    }
-    out
 }

@@ -152,25 +152,16 @@ impl Lowerer<'_> {
         let values = self.with_defaults(row, values);
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
         let from_data = x.from_data || values.iter().any(|v| v.from_data);
-        let cdf = match suffix {
-            "_lcdf" => Some(row.lcdf),
-            "_lccdf" => Some(row.lccdf),
-            _ => None,
-        };
-        let node = match cdf {
-            None => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
-            Some(Some(cdf)) => {
-                let mut all = vec![x.node];
-                all.extend(nodes);
-                at(self.b.map(cdf, &all), span)?
+        self.check_integer(row, &x, span)?;
+        let node = match suffix {
+            "_lcdf" | "_lccdf" => {
+                at(crate::dist::log_tail(&mut self.b, row, suffix == "_lccdf", x.node, &nodes), span)?
+                    .ok_or_else(|| {
+                        let message = format!("`{}` has no cumulative distribution function here", row.name);
+                        Diagnostic::error("no-cdf", message).label(span, "")
+                    })?
             }
-            Some(None) => {
-                return Err(Diagnostic::error(
-                    "no-cdf",
-                    format!("{} has no cumulative distribution function here", row.name),
-                )
-                .label(span, ""));
-            }
+            _ => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
         };
         Ok(Value::real(node, from_data))
     }

@@ -4,6 +4,7 @@ mod bind;
 mod call;
 mod density;
 mod dist;
+mod effects;
 mod elements;
 mod env;
 mod expr;
@@ -11,9 +12,11 @@ mod index;
 mod ode;
 mod param;
 mod probe;
+mod reach;
 mod stmt;
 
 pub use dist::Dist;
+pub use effects::{Coordinates, Effect};
 pub use env::Value;
 pub use probe::check;
 
@@ -40,6 +43,8 @@ pub struct Lowered {
     pub derived: Vec<Named>,
     /// Quantities simulated for every draw.
     pub predicted: Vec<Predicted>,
+    /// Hierarchical effects that did not get the coordinates declared.
+    pub effects: Vec<Effect>,
 }
 
 /// A latent variable.
@@ -122,7 +127,18 @@ pub struct Predicted {
 
 /// Binds data and builds the graph. The program has passed the checker; what only the data can show is checked here.
 pub fn lower(program: &Program, source: &str, data: &Dataset) -> Checked<Lowered> {
+    lower_with(program, source, data, Coordinates::Declared)
+}
+
+/// The same with a choice of coordinates for hierarchical effects.
+pub fn lower_with(
+    program: &Program,
+    source: &str,
+    data: &Dataset,
+    coordinates: Coordinates,
+) -> Checked<Lowered> {
     let mut lowerer = Lowerer::new(source, data);
+    lowerer.coordinates = coordinates;
     lowerer.program(program).map_err(|e| vec![e])?;
     Ok(lowerer.finish())
 }
@@ -145,6 +161,12 @@ struct Lowerer<'d> {
     declared: Vec<(String, Span)>,
     /// Names of sizes, when the sizes themselves were invented to check a model without data.
     size_names: Vec<(usize, String)>,
+    /// The coordinates asked for.
+    coordinates: Coordinates,
+    /// Effects that a later statement describes, and those of them that wait for it now.
+    split: Vec<String>,
+    pending: Vec<effects::Pending>,
+    effects: Vec<Effect>,
 }
 
 impl<'d> Lowerer<'d> {
@@ -162,12 +184,19 @@ impl<'d> Lowerer<'d> {
             calls: Vec::new(),
             declared: Vec::new(),
             size_names: Vec::new(),
+            coordinates: Coordinates::Declared,
+            split: Vec::new(),
+            pending: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
     fn program(&mut self, program: &Program) -> Result<()> {
         every_parameter_has_a_prior(program)?;
         self.declared = program.statements.iter().filter_map(declared_name).collect();
+        if self.coordinates != Coordinates::Declared {
+            self.split = effects::split_effects(program, self.source);
+        }
         self.bind_data(program)?;
         self.statements(&program.statements)
     }
@@ -180,6 +209,7 @@ impl<'d> Lowerer<'d> {
             terms: self.terms,
             derived: self.derived,
             predicted: self.predicted,
+            effects: self.effects,
         }
     }
 

@@ -85,6 +85,9 @@ impl Lowerer<'_> {
     }
 
     fn sample(&mut self, s: &Sample, stmt: &Stmt) -> Result<()> {
+        if self.pending_effect(s, stmt.span)? {
+            return Ok(());
+        }
         let value = self.expr(&s.value)?;
         let dist = self.dist(&s.dist)?;
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;

@@ -20,6 +20,7 @@ pub fn json(fit: &Fit, path: &str, exit: u8) -> Value {
         "parameters": table(&fit.outputs),
         "gaussian": table(&fit.gaussian),
         "flags": fit.flags,
+        "notes": fit.notes,
     })
 }
 

@@ -1,5 +1,6 @@
 //! What a fit found, for people and for programs.
 
+pub mod certificate;
 mod json;
 mod text;
 

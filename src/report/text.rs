@@ -26,6 +26,9 @@ pub fn text(fit: &Fit, path: &str) -> String {
         let _ = writeln!(out, "estimated optimisation gap: {} nats", number(fit.gap_nats));
     }
     let _ = writeln!(out, "PSIS k-hat {:.2}: {}", fit.khat, verdict(fit.khat));
+    for note in &fit.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
     for flag in &fit.flags {
         let _ = writeln!(out, "warning: {flag}");
     }

@@ -2,7 +2,9 @@
 
 mod model;
 
-pub use model::{ModelTarget, Split, element_names};
+pub use model::{ModelTarget, Split, element_names, plan_evaluator};
+
+use crate::structure::Separable;
 
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
@@ -13,6 +15,11 @@ pub trait Target: Send + Sync {
 
     /// An evaluator with buffers of its own, for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
+
+    /// The log density as a sum of functions of one affine form each, if it is known to be one.
+    fn separable(&self) -> Option<Separable> {
+        None
+    }
 
     /// A name for each unconstrained coordinate.
     fn coordinate_names(&self) -> Vec<String> {
@@ -27,6 +34,21 @@ pub trait Target: Send + Sync {
     /// The reported quantities (constrained parameters, then derived ones) at one point.
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         z.to_vec()
+    }
+
+    /// The same for a batch of draws: output `j` of draw `b` at `j * draws + b`.
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        let d = self.dimension();
+        let mut out = vec![f64::NAN; self.output_names().len() * draws];
+        for b in 0..draws {
+            let point: Vec<f64> = (0..d).map(|i| z[i * draws + b]).collect();
+            for (j, x) in self.constrain(&point).into_iter().enumerate() {
+                if let Some(place) = out.get_mut(j * draws + b) {
+                    *place = x;
+                }
+            }
+        }
+        out
     }
 }
 

@@ -3,12 +3,14 @@
 use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
-use crate::lower::{Lowered, Named, TermKind, lower};
+use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
 use crate::rewrite::{Rule, rewrite};
 use crate::source::Checked;
+use crate::structure::{Separable, separate};
+use crate::syntax::ast::Program;
 
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
@@ -51,17 +53,46 @@ impl ModelTarget {
         Ok(Self::from_lowered(lower(&program, source, data)?))
     }
 
+    /// Compiles a parsed model with a choice of coordinates for its hierarchical effects.
+    pub fn with_coordinates(
+        program: &Program,
+        source: &str,
+        data: &Dataset,
+        coordinates: Coordinates,
+    ) -> Checked<ModelTarget> {
+        Ok(Self::from_lowered(lower_with(program, source, data, coordinates)?))
+    }
+
+    /// The values of nodes at a point, one after another.
+    pub fn values(&self, nodes: &[NodeId], z: &[f64]) -> Vec<Vec<f64>> {
+        let plan = Plan::new(&self.lowered.graph, nodes, self.lowered.dimension);
+        let mut workspace = Workspace::<f64>::new(&plan);
+        workspace.inputs(&plan).copy_from_slice(z);
+        workspace.forward(&plan, false);
+        let sizes = plan.root_sizes();
+        sizes
+            .iter()
+            .enumerate()
+            .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
+            .collect()
+    }
+
     /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
         Self::with_rules(lowered, crate::rewrite::TABLE)
     }
 
+    /// Schedules a lowered model as it is: the reference for what rewrites compute.
+    pub fn without_rewrites(lowered: Lowered) -> ModelTarget {
+        Self::with_rules(lowered, &[])
+    }
+
     /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, rules);
+        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
         let density = Plan::new(&graph, &terms, lowered.dimension);
+        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
         let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
         let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
         ModelTarget { lowered, density, kinds, outputs }
@@ -125,8 +156,12 @@ impl Target for ModelTarget {
         self.lowered.dimension
     }
 
+    fn separable(&self) -> Option<Separable> {
+        separate(&self.lowered.graph, &self.term_nodes(), self.lowered.dimension)
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(ModelEvaluator { model: self, one: None, wide: None, dual: None })
+        plan_evaluator(&self.density)
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -160,14 +195,63 @@ impl Target for ModelTarget {
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
             .collect()
     }
+
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        let plan = &self.outputs;
+        let sizes = plan.root_sizes();
+        let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
+        let mut workspace = Workspace::<F16>::new(plan);
+        for first in (0..draws).step_by(F16::WIDTH) {
+            let width = F16::WIDTH.min(draws - first);
+            for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
+                for lane in 0..F16::WIDTH {
+                    input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+                }
+            }
+            workspace.forward(plan, false);
+            let places = sizes.iter().enumerate().flat_map(|(r, &n)| (0..n).map(move |i| (r, i)));
+            for (j, (r, i)) in places.enumerate() {
+                let x = workspace.root(plan, r, i);
+                (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
+            }
+        }
+        out
+    }
+}
+
+/// Evaluates the sum of a plan's roots.
+pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
+    Box::new(PlanEvaluator { plan, one: None, wide: None, dual: None })
 }
 
 /// Buffers for one thread, made when first needed.
-struct ModelEvaluator<'a> {
-    model: &'a ModelTarget,
+struct PlanEvaluator<'a> {
+    plan: &'a Plan,
     one: Option<Workspace<f64>>,
     wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
+}
+
+/// An evaluator within a pool of threads.
+struct Threaded<'a> {
+    pool: rayon::ThreadPool,
+    inner: Box<dyn Evaluator + 'a>,
+}
+
+impl Evaluator for Threaded<'_> {
+    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.evaluate(z, draws, log_density, gradient));
+    }
+
+    fn log_density(&mut self, z: &[f64], draws: usize, log_density: &mut [f64]) {
+        self.inner.log_density(z, draws, log_density);
+    }
+
+    fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.hessian_vectors(z, v, count, out));
+    }
 }
 
 /// How often a profile runs each step.
@@ -176,7 +260,7 @@ const PROFILE_ROUNDS: usize = 50;
 /// Fewest draws of an incomplete batch for which all lanes are worth running.
 const WORTH_LANES: usize = 3;
 
-impl ModelEvaluator<'_> {
+impl PlanEvaluator<'_> {
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
     fn run<T: Lane>(
         plan: &Plan,
@@ -208,7 +292,7 @@ impl ModelEvaluator<'_> {
     }
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
@@ -225,7 +309,7 @@ impl ModelEvaluator<'_> {
     }
 }
 
-impl Evaluator for ModelEvaluator<'_> {
+impl Evaluator for PlanEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         self.sweep(z, draws, log_density, Some(gradient));
     }
@@ -235,7 +319,7 @@ impl Evaluator for ModelEvaluator<'_> {
     }
 
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
         for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
@@ -252,8 +336,11 @@ impl Evaluator for ModelEvaluator<'_> {
 
 impl ModelTarget {
     /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
-    pub fn evaluator_with_threads(&self, _threads: usize) -> Box<dyn Evaluator + '_> {
-        self.evaluator()
+    pub fn evaluator_with_threads(&self, threads: usize) -> Box<dyn Evaluator + '_> {
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) if threads > 1 => Box::new(Threaded { pool, inner: self.evaluator() }),
+            _ => self.evaluator(),
+        }
     }
 
     /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.

@@ -37,6 +37,7 @@ pub mod estimator;
 pub mod factor;
 pub mod family;
 mod fit;
+pub mod license;
 pub mod method;
 pub mod noise;
 pub mod operator;

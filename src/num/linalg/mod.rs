@@ -1,4 +1,4 @@
-//! Dense linear algebra on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
+//! Linear algebra, dense on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
 //!
 //! Many right-hand sides (or draws) are the fastest axis, as everywhere in this crate. Nothing here uses a fused
 //! multiply-add or splits a sum by the number of threads, so the same input gives the same bits on every machine.
@@ -11,6 +11,7 @@ mod lu;
 mod product;
 mod qr;
 mod rotations;
+mod sparse;
 mod triangular;
 mod tridiagonal;
 
@@ -21,4 +22,5 @@ pub use product::{
     add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
 };
 pub use qr::{Qr, qr};
+pub use sparse::Pattern;
 pub use triangular::{solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many};

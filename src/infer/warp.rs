@@ -1,0 +1,337 @@
+//! Bent coordinates in which a posterior is closer to Gaussian: a triangular map, one layer after another.
+//!
+//! A layer orders the coordinates so that a few leaders come first, and takes standard coordinates w to
+//! `z = m + C y`, `y_p = S_p(w_p) exp(a_p·w_L - |a_p|²) + b_p·He₂(w_L)`: the spread of each coordinate follows the leaders
+//! (as the effects of groups follow their scale), its centre is a curve in them, and S_p, a sinh-arcsinh, skews its
+//! margin and changes its tails. Everything is triangular, so the log determinant is a sum.
+
+use crate::num::linalg::{lower_product, lower_transposed_product};
+use crate::target::{Evaluator, Target};
+
+/// One layer.
+#[derive(Clone, Debug)]
+pub(super) struct Warp {
+    pub(super) mean: Vec<f64>,
+    /// Lower triangular, in the order of the layer.
+    pub(super) factor: Vec<f64>,
+    /// The coordinate at each place of the layer's order.
+    pub(super) order: Vec<usize>,
+    pub(super) leaders: usize,
+    /// a: `d × leaders`.
+    pub(super) spread: Vec<f64>,
+    /// b: `d × pairs`, pairs as [`pairs`] lists them.
+    pub(super) bend: Vec<f64>,
+    pub(super) skew: Vec<f64>,
+    pub(super) tail: Vec<f64>,
+}
+
+/// The pairs of leaders h ≤ k.
+pub(super) fn pairs(leaders: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..leaders).flat_map(move |k| (0..=k).map(move |h| (h, k)))
+}
+
+/// What a forward pass leaves for the way back, each `d × n`.
+#[derive(Default)]
+struct Trace {
+    w: Vec<f64>,
+    /// S(w), S'(w) and the slope of log S'(w).
+    value: Vec<f64>,
+    slope: Vec<f64>,
+    curve: Vec<f64>,
+    /// The factor that the leaders put on the spread.
+    swell: Vec<f64>,
+}
+
+impl Warp {
+    /// The same layer with its bends scaled by a share.
+    pub(super) fn damped(&self, share: f64) -> Warp {
+        let scaled = |x: &[f64]| x.iter().map(|x| share * x).collect();
+        Warp {
+            spread: scaled(&self.spread),
+            bend: scaled(&self.bend),
+            skew: scaled(&self.skew),
+            tail: scaled(&self.tail),
+            ..self.clone()
+        }
+    }
+
+    /// Leaders and pairs of leaders that stand before place `p`.
+    fn before(&self, p: usize) -> (usize, usize) {
+        let h = p.min(self.leaders);
+        (h, h * (h + 1) / 2)
+    }
+
+    /// z from w for `n` draws; adds the log determinant.
+    fn forward(&self, w: &[f64], n: usize, log_det: &mut [f64], trace: &mut Trace) -> Vec<f64> {
+        let d = self.mean.len();
+        for room in [&mut trace.value, &mut trace.slope, &mut trace.curve, &mut trace.swell] {
+            room.clear();
+            room.resize(d * n, 0.0);
+        }
+        trace.w = w.to_vec();
+        let products = products(w, self.leaders, n);
+        let count = self.leaders * (self.leaders + 1) / 2;
+        let mut y = vec![0.0; d * n];
+        for p in 0..d {
+            let row = p * n..(p + 1) * n;
+            let (h, pairs) = self.before(p);
+            let swell = &mut trace.swell[row.clone()];
+            let spread = &self.spread[p * self.leaders..p * self.leaders + h];
+            let centre = -spread.iter().map(|a| a * a).sum::<f64>();
+            swell.fill(centre);
+            for (a, lead) in spread.iter().zip(w.chunks_exact(n)) {
+                if *a != 0.0 {
+                    swell.iter_mut().zip(lead).for_each(|(s, w)| *s += a * w);
+                }
+            }
+            let margin = Margin { skew: self.skew[p], tail: self.tail[p] };
+            let y = &mut y[row.clone()];
+            for b in 0..n {
+                let at = p * n + b;
+                let [value, slope, curve] = margin.at(w[at]);
+                log_det[b] += swell[b] + slope.ln();
+                swell[b] = swell[b].exp();
+                (trace.value[at], trace.slope[at], trace.curve[at]) = (value, slope, curve);
+                y[b] = value * swell[b];
+            }
+            let bend = &self.bend[p * count..p * count + pairs];
+            for (c, product) in bend.iter().zip(products.chunks_exact(n)) {
+                if *c != 0.0 {
+                    y.iter_mut().zip(product).for_each(|(y, x)| *y += c * x);
+                }
+            }
+        }
+        let mut placed = vec![0.0; d * n];
+        lower_product(&self.factor, &y, [d, n], &mut placed);
+        let mut z = vec![0.0; d * n];
+        for (p, &i) in self.order.iter().enumerate() {
+            let out = &mut z[i * n..(i + 1) * n];
+            out.iter_mut().zip(&placed[p * n..(p + 1) * n]).for_each(|(z, x)| *z = self.mean[i] + x);
+        }
+        let constant: f64 = (0..d).map(|p| self.factor[p * d + p].ln()).sum();
+        log_det.iter_mut().for_each(|l| *l += constant);
+        z
+    }
+
+    /// The gradient in w of the log density with its log determinant, from that in z.
+    fn back(&self, gradient: &[f64], n: usize, trace: &Trace) -> Vec<f64> {
+        let d = self.mean.len();
+        let mut placed = vec![0.0; d * n];
+        for (p, &i) in self.order.iter().enumerate() {
+            placed[p * n..(p + 1) * n].copy_from_slice(&gradient[i * n..(i + 1) * n]);
+        }
+        let mut slope = vec![0.0; d * n];
+        lower_transposed_product(&self.factor, &placed, [d, n], &mut slope);
+        let count = self.leaders * (self.leaders + 1) / 2;
+        let mut of_leaders = vec![0.0; self.leaders * n];
+        let mut of_pairs = vec![0.0; count * n];
+        let mut out = vec![0.0; d * n];
+        for p in 0..d {
+            let row = p * n..(p + 1) * n;
+            let (h, pairs) = self.before(p);
+            let slope = &slope[row.clone()];
+            let bend = &self.bend[p * count..p * count + pairs];
+            for (c, into) in bend.iter().zip(of_pairs.chunks_exact_mut(n)) {
+                if *c != 0.0 {
+                    into.iter_mut().zip(slope).for_each(|(o, s)| *o += c * s);
+                }
+            }
+            let spread = &self.spread[p * self.leaders..p * self.leaders + h];
+            for (a, into) in spread.iter().zip(of_leaders.chunks_exact_mut(n)) {
+                if *a != 0.0 {
+                    for (b, o) in into.iter_mut().enumerate() {
+                        *o += a * (1.0 + slope[b] * trace.value[p * n + b] * trace.swell[p * n + b]);
+                    }
+                }
+            }
+            for (b, o) in out[row].iter_mut().enumerate() {
+                let at = p * n + b;
+                *o += slope[b] * trace.swell[at] * trace.slope[at] + trace.curve[at];
+            }
+        }
+        for ((h, k), adjoint) in pairs(self.leaders).zip(of_pairs.chunks_exact(n)) {
+            for b in 0..n {
+                of_leaders[h * n + b] += adjoint[b] * trace.w[k * n + b];
+                of_leaders[k * n + b] += adjoint[b] * trace.w[h * n + b];
+            }
+        }
+        out.iter_mut().zip(&of_leaders).for_each(|(o, l)| *o += l);
+        out
+    }
+}
+
+/// The second Hermite polynomials of the leaders, pair by pair.
+pub(super) fn products(w: &[f64], leaders: usize, n: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity(leaders * (leaders + 1) / 2 * n);
+    for (h, k) in pairs(leaders) {
+        let minus = f64::from(h == k);
+        out.extend((0..n).map(|b| w[h * n + b] * w[k * n + b] - minus));
+    }
+    out
+}
+
+/// S(w) = sinh((1 + tail) asinh w + skew), less about its mean.
+struct Margin {
+    skew: f64,
+    tail: f64,
+}
+
+impl Margin {
+    /// S, S' and (log S')' at w.
+    fn at(&self, w: f64) -> [f64; 3] {
+        if self.skew == 0.0 && self.tail == 0.0 {
+            return [w, 1.0, 0.0];
+        }
+        let root = (1.0 + w * w).sqrt();
+        let power = 1.0 + self.tail;
+        let inside = power * w.asinh() + self.skew;
+        let value = inside.sinh() - 1.5 * self.skew.sinh();
+        [value, power * inside.cosh() / root, inside.tanh() * power / root - w / (root * root)]
+    }
+}
+
+/// A target in bent coordinates: the first layer is next to the target.
+pub(super) struct Warped<'t> {
+    pub(super) inner: &'t dyn Target,
+    pub(super) layers: Vec<Warp>,
+}
+
+impl Warped<'_> {
+    fn place(&self, w: &[f64], n: usize) -> Vec<f64> {
+        let (mut log_det, mut trace) = (vec![0.0; n], Trace::default());
+        self.layers.iter().rev().fold(w.to_vec(), |w, layer| layer.forward(&w, n, &mut log_det, &mut trace))
+    }
+}
+
+impl Target for Warped<'_> {
+    fn dimension(&self) -> usize {
+        self.inner.dimension()
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        let traces = self.layers.iter().map(|_| Trace::default()).collect();
+        Box::new(WarpedEvaluator { inner: self.inner.evaluator(), layers: &self.layers, traces })
+    }
+
+    fn output_names(&self) -> Vec<String> {
+        self.inner.output_names()
+    }
+
+    fn constrain(&self, z: &[f64]) -> Vec<f64> {
+        self.inner.constrain(&self.place(z, 1))
+    }
+
+    fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
+        self.inner.constrain_batch(&self.place(z, draws), draws)
+    }
+}
+
+struct WarpedEvaluator<'t> {
+    inner: Box<dyn Evaluator + 't>,
+    layers: &'t [Warp],
+    traces: Vec<Trace>,
+}
+
+impl WarpedEvaluator<'_> {
+    fn forward(&mut self, w: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+        let mut log_det = vec![0.0; n];
+        let mut at = w.to_vec();
+        for (layer, trace) in self.layers.iter().zip(&mut self.traces).rev() {
+            at = layer.forward(&at, n, &mut log_det, trace);
+        }
+        (at, log_det)
+    }
+}
+
+impl Evaluator for WarpedEvaluator<'_> {
+    fn evaluate(&mut self, w: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        let (z, log_det) = self.forward(w, draws);
+        self.inner.evaluate(&z, draws, log_density, gradient);
+        log_density.iter_mut().zip(&log_det).for_each(|(l, d)| *l += d);
+        let mut slope = gradient.to_vec();
+        for (layer, trace) in self.layers.iter().zip(&self.traces) {
+            slope = layer.back(&slope, draws, trace);
+        }
+        gradient.copy_from_slice(&slope);
+    }
+
+    fn log_density(&mut self, w: &[f64], draws: usize, log_density: &mut [f64]) {
+        let (z, log_det) = self.forward(w, draws);
+        self.inner.log_density(&z, draws, log_density);
+        log_density.iter_mut().zip(&log_det).for_each(|(l, d)| *l += d);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::stream::Stream;
+    use crate::target::from_fn;
+
+    fn layer(d: usize, leaders: usize) -> Warp {
+        let mut stream = Stream::new(5, 1, 0);
+        let mut some = |n: usize, size: f64| (0..n).map(|_| size * stream.normal()).collect::<Vec<f64>>();
+        let mut factor = some(d * d, 0.3);
+        for i in 0..d {
+            factor[i * d + i] = 1.0 + factor[i * d + i].abs();
+            factor[i * d + i + 1..(i + 1) * d].fill(0.0);
+        }
+        Warp {
+            mean: some(d, 1.0),
+            factor,
+            order: (0..d).rev().collect(),
+            leaders,
+            spread: some(d * leaders, 0.3),
+            bend: some(d * leaders * (leaders + 1) / 2, 0.2),
+            skew: some(d, 0.3),
+            tail: some(d, 0.1),
+        }
+    }
+
+    /// The integral of the pulled-back density does not change, and its gradient is the derivative of its value.
+    #[test]
+    fn the_gradient_is_that_of_the_value() {
+        let d = 4;
+        let inner = from_fn(d, |z: &[f64], g: &mut [f64]| {
+            (0..4).for_each(|i| g[i] = -z[i].powi(3) + 0.5 * z[(i + 1) % 4]);
+            (0..4).for_each(|i| g[(i + 1) % 4] += 0.5 * z[i]);
+            (0..4).map(|i| -0.25 * z[i].powi(4) + 0.5 * z[i] * z[(i + 1) % 4]).sum()
+        });
+        let warped = Warped { inner: &inner, layers: vec![layer(d, 2), layer(d, 1)] };
+        let mut evaluator = warped.evaluator();
+        let (mut value, mut gradient) = ([0.0; 2], vec![0.0; 2 * d]);
+        let w = [0.3, -0.2, 0.5, 0.9, -0.7, 0.1, 0.2, -0.4];
+        evaluator.evaluate(&w, 2, &mut value, &mut gradient);
+        for i in 0..2 * d {
+            let h = 1e-6;
+            let (mut up, mut down) = (w, w);
+            up[i] += h;
+            down[i] -= h;
+            let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
+            evaluator.log_density(&up, 2, &mut a);
+            evaluator.log_density(&down, 2, &mut b);
+            let slope = (a[i % 2] - b[i % 2]) / (2.0 * h);
+            assert!((slope - gradient[i]).abs() < 1e-6 * (1.0 + slope.abs()), "{i}: {slope} {}", gradient[i]);
+        }
+    }
+
+    #[test]
+    fn a_density_keeps_its_mass() {
+        let normal = from_fn(2, |z: &[f64], g: &mut [f64]| {
+            (0..2).for_each(|i| g[i] = -z[i]);
+            -0.5 * (z[0] * z[0] + z[1] * z[1]) - 1.837_877_066_409_345_5
+        });
+        let warped = Warped { inner: &normal, layers: vec![layer(2, 1)] };
+        let mut evaluator = warped.evaluator();
+        let step = 0.02;
+        let mut total = 0.0;
+        let mut value = [0.0];
+        for a in -400..400 {
+            for b in -400..400 {
+                evaluator.log_density(&[step * f64::from(a), step * f64::from(b)], 1, &mut value);
+                total += value[0].exp() * step * step;
+            }
+        }
+        assert!((total - 1.0).abs() < 1e-3, "{total}");
+    }
+}
