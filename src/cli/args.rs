@@ -59,6 +59,13 @@ pub(super) struct GradArgs {
     pub(super) json: bool,
 }
 
+/// What a fit can fall back on.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Fallback {
+    /// The no-U-turn sampler, four chains
+    Nuts,
+}
+
 #[derive(Args)]
 pub(super) struct FitArgs {
     #[command(flatten)]
@@ -84,6 +91,9 @@ pub(super) struct FitArgs {
     /// The average of the iterates
     #[arg(long)]
     pub(super) average: Option<String>,
+    /// What to do where k-hat says that the fit cannot be relied on
+    #[arg(long, value_enum)]
+    pub(super) fallback: Option<Fallback>,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,

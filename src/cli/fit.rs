@@ -49,10 +49,9 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
             "--steps and --batch go with --method; by itself `fit` stops when it is done".into(),
         ));
     }
-    let options = Options { seed: args.seed, ..Options::default() };
+    let options = Options { seed: args.seed, fallback: args.fallback.is_some(), ..Options::default() };
     let mut bar = Bar::new(args.json);
-    let model =
-        infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
+    let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     infer::fit_model(&model, &loaded.target, &options, &mut |p| {
         bar.show(&format!(
             "{} gradients  ELBO {:.3} ± {:.3}  gap {:.3} nats",

@@ -68,7 +68,11 @@ impl ModelTarget {
         workspace.inputs(&plan).copy_from_slice(z);
         workspace.forward(&plan, false);
         let sizes = plan.root_sizes();
-        sizes.iter().enumerate().map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect()).collect()
+        sizes
+            .iter()
+            .enumerate()
+            .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
+            .collect()
     }
 
     /// Schedules a lowered model.
