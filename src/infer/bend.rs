@@ -1,9 +1,10 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
+use super::draws::pilot;
 use super::gaussian::{self, Factor, Gaussian};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
-use super::{Options, Proposal, elbo, pilot, smooth};
+use super::{Options, Proposal, elbo, smooth};
 use crate::target::Target;
 use std::ops::ControlFlow;
 
