@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`num`] | special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams |
 //! | [`source`] | spans, diagnostics, the one renderer |
-//! | [`facts`] | sizes and shapes, known or symbolic: lattices only |
+//! | [`facts`] | sizes and shapes, known or symbolic; intervals and bounds on derivatives: lattices only |
 //! | [`ops`] | every operation: shape rule, forward, reverse; one family a file |
 //! | [`graph`] | interned array-valued nodes, the builder, text and dot dumps |
 //! | [`transform`] | constrained and unconstrained coordinates, one constraint a file |
@@ -17,6 +17,9 @@
 //! | [`syntax`] | text to syntax tree and back |
 //! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
+//! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
+//! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |
+//! | [`certify`] | curvature and smoothness over that structure: constants, tiers, reasons |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
@@ -25,6 +28,7 @@
 //! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
+pub mod certify;
 pub mod cli;
 pub mod data;
 pub mod dist;
@@ -37,7 +41,9 @@ pub mod num;
 pub mod ops;
 pub mod plan;
 pub mod report;
+pub mod rewrite;
 pub mod source;
+pub mod structure;
 pub mod syntax;
 pub mod target;
 pub mod testing;

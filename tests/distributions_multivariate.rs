@@ -41,7 +41,9 @@ fn pairs(row: &'static stickler::dist::Distribution) -> Vec<(Point, Point)> {
         // An event of the same shape: the same arguments stretched a little.
         let mut other = one.clone();
         for (piece, spec) in other.pieces[1..].iter_mut().zip(row.args) {
-            if spec.rank < 2 && !matches!(spec.domain, Domain::Count | Domain::Data | Domain::Unit) {
+            if spec.domain == Domain::Simplex {
+                piece.values.rotate_left(1);
+            } else if spec.rank < 2 && !matches!(spec.domain, Domain::Count | Domain::Data | Domain::Unit) {
                 piece.values.iter_mut().for_each(|v| *v *= 1.125);
             } else if spec.rank == 2 {
                 piece.values.iter_mut().for_each(|v| *v *= 2.0);

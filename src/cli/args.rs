@@ -1,5 +1,6 @@
 //! The arguments of every command.
 
+use super::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -19,12 +20,16 @@ pub(super) const EXIT_CODES: &str =
 pub(super) enum Command {
     /// Fit a model, and say how far the answer can be trusted
     Fit(FitArgs),
+    /// Say what is certain about a model: its tier, the constants M and mu, the plan that the theorems license
+    Certify(CertifyArgs),
     /// Print the methods of `fit --method`, one line each
     Methods,
     /// Check a model: names, types, shapes, supports; with data, the binding too
     Check(ModelArgs),
     /// Print the parameter layout, the log density (prior, likelihood and Jacobian apart) and its gradient
     Grad(GradArgs),
+    /// Time the gradient: one draw, a draw of a batch, and which line of the model costs what
+    Bench(BenchArgs),
     /// Snapshot-test the gradients of all model files in a folder, each with the data file of the same name
     Test(TestArgs),
     /// Print a stage between text and plan
@@ -67,6 +72,24 @@ pub(super) enum Fallback {
 }
 
 #[derive(Args)]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    /// Draws of a batch
+    #[arg(long, default_value_t = 16)]
+    pub(super) batch: usize,
+    /// Threads that may work on a batch
+    #[arg(long, default_value_t = 1)]
+    pub(super) threads: usize,
+    /// Seconds spent on each measurement
+    #[arg(long, default_value_t = 0.5)]
+    pub(super) seconds: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args)]
 pub(super) struct FitArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
@@ -94,15 +117,63 @@ pub(super) struct FitArgs {
     /// What to do where k-hat says that the fit cannot be relied on
     #[arg(long, value_enum)]
     pub(super) fallback: Option<Fallback>,
+    /// Run exactly the plan that the theorems license, and print the bound that holds for this run
+    #[arg(long, conflicts_with_all = ["method", "factor", "estimator", "step", "batch", "average"])]
+    pub(super) certified: bool,
+    /// With --certified: the error to be certain of
+    #[arg(long, default_value_t = 0.01, requires = "certified")]
+    pub(super) epsilon: f64,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Write the fit as JSON to a file
+    /// Where to start: `zeros`, a seed for a standard normal point, or a JSON file {"points": [[...]]} of coordinates
+    #[arg(long, value_name = "FILE|zeros|SEED")]
+    pub(super) init: Option<String>,
+    /// Use so many of the observations in each step
+    #[arg(long, value_name = "N")]
+    pub(super) subsample: Option<usize>,
+    /// Write to a file: posterior draws if it ends in .csv, the fit as JSON if not
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Number of draws in a .csv
+    #[arg(long, default_value_t = 4000)]
+    pub(super) draws: usize,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args, Clone)]
+pub(super) struct CertifyArgs {
+    /// The model file (.ppl or .model); with --verify, the one named in the certificate unless given
+    pub(super) model: Option<PathBuf>,
+    /// Data files (.csv, .tsv, .json); a name is looked up in all of them
+    pub(super) data: Vec<PathBuf>,
+    /// Give a scalar on the command line; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(super) set: Vec<String>,
+    /// The error for which the number of steps is given
+    #[arg(long, default_value_t = 0.01)]
+    pub(super) epsilon: f64,
+    /// Write the certificate as JSON to a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Derive the certificate in this file again and compare
+    #[arg(long, value_name = "FILE")]
+    pub(super) verify: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl CertifyArgs {
+    /// The model and its data.
+    pub(super) fn model(&self) -> Result<ModelArgs, Failure> {
+        let Some(model) = self.model.clone() else {
+            return Err(Failure::Usage("name a model file, or a certificate with --verify".into()));
+        };
+        Ok(ModelArgs { model, data: self.data.clone(), set: self.set.clone() })
+    }
 }
 
 #[derive(Args)]

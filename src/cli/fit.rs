@@ -1,13 +1,16 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
 use super::args::FitArgs;
-use super::{Failure, Outcome, load};
-use crate::infer::{self, Fit, Options};
-use crate::report;
+use super::{Failure, Outcome, grad, interrupt, load};
+use crate::certify::{Certificate, certify};
+use crate::infer::certified::promise;
+use crate::infer::{self, Fit, Gaussian, Options};
+use crate::report::{self, CertifiedRun, Vouched};
+use crate::source::Diagnostic;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::io::{IsTerminal, Write};
-use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,23 +23,57 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
-    let fit = match &args.method {
-        Some(method) => named(target, method, args)?,
-        None => by_itself(&loaded, args)?,
+    let certificate = certify(target.lowered());
+    let (fit, run) = match &args.method {
+        Some(method) => (named(target, &loaded.source, method, args)?, None),
+        None if args.certified => {
+            let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
+            (fit, Some(run))
+        }
+        None => (by_itself(&loaded, args)?, None),
     };
+    let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
-    let path = args.method.as_deref().unwrap_or(fit.path.name());
-    let json = report::json(&fit, path, exit);
+    let path = match &args.method {
+        Some(method) => method.as_str(),
+        None if args.certified => "certified",
+        None => fit.path.name(),
+    };
+    let json = report::json(&fit, path, exit, &vouched);
     if let Some(path) = &args.out {
-        std::fs::write(path, format!("{json:#}\n"))
+        let text = if is_csv(path) { report::csv(&fit) } else { format!("{json:#}\n") };
+        std::fs::write(path, text)
             .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
     }
     if args.json {
         println!("{json}");
     } else {
-        print!("{}", report::text(&fit, path));
+        print!("{}", report::text(&fit, path, &vouched));
     }
     Ok(ExitCode::from(exit))
+}
+
+/// What the certificate says about this fit.
+fn vouch(
+    target: &ModelTarget,
+    certificate: &Certificate,
+    fit: &Fit,
+    run: Option<CertifiedRun>,
+    seed: u64,
+) -> Vouched {
+    let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
+    let work = target.lowered().graph.iter().map(|(_, node)| node.len()).sum();
+    let promise = fit.as_declared.then(|| promise(target, certificate, &q, work, seed)).flatten();
+    Vouched { tier: certificate.tier, promise, run }
+}
+
+fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"))
+}
+
+fn options(args: &FitArgs) -> Options {
+    let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
+    Options { seed: args.seed, keep, fallback: args.fallback.is_some(), ..Options::default() }
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
@@ -49,7 +86,13 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
             "--steps and --batch go with --method; by itself `fit` stops when it is done".into(),
         ));
     }
-    let options = Options { seed: args.seed, fallback: args.fallback.is_some(), ..Options::default() };
+    if args.init.is_some() || args.subsample.is_some() {
+        return Err(Failure::Usage(
+            "--init and --subsample go with --method; by itself `fit` finds its start and uses all observations".into(),
+        ));
+    }
+    let options = options(args);
+    interrupt::listen();
     let mut bar = Bar::new(args.json);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     infer::fit_model(&model, &loaded.target, &options, &mut |p| {
@@ -57,13 +100,13 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
             "{} gradients  ELBO {:.3} ± {:.3}  gap {:.3} nats",
             p.gradients, p.elbo, p.elbo_se, p.gap_nats
         ));
-        ControlFlow::Continue(())
+        interrupt::asked()
     })
     .map_err(|e| Failure::Wrong(format!("error[fit]: {e}\n")))
 }
 
 /// One of the methods of the table.
-fn named(target: &ModelTarget, method: &str, args: &FitArgs) -> Result<Fit, Failure> {
+fn named(target: &ModelTarget, source: &load::Source, method: &str, args: &FitArgs) -> Result<Fit, Failure> {
     let usage = |e: vi::Error| Failure::Usage(e.to_string());
     let mut config = vi::Config::named(method).map_err(usage)?;
     if let Some(name) = &args.factor {
@@ -83,17 +126,30 @@ fn named(target: &ModelTarget, method: &str, args: &FitArgs) -> Result<Fit, Fail
     config.seed = args.seed;
     let mut bar = Bar::new(args.json);
     let start = Instant::now();
-    let run = vi::fit(target, &config, &mut |p| {
+    if let Some(init) = &args.init {
+        let points = grad::points("--init", init, target.dimension())?;
+        config.start = vi::Start::NarrowAt(points.into_iter().next().unwrap_or_default());
+    }
+    interrupt::listen();
+    let mut watch = |p: &vi::Progress| {
         let left =
             start.elapsed().as_secs_f64() / p.step.max(1) as f64 * p.steps.saturating_sub(p.step) as f64;
         bar.show(&format!(
             "step {} of {}  ELBO {:.3} ± {:.3}  step size {:.2e}  {left:.1} s left",
             p.step, p.steps, p.elbo, p.elbo_se, p.step_size
         ));
-        ControlFlow::Continue(())
-    })
+        interrupt::asked()
+    };
+    let run = match args.subsample {
+        None => vi::fit(target, &config, &mut watch),
+        Some(size) => {
+            let observations =
+                vi::Observations::of(target).map_err(|e| source.failure(&[inseparable(&e)]))?;
+            vi::fit_subsampled(&observations, size, &config, &mut watch)
+        }
+    }
     .map_err(usage)?;
-    let options = Options { seed: args.seed, ..Options::default() };
+    let options = options(args);
     let Some(mut fit) = infer::assess(target, &run.mean, &run.covariance(), &options) else {
         return Err(Failure::Wrong(format!(
             "error[fit]: `{method}` ended with a covariance that is not positive definite\n"
@@ -102,21 +158,34 @@ fn named(target: &ModelTarget, method: &str, args: &FitArgs) -> Result<Fit, Fail
     fit.gap_nats = f64::NAN;
     fit.gradients += run.gradients;
     fit.seconds = start.elapsed().as_secs_f64();
+    if run.stopped {
+        fit.flags.push(format!("stopped after {} of {} steps", run.steps, config.steps));
+    }
     Ok(fit)
 }
 
+/// Why observations cannot be taken apart, at the statement that says so.
+fn inseparable(why: &vi::NotSeparable) -> Diagnostic {
+    let error = Diagnostic::error("not-separable", why.to_string())
+        .help("--subsample needs statements about data that are sums over rows: leave it out");
+    match why {
+        vi::NotSeparable::NoSum(span) | vi::NotSeparable::Rows { span, .. } => error.label(*span, ""),
+        vi::NotSeparable::NoData => error,
+    }
+}
+
 /// Progress on stderr, where that is a terminal.
-struct Bar {
+pub(super) struct Bar {
     shown: Option<Instant>,
     quiet: bool,
 }
 
 impl Bar {
-    fn new(quiet: bool) -> Self {
+    pub(super) fn new(quiet: bool) -> Self {
         Self { shown: None, quiet: quiet || !std::io::stderr().is_terminal() }
     }
 
-    fn show(&mut self, text: &str) {
+    pub(super) fn show(&mut self, text: &str) {
         if self.quiet || self.shown.is_some_and(|t| t.elapsed().as_millis() < 100) {
             return;
         }

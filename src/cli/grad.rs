@@ -18,7 +18,7 @@ struct Point {
 
 pub(super) fn run(args: &GradArgs) -> Outcome {
     let (_, target) = load::target(&args.model)?;
-    let points = points(&args.at, target.dimension())?;
+    let points = points("--at", &args.at, target.dimension())?;
     let results: Vec<Point> = points.iter().map(|z| evaluate(&target, z)).collect();
     if args.json {
         println!("{}", json(&target, &results));
@@ -28,7 +28,8 @@ pub(super) fn run(args: &GradArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn points(at: &str, dimension: usize) -> Result<Vec<Vec<f64>>, Failure> {
+/// The points that an option names: `zeros`, those of a seed, or those in a file.
+pub(super) fn points(option: &str, at: &str, dimension: usize) -> Result<Vec<Vec<f64>>, Failure> {
     if at == "zeros" {
         return Ok(vec![vec![0.0; dimension]]);
     }
@@ -40,7 +41,7 @@ fn points(at: &str, dimension: usize) -> Result<Vec<Vec<f64>>, Failure> {
         };
         return Ok((0..SEEDED_POINTS).map(point).collect());
     }
-    let wrong = |why: String| Failure::Usage(format!("--at {at}: {why}"));
+    let wrong = |why: String| Failure::Usage(format!("{option} {at}: {why}"));
     let text = std::fs::read_to_string(at)
         .map_err(|_| wrong("this is neither `zeros`, nor a seed, nor a file that can be read".into()))?;
     let file: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;

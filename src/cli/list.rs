@@ -54,13 +54,14 @@ fn distribution(d: &Distribution) -> Entry {
 
 fn support(d: &Distribution) -> String {
     let end = |e: End| match e {
-        End::At(x) => x.to_string(),
+        End::At(x) | End::Past(x) => x.to_string(),
         End::Arg(k) => d.args[k].name.to_string(),
         End::Length(k) => format!("the length of {}", d.args[k].name),
     };
     match d.support {
         Support::Interval(a, b) => format!("({}, {})", end(a), end(b)),
         Support::Integers(a, b) => format!("integers from {} to {}", end(a), end(b)),
+        Support::Circle => "any number, with period 2π; a parameter lies in (-π, π)".into(),
         Support::Simplex => "simplexes".into(),
         Support::Counts => "vectors of counts".into(),
         Support::CorrMatrix => "correlation matrices".into(),

@@ -1,11 +1,15 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
 mod args;
+mod bench;
+mod certified;
+mod certify;
 mod check;
 mod dump;
 mod fit;
 mod fmt;
 mod grad;
+mod interrupt;
 mod list;
 mod load;
 mod test;
@@ -37,6 +41,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Fit(args) => fit::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Methods => {
             for method in <crate::vi::Method as crate::vi::Row>::table() {
                 println!("{:<22} {}", method.name, method.doc);
@@ -45,6 +50,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Check(args) => check::run(&args),
         Command::Grad(args) => grad::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Fmt(args) => fmt::run(&args),

@@ -1,9 +1,11 @@
 //! The log density of any distribution, as nodes of the graph.
 
+use super::event;
+use super::guard::{Guarded, OR_NEVER, WITHIN};
 use super::row::{Density, Distribution, LOG_X, LOG1M_X, Part};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::operand::Broadcast;
-use crate::ops::scalar::{LOG, LOG1M};
+use crate::ops::scalar::{LOG, LOG1M, ScalarRow, WHERE};
 
 /// The log density, element by element of the broadcast arguments (event by event for arrays).
 pub fn log_density(
@@ -12,16 +14,37 @@ pub fn log_density(
     x: NodeId,
     args: &[NodeId],
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density(b, to, x, &args);
+    }
+    let Guarded { x, args, checks, never } = Guarded::new(b, dist, x, args)?;
     let parts = match dist.density {
-        Density::Events(build) => return build(b, x, args),
+        Density::Events(build) => {
+            let mut each = build(b, x, &args)?;
+            if never {
+                each = b.unary(&OR_NEVER, each);
+            }
+            for check in checks {
+                let mut penalty = b.map(&WITHIN, &check.of)?;
+                for _ in 0..check.rank.min(b.dims(penalty).len()) {
+                    penalty = event::sum_last(b, penalty)?;
+                }
+                each = b.add2(each, penalty)?;
+            }
+            return Ok(each);
+        }
         Density::Parts(parts) => parts,
     };
-    let dims = all_dims(b, x, args)?;
+    let dims = all_dims(b, x, &args)?;
     let mut total = b.number(0.0);
     for part in parts {
-        let of = chosen(b, part, x, args);
+        let of = chosen(b, part, x, &args);
         let term = b.map(part.row, &of)?;
         total = b.add2(total, term)?;
+    }
+    for check in checks {
+        let penalty = b.map(&WITHIN, &check.of)?;
+        total = b.add2(total, penalty)?;
     }
     Ok(b.broadcast_to(total, &dims))
 }
@@ -34,23 +57,27 @@ pub fn log_density_sum(
     args: &[NodeId],
     weight: Option<NodeId>,
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density_sum(b, to, x, &args, weight);
+    }
     let parts = match dist.density {
-        Density::Events(build) => {
-            let mut each = build(b, x, args)?;
+        Density::Events(_) => {
+            let mut each = log_density(b, dist, x, args)?;
             if let Some(w) = weight {
-                each = b.mul(each, w)?;
+                each = weighted(b, each, w)?;
             }
             return b.sum(each, None);
         }
         Density::Parts(parts) => parts,
     };
+    let Guarded { x, args, checks, .. } = Guarded::new(b, dist, x, args)?;
     let mut all = vec![x];
     all.extend(args.iter().chain(&weight));
     let dims = b.common(&all)?;
     let count: usize = dims.iter().product();
     let mut total = b.number(0.0);
     for part in parts {
-        let of = chosen(b, part, x, args);
+        let of = chosen(b, part, x, &args);
         let own = b.common(&of)?;
         let repeats = count / own.iter().product::<usize>().max(1);
         let term = match weight {
@@ -66,7 +93,50 @@ pub fn log_density_sum(
         };
         total = b.add2(total, term)?;
     }
+    for check in checks {
+        let term = match weight {
+            None => b.map_sum(&WITHIN, &check.of, None)?,
+            Some(w) => {
+                let penalty = b.map(&WITHIN, &check.of)?;
+                let own = b.dims(penalty).to_vec();
+                let w = gathered_weight(b, w, &dims, &own);
+                let penalty = weighted(b, penalty, w)?;
+                b.sum(penalty, None)?
+            }
+        };
+        total = b.add2(total, term)?;
+    }
     Ok(total)
+}
+
+/// The distribution that says the same in terms of what an argument is a function of, with its arguments.
+fn linked(
+    b: &mut Builder,
+    dist: &Distribution,
+    args: &[NodeId],
+) -> Option<(&'static Distribution, Vec<NodeId>)> {
+    for link in dist.links {
+        let of = |row: &ScalarRow| row == link.of;
+        if let Some(&arg) = args.get(link.arg)
+            && let Some((_, inner)) = b.inner(arg, of)
+        {
+            let mut args = args.to_vec();
+            args[link.arg] = inner;
+            return Some((link.to, args));
+        }
+    }
+    None
+}
+
+/// Log densities times constant weights; what has no weight counts for nothing, even where it is infinite.
+pub fn weighted(b: &mut Builder, each: NodeId, weight: NodeId) -> Result<NodeId, BuildError> {
+    let product = b.mul(each, weight)?;
+    let counts = b.constant_of(weight).is_none_or(|w| w.iter().all(|&w| w != 0.0));
+    if counts {
+        return Ok(product);
+    }
+    let zero = b.number(0.0);
+    b.map(&WHERE, &[weight, product, zero])
 }
 
 fn all_dims(b: &Builder, x: NodeId, args: &[NodeId]) -> Result<Vec<usize>, BuildError> {

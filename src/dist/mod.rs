@@ -7,16 +7,19 @@ mod draw;
 mod event;
 mod gp;
 mod incomplete;
+mod jets;
 mod numeric;
 mod ordered;
 mod row;
 mod shared;
 mod tails;
 
-pub use density::{log_density, log_density_sum};
+pub use density::{log_density, log_density_sum, weighted};
+pub use guard::{log_tail, within};
+pub use normal::JOINT as NORMAL_JOINT;
 pub use row::{
-    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
-    Sampler, Support,
+    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,
+    Probe, Sampler, Support,
 };
 
 mod bernoulli;
@@ -45,6 +48,7 @@ mod gp_exponential;
 mod gp_matern32;
 mod gp_matern52;
 mod gp_periodic;
+mod guard;
 mod gumbel;
 mod half_cauchy;
 mod half_normal;

@@ -1,8 +1,10 @@
 //! A row of the table of distributions: everything true of one, beside its formula.
 
+use crate::facts::Range;
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar::ScalarRow;
 use rand_chacha::ChaCha8Rng;
+use std::f64::consts::PI;
 
 /// A distribution, with Stan's name and parameterisation.
 pub struct Distribution {
@@ -33,8 +35,21 @@ pub struct Distribution {
     pub sample: Sampler,
     /// How to write it as a function of something with a fixed distribution, for `noncentered`.
     pub noncentered: Option<Noncentered>,
+    /// Distributions that say the same in terms of another argument, where an argument is a function of it.
+    pub links: &'static [Link],
     /// Points for the table tests: in the tails too.
     pub probes: &'static [Probe],
+}
+
+/// A distribution with argument `arg` = `of`(y) is the distribution `to` with y in that place: poisson(exp(y)) is
+/// poisson_log(y), computed without the detour and with better-known derivatives.
+pub struct Link {
+    /// The argument, counted from 0.
+    pub arg: usize,
+    /// The function.
+    pub of: &'static ScalarRow,
+    /// The distribution, whose other arguments are the same.
+    pub to: &'static Distribution,
 }
 
 impl std::fmt::Debug for Distribution {
@@ -93,6 +108,20 @@ pub enum Domain {
     Data,
 }
 
+impl Domain {
+    /// The numbers it consists of, where it says something of each entry by itself.
+    pub fn range(self) -> Option<Range> {
+        match self {
+            Domain::Positive => Some(Range::POSITIVE),
+            Domain::NonNegative | Domain::Count | Domain::Simplex => Some(Range::NON_NEGATIVE),
+            Domain::Unit => Some(Range::UNIT),
+            Domain::Real | Domain::Ordered | Domain::Covariance | Domain::CholeskyFactor | Domain::Data => {
+                None
+            }
+        }
+    }
+}
+
 /// Where the values of a distribution lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Support {
@@ -100,6 +129,8 @@ pub enum Support {
     Interval(End, End),
     /// Integers between two ends, both included.
     Integers(End, End),
+    /// Angles: any number, with a period of 2π; those of a parameter lie in (-π, π).
+    Circle,
     /// Vectors of positive numbers that sum to 1.
     Simplex,
     /// Vectors of counts.
@@ -119,6 +150,8 @@ pub enum Support {
 pub enum End {
     /// A number, possibly infinite.
     At(f64),
+    /// A number at which the density is zero: the values come as near as they like.
+    Past(f64),
     /// The value of an argument, by position.
     Arg(usize),
     /// The number of entries along the last axis of an argument, by position.
@@ -128,14 +161,31 @@ pub enum End {
 impl Support {
     /// All real numbers.
     pub const REAL: Support = Support::Interval(End::At(f64::NEG_INFINITY), End::At(f64::INFINITY));
-    /// Numbers above zero.
+    /// Numbers above zero; the density at zero is for the distribution to say.
     pub const POSITIVE: Support = Support::Interval(End::At(0.0), End::At(f64::INFINITY));
+    /// Numbers above zero, never zero itself.
+    pub const ABOVE_ZERO: Support = Support::Interval(End::Past(0.0), End::At(f64::INFINITY));
     /// Numbers between zero and one.
     pub const UNIT: Support = Support::Interval(End::At(0.0), End::At(1.0));
     /// 0, 1, 2, ...
     pub const COUNT: Support = Support::Integers(End::At(0.0), End::At(f64::INFINITY));
     /// 0 or 1.
     pub const BINARY: Support = Support::Integers(End::At(0.0), End::At(1.0));
+
+    /// The ends between which the density of a number integrates to 1.
+    pub fn interval(self) -> Option<(End, End)> {
+        match self {
+            Support::Interval(low, high) => Some((low, high)),
+            Support::Circle => Some((End::At(-PI), End::At(PI))),
+            Support::Integers(..)
+            | Support::Simplex
+            | Support::Counts
+            | Support::CorrMatrix
+            | Support::CovMatrix
+            | Support::CholeskyCorr
+            | Support::Anywhere => None,
+        }
+    }
 }
 
 /// Builds a node from `x` and the arguments.

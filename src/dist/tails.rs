@@ -4,8 +4,7 @@
 //! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from the same
 //! sum, weighted by the slopes of the log probabilities.
 
-use crate::num::real::{LANES, Real};
-use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
+use crate::num::real::{F16, Real};
 use crate::ops::scalar::ScalarRow;
 
 /// What the sums need to know of a distribution of counts with `N` arguments.
@@ -95,11 +94,11 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side
         let (x, a) = (x.lane(i), a.map(|a| a.lane(i)));
         x >= 0.0 && x < P::last(a) && (x > P::mean(a)) == up
     };
-    let lanes: [bool; LANES] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
+    let lanes: [bool; F16::WIDTH] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
     if !lanes.contains(&true) {
         return (T::zero(), [T::zero(); N]);
     }
-    let whole: [bool; LANES] = std::array::from_fn(|i| lanes[i] && !P::one_peak(a.map(|a| a.lane(i))));
+    let whole: [bool; F16::WIDTH] = std::array::from_fn(|i| lanes[i] && !P::one_peak(a.map(|a| a.lane(i))));
     let step = if up { 1.0 } else { -1.0 };
     let first = if up { x.shift(1.0) } else { x };
     let (mut k, mut term, mut total) = (first, T::one(), T::one());
@@ -135,12 +134,7 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side
 pub(super) fn at(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     let mut all = vec![x];
     all.extend(args);
-    let one = Broadcast::One;
-    let operands: Vec<Operand<f64>> =
-        all.iter().map(|v| Operand { arg: Arg::Const(std::slice::from_ref(v)), index: &one }).collect();
-    let mut out = [0.0];
-    <f64 as Lane>::scalar(row.kernel).values(&operands, 0, &mut out);
-    out[0]
+    row.at(&all)
 }
 
 /// The smallest integer x ≥ 0 with P(X ≤ x) ≥ p, by doubling from a first guess and halving. Probabilities that agree to

@@ -140,6 +140,17 @@ pub fn broadcast(a: &[Size], b: &[Size]) -> Option<Shape> {
     (0..rank).map(|i| axis(a, i).meet(&axis(b, i))).collect()
 }
 
+/// The sizes that arrays of these sizes broadcast to, where it is known that they do.
+pub fn common_dims<'a>(all: impl Iterator<Item = &'a [usize]> + Clone) -> Vec<usize> {
+    let rank = all.clone().map(<[usize]>::len).max().unwrap_or(0);
+    (0..rank)
+        .map(|axis| {
+            let sizes = all.clone().filter_map(|dims| (axis + dims.len()).checked_sub(rank).map(|k| dims[k]));
+            sizes.fold(1, |m, d| if d == 1 { m } else { d })
+        })
+        .collect()
+}
+
 /// A shape as users write it: `[N, 3]`, or `scalar`.
 pub fn show(shape: &[Size]) -> String {
     if shape.is_empty() {

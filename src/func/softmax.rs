@@ -2,7 +2,7 @@
 
 use super::args::{Built, Checked, Types, agree, given, keep_axis, needed, node, option, optional, ty};
 use super::row::{Function, FunctionArg, Ty};
-use crate::facts::{broadcast, show};
+use crate::facts::{Structure, broadcast, show};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::array::CumProd;
 use crate::ops::scalar;
@@ -65,7 +65,9 @@ pub(super) static ROWS: &[Function] = &[
         check: |args| an_array(args).map(|x| Ty::real(x.shape.clone())),
         build: |b, args| {
             let logs = log_softmax(b, node(args, 0)?)?;
-            Ok(b.unary(&scalar::EXP, logs))
+            let shares = b.unary(&scalar::EXP, logs);
+            b.assert_structure(shares, Structure::Simplex);
+            Ok(shares)
         },
     },
     Function {

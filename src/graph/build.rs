@@ -2,6 +2,7 @@
 
 use super::arena::{Graph, Node, NodeId, Op};
 use super::fold::fold;
+use super::know::Knowledge;
 use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
 use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
@@ -22,6 +23,7 @@ pub struct Builder {
     graph: Graph,
     interned: HashMap<u64, Vec<NodeId>>,
     span: Option<Span>,
+    pub(super) knowledge: Knowledge,
 }
 
 /// The shape that all arguments broadcast to.
@@ -45,6 +47,11 @@ impl Builder {
     /// An empty graph.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A finished graph, to add more nodes to.
+    pub fn from_graph(graph: Graph) -> Self {
+        Self { graph, ..Self::default() }
     }
 
     /// The graph built so far.
@@ -109,6 +116,9 @@ impl Builder {
         let mut all = args.to_vec();
         all.extend(weight);
         self.common(&all)?;
+        if let Some(simpler) = self.simplified_sum(row, args, weight)? {
+            return Ok(simpler);
+        }
         Ok(self.add(Op::MapSum { row, weighted: weight.is_some() }, all, Vec::new()))
     }
 
@@ -264,36 +274,9 @@ impl Builder {
         self.take(a, (0..n).map(|i| index.at(i) as u32).collect(), dims.to_vec())
     }
 
-    /// Identities that hold for every argument, and cheaper forms of common powers.
-    fn simplified(&mut self, row: &'static ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<NodeId> {
-        let constant = |b: &Self, i: usize| args.get(i).and_then(|&a| b.scalar_of(a));
-        let whole = |b: &Self, i: usize| b.dims(args[i]) == dims;
-        if *row == scalar::ADD && constant(self, 0) == Some(0.0) && whole(self, 1) {
-            return Some(args[1]);
-        }
-        if (*row == scalar::ADD || *row == scalar::SUB) && constant(self, 1) == Some(0.0) && whole(self, 0) {
-            return Some(args[0]);
-        }
-        if *row == scalar::MUL && constant(self, 0) == Some(1.0) && whole(self, 1) {
-            return Some(args[1]);
-        }
-        if (*row == scalar::MUL || *row == scalar::DIV || *row == scalar::POW)
-            && constant(self, 1) == Some(1.0)
-            && whole(self, 0)
-        {
-            return Some(args[0]);
-        }
-        if *row == scalar::POW && whole(self, 0) {
-            let cheaper = match constant(self, 1)? {
-                2.0 => &scalar::SQUARE,
-                -1.0 => &scalar::INV,
-                0.5 => &scalar::SQRT,
-                -0.5 => &scalar::INV_SQRT,
-                _ => return None,
-            };
-            return Some(self.unary(cheaper, args[0]));
-        }
-        None
+    /// The operation of a node of another graph, on other arguments, with a result of this shape.
+    pub fn like(&mut self, op: &Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
+        self.add(op.clone(), args, dims)
     }
 
     fn add(&mut self, op: Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {

@@ -4,9 +4,12 @@ mod arena;
 mod build;
 mod dump;
 mod fold;
+mod know;
 mod ode;
+mod simplify;
 
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};
 pub use dump::{dot, text};
+pub use know::Known;
 pub use ode::{Ode, OdeMethod, Tolerance};

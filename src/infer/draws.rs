@@ -9,7 +9,7 @@ use super::{KHAT_LIMIT, Options, summary};
 use rayon::prelude::*;
 
 /// Most numbers held of outputs of draws.
-const HELD: usize = 60_000_000;
+pub(super) const HELD: usize = 60_000_000;
 /// Most work for importance draws: numbers made on the way.
 const WORK: usize = 2_000_000_000;
 /// Most importance draws.

@@ -5,12 +5,15 @@
 
 mod assess;
 mod bend;
+pub mod certified;
 mod draws;
 mod gaussian;
 mod mode;
 mod model;
 mod nuts;
 mod psis;
+mod quadrature;
+mod resample;
 mod sample;
 mod sampled;
 mod shape;
@@ -57,13 +60,23 @@ pub struct Options {
     pub draws: Option<usize>,
     /// Dimension up to which the covariance is full; beyond, diagonal.
     pub dense: usize,
+    /// Posterior draws of the outputs to keep, fewer where there are very many outputs.
+    pub keep: usize,
     /// Whether to sample with NUTS where importance weights cannot be relied on.
     pub fallback: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 1, tolerance: 0.005, gradients: None, draws: None, dense: 1200, fallback: false }
+        Options {
+            seed: 1,
+            tolerance: 0.005,
+            gradients: None,
+            draws: None,
+            dense: 1200,
+            keep: 0,
+            fallback: false,
+        }
     }
 }
 
@@ -107,6 +120,8 @@ pub enum Error {
 pub enum Path {
     /// The posterior is Gaussian: mode and curvature are the answer.
     Gaussian,
+    /// The log density is a sum of functions of affine forms: the best Gaussian was found by quadrature, without sampling.
+    Quadrature,
     /// A Gaussian was fitted by variational inference.
     Variational,
     /// The posterior was sampled with NUTS, because importance weights could not be relied on.
@@ -118,6 +133,7 @@ impl Path {
     pub fn name(self) -> &'static str {
         match self {
             Path::Gaussian => "gaussian",
+            Path::Quadrature => "quadrature",
             Path::Variational => "variational",
             Path::Nuts => "nuts",
         }
@@ -156,10 +172,15 @@ pub struct Fit {
     pub gradients: usize,
     /// Time taken.
     pub seconds: f64,
+    /// Whether `mean` and `factor` are in the coordinates of the target as given.
+    pub as_declared: bool,
     /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not (or of NUTS draws, where that was the path).
     pub outputs: Vec<Output>,
     /// Summaries of the Gaussian.
     pub gaussian: Vec<Output>,
+    /// Posterior draws of each output, as many as were to be kept: the weighted draws resampled, or those of the Gaussian
+    /// where the weights are not trusted.
+    pub kept: Vec<Vec<f64>>,
     /// What a user should know before trusting the answer.
     pub flags: Vec<String>,
     /// What was done that a user did not ask for.
@@ -192,6 +213,7 @@ pub fn fit(
 /// A fitted Gaussian with what was seen on the way.
 struct Approach {
     fitted: gaussian::Fitted,
+    path: Path,
     gradients: usize,
     /// Other modes of comparable mass.
     rivals: Vec<f64>,
@@ -208,6 +230,9 @@ fn approach(
         return Err(Error::NoParameters);
     }
     let dense = d <= options.dense;
+    if dense && let Some(found) = without_sampling(target, d) {
+        return Ok(found);
+    }
     let mut evaluator = target.evaluator();
     let found = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
     let mut gradients = found.gradients;
@@ -222,7 +247,26 @@ fn approach(
     let (start, batch, rivals) = best_start(target, starts, options, &mut gradients)?;
     let fitted = refine(target, start, batch, options, watch)?;
     gradients += fitted.gradients;
-    Ok(Approach { fitted, gradients, rivals })
+    Ok(Approach { fitted, path: Path::Variational, gradients, rivals })
+}
+
+/// The best Gaussian by quadrature, where the structure of the log density allows it.
+fn without_sampling(target: &dyn Target, d: usize) -> Option<Approach> {
+    let solution = quadrature::solve(&target.separable()?, d)?;
+    let (path, ending) = match solution.quadratic {
+        true => (Path::Gaussian, Ending::Exact),
+        false => (Path::Quadrature, Ending::Converged),
+    };
+    let fitted = gaussian::Fitted {
+        q: solution.q,
+        gap: solution.gap,
+        elbo: solution.elbo,
+        elbo_se: 0.0,
+        gradients: solution.evaluations,
+        batch: gaussian::FIRST,
+        ending,
+    };
+    Some(Approach { gradients: fitted.gradients, fitted, path, rivals: Vec::new() })
 }
 
 /// Of several starts the one that a short fit takes furthest, and how far behind the others are that ended elsewhere.
@@ -297,8 +341,8 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
 fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options) -> Fit {
     let mut fit = check(target, &found.fitted.q, bent, options);
     fit.status = found.fitted.ending;
-    if fit.status == Ending::Exact {
-        fit.path = Path::Gaussian;
+    if fit.path != Path::Nuts {
+        fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
     }
     fit.elbo = found.fitted.elbo;
     fit.elbo_se = found.fitted.elbo_se;
@@ -358,6 +402,15 @@ fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> F
     let Drawn { sample, smoothed, khat, inflation, worst } = drawn;
     let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
     let trusted = khat < KHAT_LIMIT;
+    let keep = options.keep.min(draws::HELD / names.len().max(1));
+    let chosen =
+        if trusted { resample::systematic(&smoothed.weights, keep) } else { (0..keep.min(PLAIN)).collect() };
+    let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
+    let pick = |j: usize| {
+        let column = all(j);
+        chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
+    };
+    let kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let mut flags: Vec<String> = (!trusted).then(|| poor(khat, &corrected, &gaussian)).into_iter().collect();
     if trusted && worst > 2.0 * precision(names.len()) {
         flags.push(format!(
@@ -392,8 +445,10 @@ fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> F
         draws: sample.log_weights.len(),
         gradients,
         seconds: 0.0,
+        as_declared: true,
         outputs,
         gaussian,
+        kept,
         flags,
         notes,
     }

@@ -6,7 +6,7 @@
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::{Factor, Gaussian};
-use super::{Approach, Error, Fit, Options, Progress, approach, complete, conclude, refine, whiten};
+use super::{Approach, Error, Fit, Options, Path, Progress, approach, complete, conclude, refine, whiten};
 use crate::data::Dataset;
 use crate::lower::Coordinates;
 use crate::num::linalg::solve_lower_many;
@@ -91,7 +91,9 @@ fn in_best_coordinates(
     let bent = grow(bent, LAYERS, options);
     let fitted = refine(target, rough.q, rough.batch, options, watch)?;
     gradients += fitted.gradients;
-    let mut fit = conclude(target, Approach { fitted, gradients, rivals }, &bent, options);
+    let mut fit =
+        conclude(target, Approach { fitted, path: Path::Variational, gradients, rivals }, &bent, options);
+    fit.as_declared = false;
     let names = effect_names(target);
     fit.notes
         .push(format!("fitted {names} {how}; the quantities reported are those of the model as written"));

@@ -15,7 +15,9 @@ const FLATTEST: f64 = 1e-6;
 pub(super) fn dense(point: Vec<f64>, curvature: Option<Vec<f64>>) -> Gaussian {
     let d = point.len();
     let factor = curvature
-        .and_then(|h| inverse_root(&h, d).or_else(|| regularised(&h, d).and_then(|h| inverse_root(&h, d))))
+        .and_then(|h| {
+            safe_inverse_root(&h, d).or_else(|| regularised(&h, d).and_then(|h| safe_inverse_root(&h, d)))
+        })
         .unwrap_or_else(|| (0..d * d).map(|p| f64::from(p / d == p % d)).collect());
     Gaussian { mean: point, factor: Factor::Dense(factor) }
 }
@@ -35,14 +37,19 @@ pub(super) fn diagonal(evaluator: &mut dyn Evaluator, point: Vec<f64>) -> Gaussi
 }
 
 /// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite.
+fn safe_inverse_root(h: &[f64], d: usize) -> Option<Vec<f64>> {
+    let top = (0..d).fold(0.0_f64, |t, i| t.max(h[i * d + i].abs()));
+    inverse_root(h, d, (ROUNDING * top).max(FLATTEST * 1e-2))
+}
+
+/// Lower triangular C with C Cᵀ = H⁻¹, or None unless every pivot of H is at least `least`.
 ///
 /// With the order of the coordinates reversed, H = L Lᵀ; put back in order, L⁻ᵀ is lower triangular.
-fn inverse_root(h: &[f64], d: usize) -> Option<Vec<f64>> {
+pub(super) fn inverse_root(h: &[f64], d: usize, least: f64) -> Option<Vec<f64>> {
     let n = d * d;
-    let top = (0..d).fold(0.0_f64, |t, i| t.max(h[i * d + i].abs()));
     let mut l: Vec<f64> = (0..n).map(|p| h[n - 1 - p]).collect();
     cholesky(&mut l, d).ok()?;
-    if (0..d).any(|i| l[i * d + i].powi(2) < (ROUNDING * top).max(FLATTEST * 1e-2)) {
+    if (0..d).any(|i| l[i * d + i].powi(2) < least) {
         return None;
     }
     let mut inverse: Vec<f64> = (0..n).map(|p| f64::from(p / d == p % d)).collect();

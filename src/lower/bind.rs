@@ -1,6 +1,7 @@
 //! Declared data meet the files: values, sizes, categories, missing cells.
 
 use super::env::{Binding, Value};
+use super::faults::{Faults, declared_names};
 use super::param::Region;
 use super::{Lowerer, Result};
 use crate::data::{Found, Levels, Limit, Missing, Side};
@@ -17,7 +18,8 @@ struct Family<'d> {
 }
 
 impl<'d> Lowerer<'d> {
-    pub(super) fn bind_data(&mut self, program: &Program) -> Result<()> {
+    /// An error is one that leaves nothing to go on with; others are noted.
+    pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
         let declared: Vec<&DataDecl> = program
             .statements
             .iter()
@@ -29,7 +31,10 @@ impl<'d> Lowerer<'d> {
         let families = self.families(&declared)?;
         for decl in declared {
             self.b.set_span(Some(decl.span));
-            self.declaration(decl, &families)?;
+            if let Err(problem) = self.declaration(decl, &families) {
+                let lost = declared_names(decl).into_iter().filter(|name| self.env.get(name).is_none());
+                faults.add(problem, lost.collect(), self.source);
+            }
         }
         Ok(())
     }
@@ -264,6 +269,7 @@ impl<'d> Lowerer<'d> {
             | BaseType::CholeskyCov => (found.as_real(Missing::Refuse).map_err(mark)?.to_vec(), false, None),
         };
         self.check_limits(found, &numbers, decl)?;
+        check_structure(&numbers, &shape, decl)?;
         if decl.missing && numbers.iter().any(|x| x.is_nan()) {
             return self.with_missing(numbers, shape, decl);
         }
@@ -300,6 +306,36 @@ impl<'d> Lowerer<'d> {
         let node = self.b.take(all, table, shape);
         Ok(Value { node, integer: false, from_data: true, levels: None })
     }
+}
+
+/// Refuses values that are not what a structured type promises: a simplex that does not sum to 1.
+fn check_structure(numbers: &[f64], shape: &[usize], decl: &DataDecl) -> Result<()> {
+    let Some(transform) = super::param::transform_of(decl.ty.base).and_then(transform::find) else {
+        return Ok(());
+    };
+    let event: usize = shape.iter().rev().take(transform.event).product();
+    for (i, one) in numbers.chunks(event.max(1)).enumerate() {
+        // A share of zero is fine in data; only the transform back needs every share to be positive.
+        let fits = match decl.ty.base {
+            BaseType::Simplex => {
+                one.iter().all(|&x| x >= 0.0) && (one.iter().sum::<f64>() - 1.0).abs() <= 1e-8
+            }
+            _ => (transform.inverse)(one, &[]).is_some(),
+        };
+        if !fits {
+            let which = if numbers.len() > event { format!(" number {}", i + 1) } else { String::new() };
+            let shown: Vec<String> = one.iter().take(6).map(f64::to_string).collect();
+            let more = if one.len() > 6 { ", ..." } else { "" };
+            return Err(Diagnostic::error(
+                "data-outside-domain",
+                format!("`{}` is declared `{}`, and value{which} is none", decl.name.name, transform.name),
+            )
+            .label(decl.ty.span, format!("that means {}", transform.doc))
+            .note(format!("it is {}{more}", shown.join(", ")))
+            .help("correct the data, or declare them `real` if they need not be so"));
+        }
+    }
+    Ok(())
 }
 
 fn axes(n: usize) -> String {

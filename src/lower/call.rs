@@ -31,10 +31,8 @@ impl Lowerer<'_> {
         if let Some(row) = scalar::find(&name.name) {
             return self.elementwise(row, args, span);
         }
-        for suffix in SUFFIXES {
-            if let Some(row) = name.name.strip_suffix(suffix).and_then(crate::dist::find) {
-                return self.density_function(row, suffix, args, span);
-            }
+        if let Some((row, suffix)) = density_function(&name.name) {
+            return self.density_function(row, suffix, args, span);
         }
         Err(self.unknown(&name.name, name.span))
     }
@@ -152,25 +150,16 @@ impl Lowerer<'_> {
         let values = self.with_defaults(row, values);
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
         let from_data = x.from_data || values.iter().any(|v| v.from_data);
-        let cdf = match suffix {
-            "_lcdf" => Some(row.lcdf),
-            "_lccdf" => Some(row.lccdf),
-            _ => None,
-        };
-        let node = match cdf {
-            None => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
-            Some(Some(cdf)) => {
-                let mut all = vec![x.node];
-                all.extend(nodes);
-                at(self.b.map(cdf, &all), span)?
+        self.check_integer(row, &x, span)?;
+        let node = match suffix {
+            "_lcdf" | "_lccdf" => {
+                at(crate::dist::log_tail(&mut self.b, row, suffix == "_lccdf", x.node, &nodes), span)?
+                    .ok_or_else(|| {
+                        let message = format!("`{}` has no cumulative distribution function here", row.name);
+                        Diagnostic::error("no-cdf", message).label(span, "")
+                    })?
             }
-            Some(None) => {
-                return Err(Diagnostic::error(
-                    "no-cdf",
-                    format!("{} has no cumulative distribution function here", row.name),
-                )
-                .label(span, ""));
-            }
+            _ => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
         };
         Ok(Value::real(node, from_data))
     }
@@ -212,6 +201,16 @@ impl Lowerer<'_> {
         }
         Ok(values)
     }
+}
+
+/// The distribution behind a log density that is called as a function, and the ending.
+fn density_function(name: &str) -> Option<(&'static crate::dist::Distribution, &'static str)> {
+    SUFFIXES.iter().find_map(|suffix| Some((crate::dist::find(name.strip_suffix(suffix)?)?, *suffix)))
+}
+
+/// The distribution behind a log density that is called as a function.
+pub(super) fn density_of(name: &str) -> Option<&'static crate::dist::Distribution> {
+    density_function(name).map(|(row, _)| row)
 }
 
 fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span) -> Diagnostic {

@@ -5,7 +5,7 @@ use super::env::Value;
 use super::{Lowerer, Result, at};
 use crate::dist::{self, Distribution, End, Support};
 use crate::graph::{BuildError, Builder, NodeId};
-use crate::ops::scalar::{self, ScalarRow};
+use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::Sample;
 
@@ -36,10 +36,14 @@ impl Lowerer<'_> {
     pub(super) fn check_value(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         match dist {
             Dist::Row { row, args, .. } => self.check_row_value(row, args, value, span),
-            Dist::Mixture(parts) => parts.iter().try_for_each(|(_, d)| match d {
-                Dist::Row { row, .. } => self.check_integer(row, value, span),
-                _ => Ok(()),
-            }),
+            Dist::Mixture(parts) => {
+                for (_, part) in parts {
+                    if let Dist::Row { row, .. } = part {
+                        self.check_integer(row, value, span)?;
+                    }
+                }
+                self.check_some_part(parts, value, span)
+            }
             Dist::Truncated { inner, lower, upper } => {
                 self.check_cut(value, *lower, *upper, span)?;
                 self.check_value(inner, value, span)
@@ -107,7 +111,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
+    pub(super) fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
         if row.discrete && !value.integer {
             return Err(Diagnostic::error(
                 "real-for-integer",
@@ -130,42 +134,99 @@ impl Lowerer<'_> {
     fn check_row_value(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
         self.check_integer(row, value, span)?;
         let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        for (i, &x) in numbers.iter().enumerate() {
+            let Some(limits) = self.limits(row, args, self.b.dims(value.node), i) else { return Ok(()) };
+            if limits.hold(x) {
+                continue;
+            }
+            let which =
+                if numbers.len() > 1 { format!("element {} is {x}", i + 1) } else { format!("it is {x}") };
+            return Err(Diagnostic::error(
+                "outside-support",
+                format!("the values of `{}` lie in {limits}, and {which}", row.name),
+            )
+            .label(span, "")
+            .help("choose a distribution whose support contains the data, or correct the data"));
+        }
+        Ok(())
+    }
+
+    /// Refuses data that no part of a mixture can give.
+    fn check_some_part(&self, parts: &[(NodeId, Dist)], value: &Value, span: Span) -> Result<()> {
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        let possible = |part: &Dist, i: usize, x: f64| match part {
+            Dist::Row { row, args, .. } => {
+                self.limits(row, args, self.b.dims(value.node), i).is_none_or(|limits| limits.hold(x))
+            }
+            Dist::Mixture(_) | Dist::Truncated { .. } | Dist::Censored { .. } | Dist::ZeroInflated { .. } => {
+                true
+            }
+        };
+        let lost = |&(i, &x): &(usize, &f64)| !parts.iter().any(|(_, part)| possible(part, i, x));
+        match numbers.iter().enumerate().find(lost) {
+            None => Ok(()),
+            Some((i, x)) => Err(Diagnostic::error(
+                "outside-support",
+                format!("no part of this mixture can give {x} (element {})", i + 1),
+            )
+            .label(span, "")
+            .help("add a part whose support contains it, or correct the data")),
+        }
+    }
+
+    /// Where the values of a row lie at element `i` of an array, as far as it is known before the fit.
+    fn limits(&self, row: &Distribution, args: &[NodeId], dims: &[usize], i: usize) -> Option<Limits> {
         let (lower, upper, closed) = match row.support {
             Support::Interval(a, b) => (a, b, false),
             Support::Integers(a, b) => (a, b, true),
             Support::Counts => (End::At(0.0), End::At(f64::INFINITY), true),
-            _ => return Ok(()),
+            Support::Circle
+            | Support::Simplex
+            | Support::CorrMatrix
+            | Support::CovMatrix
+            | Support::CholeskyCorr
+            | Support::Anywhere => return None,
         };
-        let dims = self.b.dims(value.node).to_vec();
-        let end = |e: End, i: usize, missing: f64| -> f64 {
+        let end = |e: End, unknown: f64| -> f64 {
             match e {
-                End::At(x) => x,
-                End::Arg(k) => self.b.constant_of(args[k]).map_or(missing, |c| {
-                    let index = crate::ops::operand::Broadcast::between(self.b.dims(args[k]), &dims);
-                    c.get(index.at(i)).copied().unwrap_or(missing)
+                End::At(x) | End::Past(x) => x,
+                End::Arg(k) => self.b.constant_of(args[k]).map_or(unknown, |c| {
+                    let index = crate::ops::operand::Broadcast::between(self.b.dims(args[k]), dims);
+                    c.get(index.at(i)).copied().unwrap_or(unknown)
                 }),
-                End::Length(k) => self.b.dims(args[k]).last().map_or(missing, |&n| n as f64),
+                End::Length(k) => self.b.dims(args[k]).last().map_or(unknown, |&n| n as f64),
             }
         };
-        for (i, &x) in numbers.iter().enumerate() {
-            let (lo, hi) = (end(lower, i, f64::NEG_INFINITY), end(upper, i, f64::INFINITY));
-            // A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
-            if x.is_nan() || x < lo || x > hi {
-                let which = if numbers.len() > 1 {
-                    format!("element {} is {x}", i + 1)
-                } else {
-                    format!("it is {x}")
-                };
-                let (open, close) = if closed { ("[", "]") } else { ("(", ")") };
-                return Err(Diagnostic::error(
-                    "outside-support",
-                    format!("the values of `{}` lie in {open}{lo}, {hi}{close}, and {which}", row.name),
-                )
-                .label(span, "")
-                .help("choose a distribution whose support contains the data, or correct the data"));
-            }
-        }
-        Ok(())
+        Some(Limits {
+            low: end(lower, f64::NEG_INFINITY),
+            high: end(upper, f64::INFINITY),
+            never_low: matches!(lower, End::Past(_)),
+            closed,
+        })
+    }
+}
+
+/// The ends between which a value must lie.
+struct Limits {
+    low: f64,
+    high: f64,
+    /// Whether the density is zero at the lower end.
+    never_low: bool,
+    /// Whether the ends are values like others: those of integers.
+    closed: bool,
+}
+
+impl Limits {
+    /// A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
+    fn hold(&self, x: f64) -> bool {
+        x >= self.low && x <= self.high && !(self.never_low && x == self.low)
+    }
+}
+
+impl std::fmt::Display for Limits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (open, close) = if self.closed { ("[", "]") } else { ("(", ")") };
+        write!(f, "{open}{}, {}{close}", self.low, self.high)
     }
 }
 
@@ -180,11 +241,35 @@ pub(super) fn sum(b: &mut Builder, dist: &Dist, x: NodeId, weight: Option<NodeId
         Dist::Mixture(_) | Dist::Truncated { .. } | Dist::ZeroInflated { .. } => {
             let mut each = each(b, dist, x)?;
             if let Some(w) = weight {
-                each = b.mul(each, w)?;
+                each = dist::weighted(b, each, w)?;
             }
             b.sum(each, None)
         }
     }
+}
+
+/// The sum over a parameter's elements; `inside` if its region is that of the prior, so that nothing need be checked.
+pub(super) fn prior(b: &mut Builder, dist: &Dist, x: NodeId, inside: bool) -> Built {
+    match dist {
+        Dist::Truncated { inner, lower, upper } if inside => {
+            let each = renormalised(b, inner, *lower, *upper, x)?;
+            b.sum(each, None)
+        }
+        other => sum(b, other, x, None),
+    }
+}
+
+/// The density of what is left between two limits, for an x between them.
+fn renormalised(
+    b: &mut Builder,
+    inner: &Dist,
+    lower: Option<NodeId>,
+    upper: Option<NodeId>,
+    x: NodeId,
+) -> Built {
+    let density = each(b, inner, x)?;
+    let mass = interval_mass(b, inner, lower, upper)?;
+    b.sub(density, mass)
 }
 
 /// Element by element.
@@ -193,9 +278,11 @@ pub(super) fn each(b: &mut Builder, dist: &Dist, x: NodeId) -> Built {
         Dist::Row { row, args, .. } => dist::log_density(b, row, x, args),
         Dist::Mixture(parts) => mixture(b, parts, x),
         Dist::Truncated { inner, lower, upper } => {
-            let density = each(b, inner, x)?;
-            let mass = interval_mass(b, inner, *lower, *upper)?;
-            b.sub(density, mass)
+            let density = renormalised(b, inner, *lower, *upper, x)?;
+            match dist::within(b, x, *lower, *upper)? {
+                Some(check) => b.add2(density, check),
+                None => Ok(density),
+            }
         }
         Dist::Censored { inner, left, right, lower, upper } => {
             let (below, above) = censored_sets(b, x, [*left, *right, *lower, *upper])?;
@@ -240,16 +327,6 @@ fn cumulative(b: &mut Builder, dist: &Dist, x: NodeId, tail: Tail) -> Built {
     let Dist::Row { row, args, .. } = dist else {
         return Err(BuildError("only a plain distribution can be truncated or censored".into()));
     };
-    let function: Option<&'static ScalarRow> = match tail {
-        Tail::AtMost => row.lcdf,
-        Tail::AtLeast => row.lccdf,
-    };
-    let Some(function) = function else {
-        return Err(BuildError(format!(
-            "{} cannot be truncated or censored: its cumulative distribution function is not available",
-            row.name
-        )));
-    };
     // P(X ≥ x) = P(X > x - 1) for integers.
     let x = match (tail, row.discrete) {
         (Tail::AtLeast, true) => {
@@ -258,9 +335,13 @@ fn cumulative(b: &mut Builder, dist: &Dist, x: NodeId, tail: Tail) -> Built {
         }
         (Tail::AtLeast, false) | (Tail::AtMost, _) => x,
     };
-    let mut all = vec![x];
-    all.extend(args);
-    b.map(function, &all)
+    let above = matches!(tail, Tail::AtLeast);
+    dist::log_tail(b, row, above, x, args)?.ok_or_else(|| {
+        BuildError(format!(
+            "{} cannot be truncated or censored: its cumulative distribution function is not available",
+            row.name
+        ))
+    })
 }
 
 /// log P(lower ≤ X ≤ upper).

@@ -114,8 +114,8 @@ impl Lowerer<'_> {
         pairs.into_iter().map(|(v, d)| v.unwrap_or_else(|| Value::real(self.b.number(d), false))).collect()
     }
 
-    /// Refuses constants outside an argument's domain.
-    fn check_domain(&self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
+    /// Refuses constants outside an argument's domain, and what can move outside it.
+    fn check_domain(&mut self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
         let spec = &row.args[k];
         let Some(numbers) = self.b.constant_of(value.node) else {
             if matches!(spec.domain, Domain::Count | Domain::Data) {
@@ -125,7 +125,7 @@ impl Lowerer<'_> {
                 )
                 .label(span, "this depends on a parameter"));
             }
-            return Ok(());
+            return self.check_reach(row, spec, value, span);
         };
         let (fits, wanted): (fn(f64) -> bool, &str) = match spec.domain {
             Domain::Positive => (|x| x > 0.0, "positive"),
@@ -137,6 +137,16 @@ impl Lowerer<'_> {
                 (|x| !x.is_nan(), "a number")
             }
         };
+        let shares = self.b.dims(value.node).last().copied().unwrap_or(1).max(1);
+        let sum = |one: &[f64]| one.iter().sum::<f64>();
+        if spec.domain == Domain::Simplex
+            && let Some(one) = numbers.chunks(shares).find(|one| (sum(one) - 1.0).abs() > 1e-8)
+        {
+            let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
+            let message =
+                format!("`{}` of `{}` must sum to 1, and its sum is {}", spec.name, row.name, sum(one));
+            return Err(Diagnostic::error(code, message).label(span, "").help("divide it by its sum"));
+        }
         match numbers.iter().position(|&x| !fits(x)) {
             None => Ok(()),
             Some(i) => {

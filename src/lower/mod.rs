@@ -8,10 +8,13 @@ mod effects;
 mod elements;
 mod env;
 mod expr;
+mod faults;
 mod index;
+mod lanes;
 mod ode;
 mod param;
 mod probe;
+mod reach;
 mod stmt;
 
 pub use dist::Dist;
@@ -25,6 +28,7 @@ use crate::source::{Checked, Diagnostic, Span};
 use crate::syntax::ast::{ExprKind, Program, Stmt, StmtKind};
 use crate::transform::Transform;
 use env::Env;
+use faults::Faults;
 use std::sync::Arc;
 
 /// A model with its data inside, as a graph.
@@ -138,7 +142,7 @@ pub fn lower_with(
 ) -> Checked<Lowered> {
     let mut lowerer = Lowerer::new(source, data);
     lowerer.coordinates = coordinates;
-    lowerer.program(program).map_err(|e| vec![e])?;
+    lowerer.program(program).into_result(|_| true)?;
     Ok(lowerer.finish())
 }
 
@@ -190,14 +194,22 @@ impl<'d> Lowerer<'d> {
         }
     }
 
-    fn program(&mut self, program: &Program) -> Result<()> {
-        every_parameter_has_a_prior(program)?;
+    fn program(&mut self, program: &Program) -> Faults {
+        let mut faults = Faults::default();
+        for (problem, name) in without_prior(program) {
+            faults.add(problem, vec![name], self.source);
+        }
         self.declared = program.statements.iter().filter_map(declared_name).collect();
         if self.coordinates != Coordinates::Declared {
             self.split = effects::split_effects(program, self.source);
         }
-        self.bind_data(program)?;
-        self.statements(&program.statements)
+        if let Err(problem) = self.bind_data(program, &mut faults) {
+            // The levels of categories give sizes that anything may need.
+            faults.add(problem, Vec::new(), self.source);
+            return faults;
+        }
+        self.all_statements(&program.statements, &mut faults);
+        faults
     }
 
     fn finish(self) -> Lowered {
@@ -230,24 +242,23 @@ impl<'d> Lowerer<'d> {
     }
 }
 
-/// An improper prior is written `~ flat()`, never left out.
-fn every_parameter_has_a_prior(program: &Program) -> Result<()> {
+/// Parameters without a prior: an improper one is written `~ flat()`, never left out.
+fn without_prior(program: &Program) -> impl Iterator<Item = (Diagnostic, String)> {
     let mut described = Vec::new();
     described_names(&program.statements, &mut described);
-    for stmt in &program.statements {
-        if let StmtKind::Param(p) = &stmt.kind
-            && p.prior.is_none()
-            && !described.contains(&p.name.name.as_str())
-        {
-            return Err(Diagnostic::error("no-prior", format!("`{}` has no prior", p.name.name))
-                .label(p.name.span, "")
-                .help(format!(
-                    "give it one on the same line, or write `~ flat()` if every value is as likely: `param {} ~ normal(0, 1)`",
-                    p.name.name
-                )));
+    program.statements.iter().filter_map(move |stmt| {
+        let StmtKind::Param(p) = &stmt.kind else { return None };
+        let name = &p.name.name;
+        if p.prior.is_some() || described.contains(&name.as_str()) {
+            return None;
         }
-    }
-    Ok(())
+        let problem = Diagnostic::error("no-prior", format!("`{name}` has no prior"))
+            .label(p.name.span, "")
+            .help(format!(
+                "give it one on the same line, or write `~ flat()` if every value is as likely: `param {name} ~ normal(0, 1)`"
+            ));
+        Some((problem, name.clone()))
+    })
 }
 
 /// The name that a statement declares.

@@ -4,6 +4,7 @@ use super::dist::Dist;
 use super::env::Value;
 use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at, density};
 use crate::dist::{BaseArg, End, Noncentered, Support};
+use crate::facts::{Range, Structure};
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BaseType, Centering, Expr, ParamDecl, TypeExpr};
@@ -30,7 +31,8 @@ impl Lowerer<'_> {
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {
             self.check_extent(prior, &value, p.name.span)?;
-            let node = at(density::sum(&mut self.b, prior, value.node, None), span)?;
+            let inside = p.ty.is_none();
+            let node = at(density::prior(&mut self.b, prior, value.node, inside), span)?;
             self.term(node, TermKind::Prior, span);
         }
         self.define(&p.name, value)
@@ -91,6 +93,7 @@ impl Lowerer<'_> {
             )
             .label(span, ""));
         }
+        self.note_region(built.value, transform, &bounds);
         self.term(built.log_jacobian, TermKind::Jacobian, span);
         self.parameters.push(Parameter {
             named: Named { name: name.to_string(), node: built.value, labels },
@@ -100,6 +103,27 @@ impl Lowerer<'_> {
             form: Form::Transformed { transform, bounds },
         });
         Ok(Value::real(built.value, false))
+    }
+
+    /// Records what the transform guarantees, so that nothing need be checked again.
+    fn note_region(&mut self, value: NodeId, transform: &Transform, bounds: &[NodeId]) {
+        let ends: Vec<Range> = bounds.iter().map(|&b| self.b.range(b)).collect();
+        match (transform.name, &ends[..]) {
+            ("lower", [a]) => self.b.assert_range(value, Range::between(a.low.at, f64::INFINITY)),
+            ("upper", [b]) => self.b.assert_range(value, Range::between(f64::NEG_INFINITY, b.high.at)),
+            ("interval", [a, b]) => self.b.assert_range(value, Range::between(a.low.at, b.high.at)),
+            ("simplex", _) => self.b.assert_structure(value, Structure::Simplex),
+            ("ordered", _) => self.b.assert_structure(value, Structure::Ordered),
+            ("positive_ordered", _) => {
+                self.b.assert_range(value, Range::POSITIVE);
+                self.b.assert_structure(value, Structure::Ordered);
+            }
+            ("corr_matrix", _) => self.b.assert_structure(value, Structure::Correlation),
+            ("cov_matrix", _) => self.b.assert_structure(value, Structure::Covariance),
+            ("cholesky_corr", _) => self.b.assert_structure(value, Structure::CholeskyCorrelation),
+            ("cholesky_cov", _) => self.b.assert_structure(value, Structure::CholeskyFactor),
+            _ => {}
+        }
     }
 
     fn noncentered(
@@ -180,7 +204,9 @@ impl Lowerer<'_> {
     /// Refuses a written region that reaches beyond the support of the prior: the density would be zero there.
     fn inside_prior(&self, region: &Region, prior: Option<&Dist>, ty: &TypeExpr) -> Result<()> {
         let Some(Dist::Row { row: dist, .. }) = prior else { return Ok(()) };
-        let Support::Interval(End::At(lowest), End::At(highest)) = dist.support else { return Ok(()) };
+        let Support::Interval(End::At(lowest) | End::Past(lowest), End::At(highest)) = dist.support else {
+            return Ok(());
+        };
         let ends = match (region.transform.name, &region.bounds[..]) {
             ("lower", [a]) => (self.b.scalar_of(*a), Some(f64::INFINITY)),
             ("upper", [b]) => (Some(f64::NEG_INFINITY), self.b.scalar_of(*b)),
@@ -279,10 +305,11 @@ impl Lowerer<'_> {
                     )
                     .label(span, "")
                     .help("sum a discrete latent out with `mixture`")),
-                    Support::Interval(a, b) => {
+                    Support::Interval(..) | Support::Circle => {
+                        let Some((a, b)) = dist.support.interval() else { return named("real") };
                         let end = |l: &mut Self, e: End| -> (NodeId, String) {
                             match e {
-                                End::At(x) => (l.b.number(x), x.to_string()),
+                                End::At(x) | End::Past(x) => (l.b.number(x), x.to_string()),
                                 End::Arg(k) => {
                                     let text =
                                         l.b.scalar_of(args[k])
@@ -349,7 +376,7 @@ fn is_matrix(base: BaseType) -> bool {
 }
 
 /// The transform of a type that names one.
-fn transform_of(base: BaseType) -> Option<&'static str> {
+pub(super) fn transform_of(base: BaseType) -> Option<&'static str> {
     match base {
         BaseType::Real | BaseType::Int | BaseType::Binary | BaseType::Count | BaseType::Category => None,
         BaseType::Simplex => Some("simplex"),

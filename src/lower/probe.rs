@@ -42,10 +42,7 @@ pub fn check(program: &Program, source: &str) -> Checked<()> {
     let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;
     let mut lowerer = Lowerer::new(source, &data);
     lowerer.size_names = invention.sizes;
-    match lowerer.program(program) {
-        Err(e) if !OF_DATA.contains(&e.code) && e.places.is_empty() => Err(vec![e]),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    lowerer.program(program).into_result(|e| !OF_DATA.contains(&e.code) && e.places.is_empty())
 }
 
 /// Named sizes and the numbers they got.

@@ -12,16 +12,20 @@ const MOST_ITERATIONS: i64 = 10_000_000;
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) -> Result<()> {
-        // Functions may be called before the line that defines them.
+        self.functions(statements);
+        statements.iter().try_for_each(|s| self.statement(s))
+    }
+
+    /// Functions may be called before the line that defines them.
+    pub(super) fn functions(&mut self, statements: &[Stmt]) {
         for stmt in statements {
             if let StmtKind::Fn(f) = &stmt.kind {
                 self.env.set_everywhere(&f.name.name, Binding::Function(Arc::new(f.clone())));
             }
         }
-        statements.iter().try_for_each(|s| self.statement(s))
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Result<()> {
+    pub(super) fn statement(&mut self, stmt: &Stmt) -> Result<()> {
         self.b.set_span(Some(stmt.span));
         match &stmt.kind {
             StmtKind::Data(_) | StmtKind::Fn(_) => Ok(()),
@@ -59,6 +63,9 @@ impl Lowerer<'_> {
             )
             .label(f.var.span, "")
             .help("write it with whole arrays: operations apply to every element at once"));
+        }
+        if self.whole_loop(f, from, to)? {
+            return Ok(());
         }
         for i in from..=to {
             self.env.push();
@@ -118,6 +125,17 @@ impl Lowerer<'_> {
         let dims = self.sizes(&p.dims)?;
         let labels = self.axis_labels(&p.dims);
         let dist = self.dist(&p.dist)?;
+        let count = dims.iter().product();
+        let place = Value::real(self.b.constant(vec![0.0; count], dims.clone()), false);
+        self.check_extent(&dist, &place, p.name.span)?;
+        if let super::Dist::Row { row, span, .. } = &dist
+            && matches!(row.sample, crate::dist::Sampler::None)
+        {
+            let message = format!("`{}` cannot be drawn from", row.name);
+            return Err(Diagnostic::error("no-draws", message)
+                .label(*span, "")
+                .help("predict from a distribution whose density integrates to 1"));
+        }
         self.predicted.push(Predicted { name: p.name.name.clone(), dims, labels, dist });
         Ok(())
     }
@@ -147,7 +165,7 @@ impl Lowerer<'_> {
         index: &[usize],
         span: crate::source::Span,
     ) -> Result<Value> {
-        let found = self.env.elements(name).get(index).cloned();
+        let found = self.env.elements(name).get(index, &mut self.b);
         found.ok_or_else(|| {
             Diagnostic::error(
                 "element-undefined",

@@ -1,8 +1,11 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
 mod model;
+mod predict;
 
-pub use model::{ModelTarget, Split, element_names};
+pub use model::{ModelTarget, Split, element_names, plan_evaluator};
+
+use crate::structure::Separable;
 
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
@@ -14,6 +17,11 @@ pub trait Target: Send + Sync {
     /// An evaluator with buffers of its own, for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 
+    /// The log density as a sum of functions of one affine form each, if it is known to be one.
+    fn separable(&self) -> Option<Separable> {
+        None
+    }
+
     /// A name for each unconstrained coordinate.
     fn coordinate_names(&self) -> Vec<String> {
         (1..=self.dimension()).map(|i| format!("z[{i}]")).collect()
@@ -24,7 +32,7 @@ pub trait Target: Send + Sync {
         self.coordinate_names()
     }
 
-    /// The reported quantities (constrained parameters, then derived ones) at one point.
+    /// The reported quantities (constrained parameters, then derived ones, then a draw of predicted ones) at one point.
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         z.to_vec()
     }

@@ -1,13 +1,15 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
-use super::{Evaluator, Target};
+use super::{Evaluator, Target, predict};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::Lane;
-use crate::plan::{Plan, Workspace};
+use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::rewrite::{Rule, rewrite};
 use crate::source::Checked;
+use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
 
 /// A model with its data inside, ready to evaluate.
@@ -15,7 +17,10 @@ pub struct ModelTarget {
     lowered: Lowered,
     density: Plan,
     kinds: Vec<TermKind>,
+    /// Parameters and derived quantities, then what predictions are drawn from.
     outputs: Plan,
+    /// The nodes of the latter.
+    arguments: Vec<NodeId>,
 }
 
 /// The log density at a point, by what its terms belong to.
@@ -75,14 +80,26 @@ impl ModelTarget {
             .collect()
     }
 
-    /// Schedules a lowered model.
+    /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
+        Self::with_rules(lowered, crate::rewrite::TABLE)
+    }
+
+    /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
+    pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        let reported: Vec<NodeId> = reported(&lowered).map(|n| n.node).collect();
-        let outputs = Plan::new(&lowered.graph, &reported, lowered.dimension);
-        ModelTarget { lowered, density, kinds, outputs }
+        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, rules);
+        let density = Plan::new(&graph, &terms, lowered.dimension);
+        let mut arguments = Vec::new();
+        lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
+        arguments.sort_unstable();
+        arguments.dedup();
+        arguments.retain(|&id| lowered.graph.node(id).constant().is_none());
+        let roots: Vec<NodeId> =
+            reported(&lowered).map(|n| n.node).chain(arguments.iter().copied()).collect();
+        let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
+        ModelTarget { lowered, density, kinds, outputs, arguments }
     }
 
     /// The graph and what it means.
@@ -93,6 +110,30 @@ impl ModelTarget {
     /// The schedule of the log density.
     pub fn plan(&self) -> &Plan {
         &self.density
+    }
+
+    /// Number of parameters and derived quantities, element by element.
+    fn reported_count(&self) -> usize {
+        let roots = self.outputs.root_sizes();
+        roots[..roots.len() - self.arguments.len()].iter().sum()
+    }
+
+    /// A draw of every predicted quantity at a point where the outputs have these values.
+    fn predictions(&self, z: impl Iterator<Item = f64>, output: impl Fn(usize) -> f64) -> Vec<f64> {
+        if self.lowered.predicted.is_empty() {
+            return Vec::new();
+        }
+        let graph = &self.lowered.graph;
+        let mut place = self.reported_count();
+        let mut at = std::collections::HashMap::new();
+        for &id in &self.arguments {
+            let size = graph.node(id).len();
+            at.insert(id, (place..place + size).map(&output).collect());
+            place += size;
+        }
+        let values = predict::Values { graph, at };
+        let mut rng = predict::generator(z);
+        self.lowered.predicted.iter().flat_map(|p| values.draw(p, &mut rng)).collect()
     }
 
     /// The log density at one point, term by term kind.
@@ -143,8 +184,12 @@ impl Target for ModelTarget {
         self.lowered.dimension
     }
 
+    fn separable(&self) -> Option<Separable> {
+        separate(&self.lowered.graph, &self.term_nodes(), self.lowered.dimension)
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(ModelEvaluator { model: self, one: None, eight: None, dual: None })
+        plan_evaluator(&self.density)
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -163,6 +208,7 @@ impl Target for ModelTarget {
         let graph = &self.lowered.graph;
         reported(&self.lowered)
             .flat_map(|n| element_names(&n.name, &graph.node(n.node).dims, &n.labels))
+            .chain(self.lowered.predicted.iter().flat_map(|p| element_names(&p.name, &p.dims, &p.labels)))
             .collect()
     }
 
@@ -171,23 +217,27 @@ impl Target for ModelTarget {
         workspace.inputs(&self.outputs).copy_from_slice(z);
         workspace.forward(&self.outputs, false);
         let sizes = self.outputs.root_sizes();
-        sizes
+        let mut out: Vec<f64> = sizes
             .iter()
             .enumerate()
             .flat_map(|(r, &n)| (0..n).map(move |i| (r, i)))
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
-            .collect()
+            .collect();
+        let drawn = self.predictions(z.iter().copied(), |j| out[j]);
+        out.truncate(self.reported_count());
+        out.extend(drawn);
+        out
     }
 
     fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
         let plan = &self.outputs;
         let sizes = plan.root_sizes();
         let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
-        let mut workspace = Workspace::<F8>::new(plan);
-        for first in (0..draws).step_by(LANES) {
-            let width = LANES.min(draws - first);
+        let mut workspace = Workspace::<F16>::new(plan);
+        for first in (0..draws).step_by(F16::WIDTH) {
+            let width = F16::WIDTH.min(draws - first);
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                for lane in 0..LANES {
+                for lane in 0..F16::WIDTH {
                     input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
                 }
             }
@@ -198,22 +248,40 @@ impl Target for ModelTarget {
                 (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
             }
         }
+        if self.lowered.predicted.is_empty() {
+            return out;
+        }
+        let d = self.dimension();
+        let rows: Vec<Vec<f64>> = (0..draws)
+            .map(|b| self.predictions((0..d).map(|i| z[i * draws + b]), |j| out[j * draws + b]))
+            .collect();
+        out.truncate(self.reported_count() * draws);
+        let count = rows.first().map_or(0, Vec::len);
+        out.extend((0..count).flat_map(|j| rows.iter().map(move |row| row[j])));
         out
     }
 }
 
+/// Evaluates the sum of a plan's roots.
+pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
+    Box::new(PlanEvaluator { plan, one: None, wide: None, dual: None })
+}
+
 /// Buffers for one thread, made when first needed.
-struct ModelEvaluator<'a> {
-    model: &'a ModelTarget,
+struct PlanEvaluator<'a> {
+    plan: &'a Plan,
     one: Option<Workspace<f64>>,
-    eight: Option<Workspace<F8>>,
+    wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
 }
 
-/// Fewest draws of an incomplete batch for which eight lanes are worth running.
+/// How often a profile runs each step.
+const PROFILE_ROUNDS: usize = 50;
+
+/// Fewest draws of an incomplete batch for which all lanes are worth running.
 const WORTH_LANES: usize = 3;
 
-impl ModelEvaluator<'_> {
+impl PlanEvaluator<'_> {
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
     fn run<T: Lane>(
         plan: &Plan,
@@ -225,32 +293,34 @@ impl ModelEvaluator<'_> {
         gradient: Option<&mut [f64]>,
     ) {
         let width = T::WIDTH.min(draws - first);
-        for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-            for lane in 0..T::WIDTH {
-                input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+        for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
+            let z = &z[first..first + width];
+            if width == T::WIDTH {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane]));
+            } else {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
             }
         }
         workspace.forward(plan, gradient.is_some());
-        let roots = plan.root_sizes().len();
-        let total = (0..roots).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
+        let total = (0..plan.roots()).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
         if let Some(gradient) = gradient {
             workspace.reverse(plan);
-            for (i, g) in workspace.gradient(plan).iter().enumerate() {
-                (0..width).for_each(|lane| gradient[i * draws + first + lane] = g.lane(lane));
+            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
             }
         }
     }
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
             if draws - first >= WORTH_LANES {
-                let workspace = self.eight.get_or_insert_with(|| Workspace::new(plan));
+                let workspace = self.wide.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
-                first += LANES;
+                first += F16::WIDTH;
             } else {
                 let workspace = self.one.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
@@ -260,7 +330,7 @@ impl ModelEvaluator<'_> {
     }
 }
 
-impl Evaluator for ModelEvaluator<'_> {
+impl Evaluator for PlanEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         self.sweep(z, draws, log_density, Some(gradient));
     }
@@ -270,7 +340,7 @@ impl Evaluator for ModelEvaluator<'_> {
     }
 
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let plan = &self.model.density;
+        let plan = self.plan;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
         for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
@@ -286,6 +356,21 @@ impl Evaluator for ModelEvaluator<'_> {
 }
 
 impl ModelTarget {
+    /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
+    pub fn evaluator_with_threads(&self, _threads: usize) -> Box<dyn Evaluator + '_> {
+        self.evaluator()
+    }
+
+    /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
+    pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
+        let plan = &self.density;
+        let mut workspace = Workspace::<F16>::new(plan);
+        for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
+            (0..F16::WIDTH).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
+        }
+        (F16::WIDTH, profile(plan, &mut workspace, PROFILE_ROUNDS))
+    }
+
     /// The nodes of all terms, for dumps of the graph.
     pub fn term_nodes(&self) -> Vec<NodeId> {
         self.lowered.terms.iter().map(|t| t.node).collect()

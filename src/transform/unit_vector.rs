@@ -16,10 +16,19 @@ pub static ROW: Transform = Transform {
         let u = b.reshape(u, vec![n, k]);
         let squares = b.unary(&scalar::SQUARE, u);
         let lengths = b.sum(squares, Some(1))?;
+        let total = b.sum(lengths, None)?;
+        // Zero has no direction, and Stan refuses it; fits start there, so it stands for the first axis.
+        let zero = b.number(0.0);
+        let nowhere = b.map(&scalar::EQ, &[lengths, zero])?;
+        let nowhere = b.reshape(nowhere, vec![n, 1]);
+        let first = b.constant((0..k).map(|i| f64::from(u8::from(i == 0))).collect::<Vec<_>>(), vec![k]);
+        let step = b.mul(nowhere, first)?;
+        let u = b.add2(u, step)?;
+        let squares = b.unary(&scalar::SQUARE, u);
+        let lengths = b.sum(squares, Some(1))?;
         let inverse = b.unary(&scalar::INV_SQRT, lengths);
         let inverse = b.reshape(inverse, vec![n, 1]);
         let value = b.mul(u, inverse)?;
-        let total = b.sum(lengths, None)?;
         let half = b.number(-0.5);
         Ok(Constrained { value: b.reshape(value, dims.to_vec()), log_jacobian: b.mul(half, total)? })
     },

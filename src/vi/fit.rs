@@ -170,7 +170,8 @@ impl<'a> State<'a> {
 
     /// Sets the width of a narrow start from the curvature there.
     fn widen(&mut self, rows: &[usize]) {
-        if self.config.start != Start::Narrow || self.config.constants.is_some() {
+        let narrow = matches!(self.config.start, Start::Narrow | Start::NarrowAt(_));
+        if !narrow || self.config.constants.is_some() {
             return;
         }
         if let Some(curvature) = self.look(0, 1, rows) {
@@ -453,11 +454,11 @@ fn starting_point(config: &Config, d: usize, factor: &mut dyn Factor, floor: f64
         |expected: String, found: String| Err(Error::Configuration { field: "start", expected, found });
     let identity =
         |scale: f64| -> Vec<f64> { (0..d * d).map(|k| if k / d == k % d { scale } else { 0.0 }).collect() };
+    // Without a constant the width is set once the curvature at the start has been looked at.
+    let narrow = config.constants.map_or(GLANCE, |c| 1.0 / c.smoothness.sqrt());
     let (mean, dense) = match &config.start {
-        // Without a constant the width is set once the curvature at 0 has been looked at.
-        Start::Narrow => {
-            (vec![0.0; d], identity(config.constants.map_or(GLANCE, |c| 1.0 / c.smoothness.sqrt())))
-        }
+        Start::Narrow => (vec![0.0; d], identity(narrow)),
+        Start::NarrowAt(mean) => (mean.clone(), identity(narrow)),
         Start::Standard => (vec![0.0; d], identity(1.0)),
         Start::Scaled { mean, scale } => (mean.clone(), identity(*scale)),
         Start::Given { mean, factor } => (mean.clone(), factor.clone()),

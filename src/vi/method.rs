@@ -73,6 +73,8 @@ pub enum Start {
     /// near `m`, where the gradients are small.
     #[default]
     Narrow,
+    /// `m` given, and `C` as for [`Start::Narrow`] with the curvature at `m`.
+    NarrowAt(Vec<f64>),
     /// `m = 0`, `C = I`.
     Standard,
     /// `m` given, `C` a multiple of the identity.

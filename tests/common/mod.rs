@@ -1,5 +1,6 @@
 //! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of its value,
 //! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
+#![allow(dead_code)]
 
 use stickler::num::real::{Dual, F8, LANES, Real};
 use stickler::ops::operand::{Arg, Broadcast, Lane, Operand};
@@ -19,7 +20,7 @@ pub fn value<T: Lane>(row: &'static ScalarRow, x: &[T]) -> T {
 }
 
 /// The row's slopes at one point, those in `wanted`; the others mean nothing.
-fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
+pub fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
     let need: Vec<bool> = (0..x.len()).map(wanted).collect();
     let (mut out, mut slopes) = ([T::zero()], [[T::zero(); MOST_ARGS]]);
     T::scalar(row.kernel).slopes(&operands(x), 0, &need, &mut out, &mut slopes);

@@ -14,7 +14,7 @@ const NODES: [(f64, f64); 5] = [
 
 fn end(end: End, args: &[f64]) -> f64 {
     match end {
-        End::At(x) => x,
+        End::At(x) | End::Past(x) => x,
         End::Arg(k) => args[k],
         End::Length(_) => f64::NAN,
     }
@@ -23,7 +23,7 @@ fn end(end: End, args: &[f64]) -> f64 {
 /// ∫ density over its support. A change of variable t ↦ x brings both ends to infinity, where any tail with a power of x
 /// becomes exponential, and puts the median at t = 0, a joint between panels (some densities have a kink there).
 fn total(dist: &Distribution, args: &[f64], median: f64, spread: f64) -> f64 {
-    let Support::Interval(low, high) = dist.support else { return f64::NAN };
+    let Some((low, high)) = dist.support.interval() else { return f64::NAN };
     let (low, high) = (end(low, args), end(high, args));
     let x = |t: f64| match (low.is_finite(), high.is_finite()) {
         (false, _) => (median + spread * t.sinh(), spread * t.cosh()),
@@ -133,7 +133,7 @@ fn the_quantile_undoes_the_cdf() {
 #[test]
 fn the_ends_of_the_quantile_are_the_ends_of_the_support() {
     for dist in continuous() {
-        let Support::Interval(low, high) = dist.support else { continue };
+        let Some((low, high)) = dist.support.interval() else { continue };
         let quantile = dist.quantile.expect(dist.name);
         for probe in dist.probes {
             let (_, args) = numbers(probe);

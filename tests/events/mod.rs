@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use stickler::dist::{Density, Distribution, Domain, Support, find, log_density, log_density_sum};
+use stickler::facts::Structure;
 use stickler::graph::{Builder, NodeId};
 use stickler::num::real::Dual;
 use stickler::plan::{Plan, Workspace};
@@ -100,7 +101,12 @@ impl Point {
         let mut nodes = Vec::new();
         for (k, piece) in self.pieces.iter().enumerate() {
             if free.contains(&k) {
-                nodes.push(b.input(start.len(), piece.dims.clone()));
+                let node = b.input(start.len(), piece.dims.clone());
+                // Derivatives are taken in all directions, also out of the set on which the density is defined.
+                if let Some(structure) = self.structure(k) {
+                    b.assert_structure(node, structure);
+                }
+                nodes.push(node);
                 start.extend(&piece.values);
             } else {
                 nodes.push(b.constant(piece.values.clone(), piece.dims.clone()));
@@ -108,6 +114,17 @@ impl Point {
         }
         let root = log_density_sum(&mut b, self.dist, nodes[0], &nodes[1..], None).unwrap();
         (Plan::new(&b.finish(), &[root], start.len()), start)
+    }
+
+    fn structure(&self, k: usize) -> Option<Structure> {
+        match (k, self.dist.support) {
+            (0, Support::Simplex) => return Some(Structure::Simplex),
+            (0, Support::CorrMatrix) => return Some(Structure::Correlation),
+            (0, Support::CholeskyCorr) => return Some(Structure::CholeskyCorrelation),
+            (0, _) => return None,
+            _ => {}
+        }
+        (self.dist.args[k - 1].domain == Domain::Simplex).then_some(Structure::Simplex)
     }
 
     /// Directions in the free pieces in which the density may move: single numbers, symmetric pairs of a symmetric matrix,

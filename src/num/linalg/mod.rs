@@ -1,15 +1,17 @@
-//! Dense linear algebra on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
+//! Linear algebra, dense on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
 //!
 //! Many right-hand sides (or draws) are the fastest axis, as everywhere in this crate. Nothing here uses a fused
 //! multiply-add or splits a sum by the number of threads, so the same input gives the same bits on every machine.
 //! Sizes that do not fit the slices are a fault of the caller: the functions assert them.
 
 mod cholesky;
+pub mod design;
 mod eigen;
 mod lu;
 mod product;
 mod qr;
 mod rotations;
+mod sparse;
 mod triangular;
 mod tridiagonal;
 
@@ -20,4 +22,5 @@ pub use product::{
     add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
 };
 pub use qr::{Qr, qr};
+pub use sparse::Pattern;
 pub use triangular::{solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many};

@@ -1,7 +1,9 @@
 //! A row of the table of elementwise functions.
 
 use super::tile::ScalarKernel;
+use crate::facts::{Interval, Jet};
 use crate::num::real::Real;
+use crate::ops::operand::{Arg, Index, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
@@ -31,6 +33,60 @@ pub struct ScalarRow {
     pub kernel: &'static dyn ScalarKernel,
     /// Points at which the table tests probe it: inside the domain, in the tails too, away from kinks.
     pub probes: &'static [&'static [f64]],
+    /// What is known of its derivatives everywhere, where something is.
+    pub facts: Option<Facts>,
+}
+
+/// What is known of an elementwise function for all arguments at once. `certify` rests on these: each must be proved, and
+/// the table tests hold each against sampled derivatives.
+pub struct Facts {
+    /// Two arguments that it depends on only through their difference, first minus second.
+    pub difference: Option<(usize, usize)>,
+    /// Bounds as a function of argument `k` alone, when that argument may be any of `args[k]` and the others are the points
+    /// `args[j]`; None where nothing is known.
+    pub jet: JetOf,
+    /// The same as a function of t where argument `k` is exp(t): `args[k]` holds t. Where it is absent, and where it says
+    /// None, compose [`Facts::jet`] with the exponential; where both speak, both hold. It is what makes a density of
+    /// exp(t), which is concave in t though not in exp(t), known to be so.
+    pub log_jet: Option<JetOf>,
+}
+
+/// Bounds as a function of one argument, from where all arguments lie and which one varies.
+pub type JetOf = fn(args: &[Interval], k: usize) -> Option<Jet>;
+
+impl Facts {
+    /// Facts as a function of each argument.
+    pub const fn of(jet: JetOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: None })
+    }
+
+    /// Facts as a function of each argument and of its logarithm.
+    pub const fn with_log(jet: JetOf, log_jet: JetOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: Some(log_jet) })
+    }
+
+    /// Facts of a function that depends on arguments `pair` through their difference.
+    pub const fn difference(pair: (usize, usize), jet: JetOf) -> Option<Self> {
+        Some(Self { difference: Some(pair), jet, log_jet: None })
+    }
+
+    /// Both.
+    pub const fn difference_with_log(pair: (usize, usize), jet: JetOf, log_jet: JetOf) -> Option<Self> {
+        Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet) })
+    }
+}
+
+impl ScalarRow {
+    /// Its value at one point.
+    pub fn at(&self, args: &[f64]) -> f64 {
+        let operands: Vec<Operand<f64>> = args
+            .iter()
+            .map(|x| Operand { arg: Arg::Const(std::slice::from_ref(x)), index: Index::One })
+            .collect();
+        let mut out = [0.0];
+        <f64 as Lane>::scalar(self.kernel).values(&operands, &mut out);
+        out[0]
+    }
 }
 
 impl std::fmt::Debug for ScalarRow {
@@ -51,41 +107,54 @@ impl Eq for ScalarRow {}
 /// Defines an elementwise function: a public static row, and the type that carries its code.
 ///
 /// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`
+///
+/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes; a last
+/// `facts` says what is known of its derivatives everywhere.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
-     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr; probes $probes:expr) => {
+     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
+     $(both($at:ident, $wanted:ident) $both:expr;)? probes $probes:expr
+     $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
+            const COUNT: usize = $crate::ops::scalar::scalar_row!(@count $($arg)+);
             struct Code;
-            impl $crate::ops::scalar::ScalarFn<{ $crate::ops::scalar::scalar_row!(@count $($arg)+) }> for Code {
+            impl $crate::ops::scalar::ScalarFn<COUNT> for Code {
                 #[inline(always)]
                 #[allow(unused_variables)]
-                fn value<T: $crate::num::real::Real>(
-                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
-                ) -> T {
+                fn value<T: $crate::num::real::Real>([$($arg),+]: [T; COUNT]) -> T {
                     $value
                 }
                 #[inline(always)]
                 #[allow(unused_variables)]
                 fn slopes<T: $crate::num::real::Real>(
-                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
+                    [$($arg),+]: [T; COUNT],
                     $y: T,
-                    need: &[bool; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
-                ) -> [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)] {
+                    need: &[bool; COUNT],
+                ) -> [T; COUNT] {
                     $(let $need = need;)?
                     $slopes
                 }
+                $(
+                    #[inline(always)]
+                    fn both<T: $crate::num::real::Real>($at: [T; COUNT], $wanted: &[bool; COUNT]) -> (T, [T; COUNT]) {
+                        $both
+                    }
+                )?
             }
             $crate::ops::scalar::ScalarRow {
                 name: $name,
                 args: &[$(stringify!($arg)),+],
                 doc: $doc,
-                kernel: &$crate::ops::scalar::Tile::<Code, { $crate::ops::scalar::scalar_row!(@count $($arg)+) }>::NEW,
+                kernel: &$crate::ops::scalar::Tile::<Code, COUNT>::NEW,
                 probes: { const P: &[&[f64]] = &$probes; P },
+                facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
             }
         };
     };
+    (@facts) => { None };
+    (@facts $facts:expr) => { $facts };
     (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };
 }
 pub(crate) use scalar_row;

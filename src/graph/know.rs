@@ -1,0 +1,265 @@
+//! What is known of a node before it is computed: the range of its entries, and how they hang together.
+
+use super::arena::{Node, NodeId, Op};
+use super::build::Builder;
+use crate::facts::{Range, Structure};
+use crate::ops::array::{OpRef, Take};
+use crate::ops::scalar::{self, ScalarRow};
+
+/// What is known of the entries of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// They lie in this range.
+    pub range: Range,
+    /// Whether some values of the parameters bring an entry as near to either end as one likes.
+    pub reached: bool,
+}
+
+impl Known {
+    const NOTHING: Known = Known { range: Range::REAL, reached: false };
+}
+
+/// Facts about the nodes of a graph under construction.
+#[derive(Default)]
+pub(super) struct Knowledge {
+    known: Vec<Known>,
+    /// Coordinates that a node depends on, by the block they come from; None once there are too many to tell.
+    blocks: Vec<Option<Vec<u32>>>,
+    structures: std::collections::HashMap<NodeId, Structure>,
+}
+
+/// Most blocks of coordinates that are told apart.
+const MOST_BLOCKS: usize = 12;
+
+impl Builder {
+    /// What is known of the entries of a node.
+    pub fn known(&mut self, id: NodeId) -> Known {
+        let at = id.0 as usize;
+        while self.knowledge.known.len() <= at {
+            let next = self.knowledge.known.len();
+            let blocks = self.blocks_of(NodeId(next as u32));
+            self.knowledge.blocks.push(blocks);
+            let known = self.derive(NodeId(next as u32));
+            self.knowledge.known.push(known);
+        }
+        self.knowledge.known[at]
+    }
+
+    /// The range of the entries of a node.
+    pub fn range(&mut self, id: NodeId) -> Range {
+        self.known(id).range
+    }
+
+    /// Records that the entries of a node lie in a range, and come near its ends.
+    pub fn assert_range(&mut self, id: NodeId, range: Range) {
+        self.known(id);
+        self.knowledge.known[id.0 as usize] = Known { range, reached: true };
+    }
+
+    /// Records that a node has a structure that its construction gives it.
+    pub fn assert_structure(&mut self, id: NodeId, structure: Structure) {
+        self.knowledge.structures.insert(id, structure);
+        if structure == Structure::Simplex {
+            self.assert_range(id, Range::between(0.0, 1.0));
+        }
+    }
+
+    /// Whether a node is known to have a structure.
+    pub fn has_structure(&self, id: NodeId, wanted: Structure) -> bool {
+        if let Some(found) = self.knowledge.structures.get(&id) {
+            return found.implies(wanted);
+        }
+        let node = self.graph().node(id);
+        let Some(take) = as_take(node) else { return false };
+        let base = node.args[0];
+        let axes = wanted.axes();
+        let event = |dims: &[usize]| dims.len().checked_sub(axes).map(|k| dims[k..].to_vec());
+        let (Some(own), Some(whole)) = (event(&node.dims), event(&self.graph().node(base).dims)) else {
+            return false;
+        };
+        let size: usize = own.iter().product();
+        // Whole vectors or matrices, each taken as it stands.
+        let aligned =
+            |chunk: &[u32]| chunk[0] as usize % size == 0 && chunk.windows(2).all(|w| w[1] == w[0] + 1);
+        own == whole && size > 0 && take.table.chunks(size).all(aligned) && self.has_structure(base, wanted)
+    }
+
+    /// The node whose entries these are, in whatever order and shape.
+    pub fn base_of(&self, id: NodeId) -> NodeId {
+        let node = self.graph().node(id);
+        if as_take(node).is_some() { self.base_of(node.args[0]) } else { id }
+    }
+
+    fn blocks_of(&self, id: NodeId) -> Option<Vec<u32>> {
+        let node = self.graph().node(id);
+        if matches!(node.op, Op::Input { .. }) {
+            return Some(vec![id.0]);
+        }
+        let mut all: Vec<u32> = Vec::new();
+        for arg in &node.args {
+            all.extend(self.knowledge.blocks[arg.0 as usize].as_ref()?);
+        }
+        all.sort_unstable();
+        all.dedup();
+        (all.len() <= MOST_BLOCKS).then_some(all)
+    }
+
+    /// Whether the arguments depend on different coordinates, so that each can be moved by itself.
+    fn independent(&self, args: &[NodeId]) -> bool {
+        let mut seen: Vec<u32> = Vec::new();
+        for arg in args {
+            let Some(blocks) = &self.knowledge.blocks[arg.0 as usize] else { return false };
+            if blocks.iter().any(|b| seen.contains(b)) {
+                return false;
+            }
+            seen.extend(blocks);
+        }
+        true
+    }
+
+    fn derive(&self, id: NodeId) -> Known {
+        let node = self.graph().node(id);
+        let of = |k: usize| node.args.get(k).map_or(Known::NOTHING, |a| self.knowledge.known[a.0 as usize]);
+        let all_reached = || (0..node.args.len()).all(|k| of(k).reached);
+        match &node.op {
+            Op::Constant(values) => Known { range: Range::of(values), reached: true },
+            Op::Input { .. } => Known { range: Range::REAL, reached: true },
+            Op::Map(row) => {
+                let same = node.args.len() == 2 && node.args[0] == node.args[1];
+                match elementwise(row, &|k| of(k).range, same) {
+                    Some(range) => Known { range, reached: all_reached() && self.independent(&node.args) },
+                    None => Known::NOTHING,
+                }
+            }
+            Op::MapSum { .. } | Op::Ode(_) => Known::NOTHING,
+            Op::Array(op) => self.of_array(op, node, &of),
+        }
+    }
+
+    fn of_array(&self, op: &OpRef, node: &Node, of: &dyn Fn(usize) -> Known) -> Known {
+        let bounded = |range: Range| Known { range, reached: false };
+        let count = |k: usize| node.args.get(k).map_or(0, |&a| self.graph().node(a).len());
+        let merged = if node.is_empty() { 0 } else { count(0) / node.len() };
+        match op.0.name() {
+            "take" | "max" | "min" => of(0),
+            "concat" => (1..node.args.len()).fold(of(0), |a, k| Known {
+                range: a.range.or(of(k).range),
+                reached: a.reached && of(k).reached,
+            }),
+            "sum" => bounded(of(0).range.sum_of(merged)),
+            "cumsum" => {
+                let n = node.dims.last().copied().unwrap_or(1);
+                bounded(of(0).range.or(of(0).range.sum_of(n)))
+            }
+            "prod" | "cumprod" if of(0).range.within(Range::POSITIVE) => bounded(Range::POSITIVE),
+            "prod" | "cumprod" if of(0).range.within(Range::NON_NEGATIVE) => bounded(Range::NON_NEGATIVE),
+            "log_sum_exp" => {
+                let more = (merged.max(1) as f64).ln();
+                bounded(of(0).range.or(of(0).range.plus(Range::from_to(more, more))))
+            }
+            "matmul" => {
+                let dims = &self.graph().node(node.args[0]).dims;
+                let inner = dims.last().copied().unwrap_or(1);
+                let range = of(0).range.times(of(1).range).sum_of(inner);
+                // The coordinates themselves move one by one; what is made of them may not.
+                let free = |k: usize, l: usize| {
+                    matches!(self.graph().node(node.args[k]).op, Op::Input { .. })
+                        && self.graph().node(node.args[l]).constant().is_some()
+                };
+                Known { range, reached: free(0, 1) || free(1, 0) }
+            }
+            _ => Known::NOTHING,
+        }
+    }
+}
+
+fn as_take(node: &Node) -> Option<&Take> {
+    match &node.op {
+        Op::Array(op) => op.downcast::<Take>(),
+        Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Ode(_) => None,
+    }
+}
+
+/// The range of an elementwise function, if something is known of it. `same`: its two arguments are one node.
+fn elementwise(row: &ScalarRow, of: &dyn Fn(usize) -> Range, same: bool) -> Option<Range> {
+    let x = of(0);
+    let is = |other: &ScalarRow| row == other;
+    let positive_part = |r: Range| r.and(Range::NON_NEGATIVE);
+    if is(&scalar::MUL) && same {
+        return Some(x.magnitude().times(x.magnitude()));
+    }
+    if is(&scalar::ADD) {
+        return Some(x.plus(of(1)));
+    }
+    if is(&scalar::SUB) {
+        return Some(x.plus(of(1).negated()));
+    }
+    if is(&scalar::MUL) {
+        return Some(x.times(of(1)));
+    }
+    if is(&scalar::DIV) {
+        return Some(x.times(of(1).inverse()));
+    }
+    if is(&scalar::FMA) {
+        return Some(x.times(of(1)).plus(of(2)));
+    }
+    if is(&scalar::POW) {
+        return power(x, of(1));
+    }
+    if is(&scalar::WHERE) {
+        return Some(of(1).or(of(2)));
+    }
+    if is(&scalar::FMAX) {
+        return Some(x.larger(of(1)));
+    }
+    if is(&scalar::FMIN) {
+        return Some(x.smaller(of(1)));
+    }
+    Some(match row.name {
+        "neg" => x.negated(),
+        "abs" => x.magnitude(),
+        "square" => x.magnitude().times(x.magnitude()),
+        "inv" => x.inverse(),
+        "sqrt" => positive_part(x).increasing(f64::sqrt),
+        "inv_sqrt" => positive_part(x).increasing(f64::sqrt).and(Range::POSITIVE).inverse(),
+        "exp" => x.increasing(f64::exp),
+        "exp2" => x.increasing(f64::exp2),
+        "expm1" => x.increasing(f64::exp_m1),
+        "log" => positive_part(x).increasing(f64::ln),
+        "log2" => positive_part(x).increasing(f64::log2),
+        "log10" => positive_part(x).increasing(f64::log10),
+        "log1p" => x.and(Range::between(-1.0, f64::INFINITY)).increasing(f64::ln_1p),
+        "log1p_exp" => x.increasing(|x| if x > 30.0 { x } else { x.exp().ln_1p() }),
+        "inv_logit" => x.increasing(|x| 1.0 / (1.0 + (-x).exp())),
+        "log_inv_logit" | "log1m_inv_logit" | "log1m_exp" => Range::between(f64::NEG_INFINITY, 0.0),
+        "inv_cloglog" | "Phi" => Range::between(0.0, 1.0),
+        "tanh" | "erf" => Range::between(-1.0, 1.0),
+        "erfc" => Range::between(0.0, 2.0),
+        "sin" | "cos" => Range::from_to(-1.0, 1.0),
+        "cosh" => Range::from_to(1.0, f64::INFINITY),
+        "tgamma" => Range::POSITIVE,
+        "hypot" | "distance" => Range::NON_NEGATIVE,
+        "gp_exp_quad" | "gp_matern32" | "gp_matern52" | "gp_exponential" | "gp_periodic" => {
+            Range::NON_NEGATIVE
+        }
+        "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "and" | "or" | "not" => Range::UNIT,
+        "cbrt" => x.increasing(f64::cbrt),
+        "asinh" => x.increasing(f64::asinh),
+        "sinh" => x.increasing(f64::sinh),
+        "atan" => x.increasing(f64::atan),
+        "logit" => x.increasing(|p| (p / (1.0 - p)).ln()),
+        _ => return None,
+    })
+}
+
+/// The range of a power.
+fn power(base: Range, exponent: Range) -> Option<Range> {
+    let even = exponent.low == exponent.high && exponent.low.at % 2.0 == 0.0;
+    if base.within(Range::POSITIVE) {
+        return Some(Range::POSITIVE);
+    }
+    if base.within(Range::NON_NEGATIVE) || (even && exponent.low.at > 0.0) {
+        return Some(Range::NON_NEGATIVE);
+    }
+    None
+}

@@ -1,0 +1,290 @@
+//! The best Gaussian for a sum of functions of affine forms: no Monte Carlo noise, by quadrature and Newton steps.
+//!
+//! Under `q = N(m, S)` each form `t_i = a_i·z + c_i` is normal, so the ELBO and its derivatives are one-dimensional integrals
+//! by Gauss-Hermite rules. The optimum has `S⁻¹ = Σ E[-φ_i''] a_i a_iᵀ` and `Σ E[φ_i'] a_i = 0`, and `E φ'' = E[φ' s] / σ` for
+//! `t = μ + σ s`, so that first derivatives suffice.
+
+use super::gaussian::{Factor, Gaussian};
+use super::whiten::inverse_root;
+use crate::num::linalg::{add_product, add_transposed_product, symmetric_eigen};
+use crate::plan::Plan;
+use crate::structure::{Affine, Separable};
+use crate::target::{Evaluator, plan_evaluator};
+
+/// Points of the first rule; doubled until the answer no longer moves.
+const FIRST: usize = 16;
+/// Points of the last.
+const LAST: usize = 128;
+/// Most Newton steps for one rule.
+const STEPS: usize = 100;
+/// The decrement, in nats, at which a rule's optimum is reached.
+const REACHED: f64 = 1e-12;
+/// Rows of a design matrix handled at once.
+const ROWS: usize = 1024;
+const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
+
+/// The optimum.
+pub(super) struct Solution {
+    pub(super) q: Gaussian,
+    /// Its ELBO with all constants.
+    pub(super) elbo: f64,
+    /// An estimate of what is left to gain.
+    pub(super) gap: f64,
+    /// Whether every function is quadratic, so that the posterior is Gaussian.
+    pub(super) quadratic: bool,
+    /// Evaluations of all functions at one point each.
+    pub(super) evaluations: usize,
+}
+
+/// A Gauss-Hermite rule for the standard normal: points and weights.
+struct Rule {
+    points: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Rule {
+    /// By the eigenvectors of the Jacobi matrix of the Hermite polynomials (Golub and Welsch).
+    fn new(n: usize) -> Option<Rule> {
+        let mut jacobi = vec![0.0; n * n];
+        for k in 1..n {
+            jacobi[k * n + k - 1] = (k as f64).sqrt();
+            jacobi[(k - 1) * n + k] = (k as f64).sqrt();
+        }
+        let eigen = symmetric_eigen(&jacobi, n)?;
+        let weights = (0..n).map(|k| eigen.vectors[k * n].powi(2)).collect();
+        Some(Rule { points: eigen.values, weights })
+    }
+}
+
+/// What the ELBO looks like at a Gaussian.
+struct Look {
+    elbo: f64,
+    /// Gradient in the mean.
+    gradient: Vec<f64>,
+    /// `Σ E[-φ_i''] a_i a_iᵀ`.
+    curvature: Vec<f64>,
+    quadratic: bool,
+}
+
+struct Problem<'a> {
+    affine: &'a Affine,
+    evaluator: &'a mut dyn Evaluator,
+    d: usize,
+    evaluations: usize,
+}
+
+/// Solves in `d` dimensions; None if the curvature is not positive definite on the way or something is not finite.
+pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
+    let plan = Plan::new(&separable.graph, &separable.roots, separable.affine.len());
+    let mut evaluator = plan_evaluator(&plan);
+    let mut problem = Problem { affine: &separable.affine, evaluator: &mut *evaluator, d, evaluations: 0 };
+    let (mut mean, mut factor) = (vec![0.0; d], narrow(&separable.affine, d));
+    let mut points = FIRST;
+    let mut before = f64::NAN;
+    loop {
+        let rule = Rule::new(points)?;
+        let (look, gap) = problem.climb(&mut mean, &mut factor, &rule)?;
+        let settled = (look.elbo - before).abs() <= 1e-9 * (1.0 + look.elbo.abs());
+        if look.quadratic || settled || points >= LAST {
+            let error = if settled || look.quadratic { 0.0 } else { (look.elbo - before).abs() };
+            return Some(Solution {
+                q: Gaussian { mean, factor: Factor::Dense(factor) },
+                elbo: look.elbo,
+                gap: gap + error,
+                quadratic: look.quadratic,
+                evaluations: problem.evaluations,
+            });
+        }
+        before = look.elbo;
+        points *= 2;
+    }
+}
+
+/// A start in which no form has a standard deviation above one half.
+fn narrow(affine: &Affine, d: usize) -> Vec<f64> {
+    let norm = |i: usize| affine.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let longest = (0..affine.len()).map(norm).fold(1.0, f64::max);
+    (0..d * d).map(|p| if p / d == p % d { 0.5 / longest } else { 0.0 }).collect()
+}
+
+impl Problem<'_> {
+    /// Newton steps, each halved until the ELBO rises, to the optimum for this rule.
+    fn climb(&mut self, mean: &mut Vec<f64>, factor: &mut Vec<f64>, rule: &Rule) -> Option<(Look, f64)> {
+        let mut look = self.look(mean, factor, rule)?;
+        let mut gap = f64::INFINITY;
+        for _ in 0..STEPS {
+            let precision = precision(factor, self.d)?;
+            let mut step = Some(1.0);
+            let mut moved = None;
+            while let Some(share) = step {
+                if let Some((m, c, decrement)) = self.step(mean, &precision, &look, share) {
+                    gap = if share == 1.0 { decrement } else { gap.min(decrement) };
+                    if let Some(next) = self.look(&m, &c, rule)
+                        && next.elbo >= look.elbo - 1e-12 * (1.0 + look.elbo.abs())
+                    {
+                        moved = Some((m, c, next));
+                        break;
+                    }
+                }
+                step = Some(0.5 * share).filter(|s| *s > 1e-4);
+            }
+            let (m, c, next) = moved?;
+            (*mean, *factor, look) = (m, c, next);
+            if gap <= REACHED * (1.0 + 1e-3 * look.elbo.abs()) {
+                break;
+            }
+        }
+        Some((look, gap))
+    }
+
+    /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict.
+    fn step(
+        &self,
+        mean: &[f64],
+        precision: &[f64],
+        look: &Look,
+        share: f64,
+    ) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+        let d = self.d;
+        let blended: Vec<f64> =
+            precision.iter().zip(&look.curvature).map(|(p, h)| (1.0 - share) * p + share * h).collect();
+        let c = inverse_root(&blended, d, 0.0)?;
+        let mut local = vec![0.0; d];
+        add_transposed_product(1.0, &c, &look.gradient, [d, d, 1], &mut local);
+        let mut m = mean.to_vec();
+        add_product(share, &c, &local, [d, d, 1], &mut m);
+        // ½ gᵀ S g for the mean; ¼ ‖I - Cᵀ P C‖² for the covariance, with P the precision now.
+        let mut half = vec![0.0; d * d];
+        add_product(1.0, precision, &c, [d, d, d], &mut half);
+        let mut relative = vec![0.0; d * d];
+        add_transposed_product(1.0, &c, &half, [d, d, d], &mut relative);
+        let off: f64 = (0..d * d).map(|p| (f64::from(p / d == p % d) - relative[p]).powi(2)).sum();
+        let decrement = 0.5 * local.iter().map(|x| x * x).sum::<f64>() + 0.25 * off;
+        (m.iter().all(|x| x.is_finite())).then_some((m, c, decrement))
+    }
+
+    /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.
+    fn look(&mut self, mean: &[f64], factor: &[f64], rule: &Rule) -> Option<Look> {
+        let (n, q) = (self.affine.len(), rule.points.len());
+        let centre = self.centres(mean);
+        let spread = self.spreads(factor);
+        let mut t = vec![0.0; n * q];
+        for (i, row) in t.chunks_exact_mut(q).enumerate() {
+            row.iter_mut().zip(&rule.points).for_each(|(t, s)| *t = centre[i] + spread[i] * s);
+        }
+        let (mut values, mut slopes) = (vec![0.0; q], vec![0.0; n * q]);
+        self.evaluator.evaluate(&t, q, &mut values, &mut slopes);
+        self.evaluations += q;
+        let (mut first, mut second, mut quadratic) = (vec![0.0; n], vec![0.0; n], true);
+        for (i, row) in slopes.chunks_exact(q).enumerate() {
+            let mut moments = [0.0; 2];
+            for ((g, w), s) in row.iter().zip(&rule.weights).zip(&rule.points) {
+                moments[0] += w * g;
+                moments[1] += w * g * s;
+            }
+            first[i] = moments[0];
+            second[i] = if spread[i] > 0.0 { -moments[1] / spread[i] } else { 0.0 };
+            let scale = row.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
+            quadratic &= row
+                .iter()
+                .zip(&rule.points)
+                .all(|(g, s)| (g - moments[0] - moments[1] * s).abs() <= 1e-11 * scale);
+        }
+        let energy: f64 = values.iter().zip(&rule.weights).map(|(v, w)| v * w).sum();
+        let d = self.d;
+        let entropy: f64 =
+            0.5 * d as f64 * (1.0 + LOG_TWO_PI) + (0..d).map(|i| factor[i * d + i].abs().ln()).sum::<f64>();
+        let (gradient, curvature) = self.gather(&first, &second);
+        let finite = energy.is_finite() && gradient.iter().chain(&curvature).all(|x| x.is_finite());
+        finite.then_some(Look { elbo: energy + entropy, gradient, curvature, quadratic })
+    }
+
+    fn centres(&self, mean: &[f64]) -> Vec<f64> {
+        let at = |i: usize| {
+            let (columns, values) = self.affine.row(i);
+            columns.iter().zip(values).map(|(&c, v)| v * mean[c as usize]).sum::<f64>()
+                + self.affine.constant[i]
+        };
+        (0..self.affine.len()).map(at).collect()
+    }
+
+    /// `‖Cᵀ a_i‖` for each row.
+    fn spreads(&self, factor: &[f64]) -> Vec<f64> {
+        let (n, d) = (self.affine.len(), self.d);
+        let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if let Some((columns, values)) = self.affine.shared() {
+            let k = columns.len();
+            let chosen: Vec<f64> = columns
+                .iter()
+                .flat_map(|&c| factor[c as usize * d..(c as usize + 1) * d].iter().copied())
+                .collect();
+            let mut out = Vec::with_capacity(n);
+            for rows in values.chunks(ROWS * k.max(1)) {
+                let count = rows.len() / k.max(1);
+                let mut product = vec![0.0; count * d];
+                add_product(1.0, rows, &chosen, [count, k, d], &mut product);
+                out.extend(product.chunks_exact(d).map(norm));
+            }
+            out.resize(n, 0.0);
+            return out;
+        }
+        let mut product = vec![0.0; d];
+        (0..n)
+            .map(|i| {
+                product.fill(0.0);
+                let (columns, values) = self.affine.row(i);
+                for (&c, v) in columns.iter().zip(values) {
+                    // C is lower triangular.
+                    let row = &factor[c as usize * d..=c as usize * (d + 1)];
+                    product.iter_mut().zip(row).for_each(|(p, x)| *p += v * x);
+                }
+                norm(&product)
+            })
+            .collect()
+    }
+
+    /// `Σ first_i a_i` and `Σ second_i a_i a_iᵀ`.
+    fn gather(&self, first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let d = self.d;
+        let (mut gradient, mut curvature) = (vec![0.0; d], vec![0.0; d * d]);
+        if let Some((columns, values)) = self.affine.shared() {
+            let k = columns.len();
+            let (mut g, mut h) = (vec![0.0; k], vec![0.0; k * k]);
+            let mut scaled = Vec::new();
+            for (chunk, rows) in values.chunks(ROWS * k.max(1)).enumerate() {
+                let count = rows.len() / k.max(1);
+                let at = chunk * ROWS;
+                scaled.clear();
+                scaled.extend(rows.iter().enumerate().map(|(e, x)| x * second[at + e / k]));
+                add_transposed_product(1.0, rows, &scaled, [k, count, k], &mut h);
+                add_transposed_product(1.0, rows, &first[at..at + count], [k, count, 1], &mut g);
+            }
+            for (i, &a) in columns.iter().enumerate() {
+                gradient[a as usize] = g[i];
+                columns
+                    .iter()
+                    .enumerate()
+                    .for_each(|(j, &b)| curvature[a as usize * d + b as usize] = h[i * k + j]);
+            }
+            return (gradient, curvature);
+        }
+        for i in 0..self.affine.len() {
+            let (columns, values) = self.affine.row(i);
+            for (&a, x) in columns.iter().zip(values) {
+                gradient[a as usize] += first[i] * x;
+                let row = &mut curvature[a as usize * d..(a as usize + 1) * d];
+                columns.iter().zip(values).for_each(|(&b, y)| row[b as usize] += second[i] * x * y);
+            }
+        }
+        (gradient, curvature)
+    }
+}
+
+/// `(C Cᵀ)⁻¹`.
+fn precision(factor: &[f64], d: usize) -> Option<Vec<f64>> {
+    let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
+    crate::num::linalg::solve_lower_many(factor, &mut inverse, [d, d]);
+    let mut out = vec![0.0; d * d];
+    add_transposed_product(1.0, &inverse, &inverse, [d, d, d], &mut out);
+    out.iter().all(|x| x.is_finite()).then_some(out)
+}

@@ -1,0 +1,144 @@
+//! Refuses arguments that can leave their domain: a scale that some values of the parameters make negative.
+
+use super::env::Value;
+use super::{Lowerer, Result};
+use crate::dist::{self, ArgSpec, Distribution, Domain};
+use crate::facts::{Range, Structure};
+use crate::source::{Diagnostic, Span};
+
+impl Lowerer<'_> {
+    /// Refuses a parameter whose values reach outside an argument's domain, and anything computed that has no bound on the
+    /// wrong side. What is merely not known to stay inside passes: its density is zero where it does not.
+    pub(super) fn check_reach(
+        &mut self,
+        row: &Distribution,
+        spec: &ArgSpec,
+        value: &Value,
+        span: Span,
+    ) -> Result<()> {
+        let base = self.b.base_of(value.node);
+        let parameter = self.parameters.iter().find(|p| p.named.node == base).map(|p| p.named.name.clone());
+        if let (Some(name), Some((structure, what, ty))) = (&parameter, structure_of(spec.domain)) {
+            let whole = self.b.dims(value.node).len() >= structure.axes();
+            if whole && !self.b.has_structure(value.node, structure) {
+                return Err(self.unstructured(row, spec, name, what, ty, span));
+            }
+            return Ok(());
+        }
+        let Some(allowed) = spec.domain.range() else { return Ok(()) };
+        let known = self.b.known(value.node);
+        let (low, high) = (known.range.low.at, known.range.high.at);
+        let below = low < allowed.low.at && (parameter.is_some() || low.is_infinite());
+        let above = high > allowed.high.at && (parameter.is_some() || high.is_infinite());
+        if !known.reached || !(below || above) {
+            return Ok(());
+        }
+        let reach = match (below, allowed) {
+            (true, _) => "can be negative",
+            (false, Range::UNIT) => "can be above 1",
+            (false, _) => "can be too large",
+        };
+        Err(match parameter {
+            Some(name) => self.unbounded_parameter(row, spec, &name, reach, span),
+            None => unbounded(row, spec, reach, span),
+        })
+    }
+
+    fn unbounded_parameter(
+        &self,
+        row: &Distribution,
+        spec: &ArgSpec,
+        name: &str,
+        reach: &str,
+        span: Span,
+    ) -> Diagnostic {
+        let wanted = wanted(spec.domain);
+        let error = Diagnostic::error(
+            "argument-domain",
+            format!("`{}` of `{}` must be {wanted}, and the parameter `{name}` {reach}", spec.name, row.name),
+        )
+        .label(span, "");
+        let bound = if spec.domain == Domain::Unit { "in (0, 1)" } else { "> 0" };
+        self.with_declaration(error, name)
+            .help(format!("give the parameter its bounds: `param {name} : real {bound} ~ ...`"))
+    }
+
+    fn unstructured(
+        &self,
+        row: &Distribution,
+        spec: &ArgSpec,
+        name: &str,
+        what: &str,
+        ty: &str,
+        span: Span,
+    ) -> Diagnostic {
+        let error = Diagnostic::error(
+            "argument-domain",
+            format!(
+                "`{}` of `{}` must be {what}, and the parameter `{name}` need not be one",
+                spec.name, row.name
+            ),
+        )
+        .label(span, "");
+        let help = format!("say so in its type: `param {name} : {ty} ~ ...`");
+        self.with_declaration(error, name).help(match relative(row) {
+            Some(other) => format!("{help}; or use `{other}`, which takes any numbers"),
+            None => help,
+        })
+    }
+
+    fn with_declaration(&self, error: Diagnostic, name: &str) -> Diagnostic {
+        match self.declared.iter().find(|(known, _)| known == name) {
+            Some((_, span)) => error.label(*span, "declared here"),
+            None => error,
+        }
+    }
+}
+
+fn unbounded(row: &Distribution, spec: &ArgSpec, reach: &str, span: Span) -> Diagnostic {
+    let message =
+        format!("`{}` of `{}` must be {}, and this {reach}", spec.name, row.name, wanted(spec.domain));
+    let error = Diagnostic::error("argument-domain", message).label(span, "");
+    let link = if spec.domain == Domain::Unit { "inv_logit" } else { "exp" };
+    let help = match relative(row) {
+        Some(other) if row.args.iter().filter(|a| a.domain == spec.domain).count() == 1 => {
+            format!("use `{other}`, which takes any number; or bring it inside: `{link}(...)`")
+        }
+        _ => format!("bring it inside, for example with `{link}(...)`, or give the parameters in it bounds"),
+    };
+    error.help(help)
+}
+
+/// The same distribution with an argument on the whole line, if there is one.
+fn relative(row: &Distribution) -> Option<&'static str> {
+    ["_logit", "_log"].iter().find_map(|ending| dist::find(&format!("{}{ending}", row.name))).map(|d| d.name)
+}
+
+fn wanted(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Positive => "positive",
+        Domain::NonNegative | Domain::Count | Domain::Simplex => "zero or positive",
+        Domain::Unit => "between 0 and 1",
+        Domain::Real | Domain::Ordered | Domain::Covariance | Domain::CholeskyFactor | Domain::Data => {
+            "a number"
+        }
+    }
+}
+
+/// The structure that an argument must have, its name, and the type that has it.
+fn structure_of(domain: Domain) -> Option<(Structure, &'static str, &'static str)> {
+    match domain {
+        Domain::Simplex => Some((Structure::Simplex, "a simplex", "simplex[K]")),
+        Domain::Ordered => Some((Structure::Ordered, "an increasing vector", "ordered[K]")),
+        Domain::Covariance => Some((Structure::Covariance, "a covariance matrix", "cov_matrix[K]")),
+        Domain::CholeskyFactor => {
+            Some((Structure::CholeskyFactor, "a Cholesky factor of a covariance matrix", "cholesky_cov[K]"))
+        }
+        Domain::Real
+        | Domain::Positive
+        | Domain::NonNegative
+        | Domain::Unit
+        | Domain::Count
+        | Domain::Data => None,
+    }
+}

@@ -1,0 +1,246 @@
+//! Sums of squares of affine forms over many rows, collapsed to as many rows as there are variables.
+//!
+//! `Σ_i w_i (a_i·v + c_i)²` depends on the data only through the triangular factor of `√w [A c]`: with `√w [A c] = Q R`, it
+//! is `‖R (v, 1)‖²`. A QR factorisation keeps the accuracy that the normal equations would lose. Rows are grouped by the
+//! variables in them, so that a hierarchy collapses group by group.
+
+use super::{Rule, replace};
+use crate::dist::NORMAL_JOINT;
+use crate::facts::common_dims;
+use crate::graph::{Builder, Graph, Node, NodeId, Op};
+use crate::num::linalg::qr;
+use crate::ops::operand::Broadcast;
+use crate::structure::{Affine, Structure};
+use std::collections::HashMap;
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    name: "normal-sums",
+    doc: "a normal likelihood with affine mean and one scale becomes its sufficient statistics",
+    apply,
+};
+
+/// Fewest rows worth collapsing.
+const WORTH: usize = 8;
+/// Most variables in a row when rows differ in their variables.
+const MOST_APART: usize = 6;
+/// Rows that are added to a factor at once.
+const ROWS: usize = 256;
+
+fn may_apply(graph: &Graph, node: &Node) -> bool {
+    let Op::MapSum { row, .. } = &node.op else { return false };
+    let known = |k: usize| graph.node(node.args[k]).constant().is_some();
+    let rows = node.args.iter().map(|&a| graph.node(a).len()).max().unwrap_or(0);
+    **row == NORMAL_JOINT
+        && rows >= WORTH
+        && (known(2) || graph.node(node.args[2]).len() == 1)
+        && !(known(0) && known(1))
+}
+
+fn apply(graph: Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+    let needed = graph.needed(roots);
+    if !graph.iter().any(|(id, node)| needed[id.0 as usize] && may_apply(&graph, node)) {
+        return (graph, roots.to_vec());
+    }
+    let old = graph.clone();
+    let structure = Structure::new(&old, roots, coordinates(&old));
+    replace(graph, roots, |b, node, args| {
+        let mut rewriter = Rewriter { structure: &structure, b };
+        may_apply(&old, node).then(|| collapsed(&mut rewriter, node, args[2])).flatten()
+    })
+}
+
+/// Number of unconstrained coordinates that the graph reads.
+fn coordinates(graph: &Graph) -> usize {
+    let end = |node: &Node| match node.op {
+        Op::Input { offset } => offset + node.len(),
+        Op::Constant(_) | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) => 0,
+    };
+    graph.iter().map(|(_, node)| end(node)).max().unwrap_or(0)
+}
+
+/// The forms of the old nodes, which keep their places in the new graph.
+struct Rewriter<'s, 'b> {
+    structure: &'s Structure<'s>,
+    b: &'b mut Builder,
+}
+
+/// Rows with the same variables, collapsed.
+struct Block {
+    columns: Vec<u32>,
+    /// [rows, columns].
+    values: Vec<f64>,
+    constants: Vec<f64>,
+}
+
+fn collapsed(rewriter: &mut Rewriter, node: &Node, sigma: NodeId) -> Option<NodeId> {
+    let residual = residual(rewriter, node)?;
+    let (blocks, rest) = collapse(&residual);
+    let rows: usize = blocks.iter().map(|b| b.constants.len()).sum();
+    if 2 * rows > residual.len() {
+        return None;
+    }
+    let widest = blocks.iter().map(|b| b.columns.len()).max().unwrap_or(0);
+    if blocks.len() > 1 && widest > MOST_APART {
+        return None;
+    }
+    let scale = match rewriter.structure.graph().node(node.args[2]).constant() {
+        Some(_) => rewriter.b.number(1.0),
+        None => sigma,
+    };
+    let forms = match &blocks[..] {
+        [block] => together(rewriter, block)?,
+        _ => apart(rewriter, &blocks, widest)?,
+    };
+    let against: Vec<f64> = blocks.iter().flat_map(|b| b.constants.iter().map(|c| -c)).collect();
+    let against = rewriter.b.constant(against, vec![rows]);
+    let moving = rewriter.b.map_sum(&NORMAL_JOINT, &[forms, against, scale], None).ok()?;
+    let (length, zero) = (rewriter.b.number(rest.sqrt()), rewriter.b.number(0.0));
+    let fixed = rewriter.b.map_sum(&NORMAL_JOINT, &[length, zero, scale], None).ok()?;
+    rewriter.b.add2(moving, fixed).ok()
+}
+
+/// The rows `√w (x - mu)`, divided by sigma where that is constant.
+fn residual(rewriter: &Rewriter, node: &Node) -> Option<Affine> {
+    let (structure, graph) = (rewriter.structure, rewriter.structure.graph());
+    let dims = common_dims(node.args.iter().map(|&a| graph.node(a).dims.as_slice()));
+    let n: usize = dims.iter().product();
+    let spread = |k: usize| {
+        let index = Broadcast::between(&graph.node(node.args[k]).dims, &dims);
+        Some(structure.form(node.args[k])?.gather(n, |i| index.at(i)))
+    };
+    let numbers = |k: usize| -> Option<Vec<f64>> {
+        let of = graph.node(*node.args.get(k)?);
+        let (values, index) = (of.constant()?, Broadcast::between(&of.dims, &dims));
+        Some((0..n).map(|i| values[index.at(i)]).collect())
+    };
+    let (scales, weights) = (numbers(2), numbers(3));
+    if node.args.len() > 3 && weights.is_none() {
+        return None;
+    }
+    let by = |i: usize| weights.as_ref().map_or(1.0, |w| w[i]).sqrt() / scales.as_ref().map_or(1.0, |s| s[i]);
+    let difference = spread(0)?.plus(&spread(1)?, -1.0).scaled(by, |_| 0.0);
+    let finite = (0..n)
+        .all(|i| difference.constant[i].is_finite() && difference.row(i).1.iter().all(|v| v.is_finite()));
+    finite.then_some(difference)
+}
+
+/// The rows grouped by their variables, each group a triangle; and the sum of squares that no variable moves.
+fn collapse(residual: &Affine) -> (Vec<Block>, f64) {
+    let mut groups: HashMap<&[u32], usize> = HashMap::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for i in 0..residual.len() {
+        let at = *groups.entry(residual.row(i).0).or_insert(members.len());
+        if at == members.len() {
+            members.push(Vec::new());
+        }
+        members[at].push(i);
+    }
+    let mut rest = 0.0;
+    let mut blocks = Vec::with_capacity(members.len());
+    for rows in &members {
+        let (block, left) = triangle(residual, rows);
+        rest += left;
+        if !block.constants.is_empty() {
+            blocks.push(block);
+        }
+    }
+    (blocks, rest)
+}
+
+/// The triangular factor of rows [A c] with the same variables, and what is left of c.
+fn triangle(residual: &Affine, rows: &[usize]) -> (Block, f64) {
+    let columns = residual.row(rows[0]).0.to_vec();
+    let (k, n) = (columns.len(), columns.len() + 1);
+    let mut stacked: Vec<f64> = Vec::new();
+    for chunk in rows.chunks(ROWS) {
+        for &i in chunk {
+            stacked.extend_from_slice(residual.row(i).1);
+            stacked.push(residual.constant[i]);
+        }
+        let height = stacked.len() / n;
+        if height > n {
+            stacked = qr(&stacked, height, n).r;
+        }
+    }
+    let height = stacked.len() / n;
+    let mut rest = 0.0;
+    let (mut values, mut constants) = (Vec::new(), Vec::new());
+    for r in 0..height {
+        let row = &stacked[r * n..(r + 1) * n];
+        if row[..k].iter().all(|v| *v == 0.0) {
+            rest += row[k] * row[k];
+        } else {
+            values.extend_from_slice(&row[..k]);
+            constants.push(row[k]);
+        }
+    }
+    (Block { columns, values, constants }, rest)
+}
+
+/// One block: a matrix times its variables.
+fn together(rewriter: &mut Rewriter, block: &Block) -> Option<NodeId> {
+    let variables = variables(rewriter, &block.columns)?;
+    let dims = vec![block.constants.len(), block.columns.len()];
+    let matrix = rewriter.b.constant(block.values.clone(), dims);
+    rewriter.b.matmul(matrix, variables).ok()
+}
+
+/// Blocks with few variables each: for every position in a row, coefficients times gathered variables.
+fn apart(rewriter: &mut Rewriter, blocks: &[Block], widest: usize) -> Option<NodeId> {
+    let rows: usize = blocks.iter().map(|b| b.constants.len()).sum();
+    let mut total: Option<NodeId> = None;
+    for j in 0..widest {
+        let (mut columns, mut values) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        for block in blocks {
+            let k = block.columns.len();
+            let at = j.min(k - 1);
+            for r in 0..block.constants.len() {
+                columns.push(block.columns[at]);
+                values.push(if j < k { block.values[r * k + j] } else { 0.0 });
+            }
+        }
+        let gathered = variables(rewriter, &columns)?;
+        let coefficients = rewriter.b.constant(values, vec![rows]);
+        let part = rewriter.b.mul(coefficients, gathered).ok()?;
+        total = Some(match total {
+            None => part,
+            Some(sum) => rewriter.b.add2(sum, part).ok()?,
+        });
+    }
+    total
+}
+
+/// A vector of variables, in the new graph.
+fn variables(rewriter: &mut Rewriter, columns: &[u32]) -> Option<NodeId> {
+    let structure = rewriter.structure;
+    let source = |v: u32| structure.owner(v).map(|(node, _)| node);
+    let mut sources: Vec<Option<NodeId>> = Vec::new();
+    for &v in columns {
+        if !sources.contains(&source(v)) {
+            sources.push(source(v));
+        }
+    }
+    // All sources one after another, then the listed elements.
+    let (mut parts, mut starts, mut length) = (Vec::new(), Vec::new(), 0);
+    for s in &sources {
+        let part = match s {
+            None => rewriter.b.input(0, vec![structure.dimension()]),
+            Some(node) => *node,
+        };
+        let n: usize = rewriter.b.dims(part).iter().product();
+        parts.push(rewriter.b.reshape(part, vec![n]));
+        starts.push(length);
+        length += n;
+    }
+    let table: Vec<u32> = columns
+        .iter()
+        .map(|&v| {
+            let start = sources.iter().position(|s| *s == source(v)).map_or(0, |at| starts[at]);
+            let element = structure.owner(v).map_or(v as usize, |(_, e)| e);
+            (start + element) as u32
+        })
+        .collect();
+    let all = rewriter.b.concat(&parts, vec![length]);
+    Some(rewriter.b.take(all, table, vec![columns.len()]))
+}

@@ -1,0 +1,209 @@
+//! Draws of predicted quantities: from the distribution as written, at the values that its arguments have at one draw.
+
+use crate::dist::{Distribution, Sampler};
+use crate::graph::{Graph, NodeId};
+use crate::lower::{Dist, Predicted};
+use crate::ops::operand::Broadcast;
+use crate::ops::scalar::ScalarRow;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution as _, Open01};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Draws that are refused before a truncated distribution is given up.
+const MOST_REFUSED: usize = 100_000;
+
+/// The nodes that a distribution needs.
+pub(super) fn nodes(dist: &Dist, into: &mut Vec<NodeId>) {
+    match dist {
+        Dist::Row { args, .. } => into.extend(args),
+        Dist::Mixture(parts) => parts.iter().for_each(|(weight, part)| {
+            into.push(*weight);
+            nodes(part, into);
+        }),
+        Dist::Truncated { inner, lower, upper } => {
+            into.extend(lower.iter().chain(upper));
+            nodes(inner, into);
+        }
+        Dist::Censored { inner, left, right, lower, upper } => {
+            into.extend([left, right, lower, upper].into_iter().flatten());
+            nodes(inner, into);
+        }
+        Dist::ZeroInflated { probability, inner } => {
+            into.push(*probability);
+            nodes(inner, into);
+        }
+    }
+}
+
+/// A generator that depends on the point alone: the same point gives the same prediction, on any thread.
+pub(super) fn generator(z: impl Iterator<Item = f64>) -> ChaCha8Rng {
+    let mut h = DefaultHasher::new();
+    z.for_each(|x| x.to_bits().hash(&mut h));
+    ChaCha8Rng::seed_from_u64(h.finish())
+}
+
+/// Values of nodes at one draw.
+pub(super) struct Values<'a> {
+    pub(super) graph: &'a Graph,
+    /// Of the nodes that are not constant.
+    pub(super) at: HashMap<NodeId, Vec<f64>>,
+}
+
+impl Values<'_> {
+    fn of(&self, id: NodeId) -> &[f64] {
+        match self.graph.node(id).constant() {
+            Some(values) => values,
+            None => self.at.get(&id).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// Element `i` of an array that broadcasts to `dims`.
+    fn element(&self, id: NodeId, dims: &[usize], i: usize) -> f64 {
+        let index = Broadcast::between(&self.graph.node(id).dims, dims);
+        self.of(id).get(index.at(i)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// One draw of a predicted quantity.
+    pub(super) fn draw(&self, predicted: &Predicted, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        self.from(&predicted.dist, &predicted.dims, rng)
+    }
+
+    fn from(&self, dist: &Dist, dims: &[usize], rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let count: usize = dims.iter().product();
+        match dist {
+            Dist::Row { row, args, .. } => self.from_row(row, args, dims, rng),
+            Dist::Mixture(parts) => {
+                let all: Vec<Vec<f64>> = parts.iter().map(|(_, part)| self.from(part, dims, rng)).collect();
+                let pick = |i: usize| {
+                    let weights = parts.iter().map(|(w, _)| self.element(*w, dims, i));
+                    let total: f64 = weights.clone().sum();
+                    let mut left = total * uniform(rng);
+                    let chosen = weights.take_while(|w| {
+                        left -= w;
+                        left > 0.0
+                    });
+                    all[chosen.count().min(all.len() - 1)][i]
+                };
+                if all.is_empty() { vec![f64::NAN; count] } else { (0..count).map(pick).collect() }
+            }
+            Dist::Truncated { inner, lower, upper } => (0..count)
+                .map(|i| {
+                    let end = |e: &Option<NodeId>, none: f64| e.map_or(none, |e| self.element(e, dims, i));
+                    let ends = (end(lower, f64::NEG_INFINITY), end(upper, f64::INFINITY));
+                    self.between(inner, dims, i, ends, rng)
+                })
+                .collect(),
+            Dist::Censored { inner, lower, upper, .. } => {
+                let mut all = self.from(inner, dims, rng);
+                for (i, x) in all.iter_mut().enumerate() {
+                    *x = upper.map_or(*x, |u| x.min(self.element(u, dims, i)));
+                    *x = lower.map_or(*x, |l| x.max(self.element(l, dims, i)));
+                }
+                all
+            }
+            Dist::ZeroInflated { probability, inner } => {
+                let mut all = self.from(inner, dims, rng);
+                for (i, x) in all.iter_mut().enumerate() {
+                    if uniform(rng) < self.element(*probability, dims, i) {
+                        *x = 0.0;
+                    }
+                }
+                all
+            }
+        }
+    }
+
+    fn from_row(
+        &self,
+        row: &Distribution,
+        args: &[NodeId],
+        dims: &[usize],
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<f64> {
+        let count: usize = dims.iter().product();
+        match row.sample {
+            Sampler::None => vec![f64::NAN; count],
+            Sampler::Number(draw) => {
+                let at = |i: usize| -> Vec<f64> { args.iter().map(|&a| self.element(a, dims, i)).collect() };
+                (0..count).map(|i| draw(rng, &at(i))).collect()
+            }
+            Sampler::Event(draw) => {
+                let (batch, event) = dims.split_at(dims.len().saturating_sub(row.event));
+                let size: usize = event.iter().product();
+                let mut out = vec![f64::NAN; count];
+                for (k, one) in out.chunks_mut(size.max(1)).enumerate() {
+                    let blocks: Vec<&[f64]> = args
+                        .iter()
+                        .zip(row.args)
+                        .map(|(&a, spec)| self.block(a, spec.rank, batch, k))
+                        .collect();
+                    draw(rng, &blocks, one);
+                }
+                out
+            }
+        }
+    }
+
+    /// The part of an argument that belongs to event `k`: its last `rank` axes.
+    fn block(&self, id: NodeId, rank: usize, batch: &[usize], k: usize) -> &[f64] {
+        let dims = &self.graph.node(id).dims;
+        let (outer, inner) = dims.split_at(dims.len().saturating_sub(rank));
+        let size: usize = inner.iter().product();
+        let start = Broadcast::between(outer, batch).at(k) * size;
+        self.of(id).get(start..start + size).unwrap_or(&[])
+    }
+
+    /// A draw of element `i` between two ends: through the quantile where there is one, by refusing others if not.
+    fn between(&self, dist: &Dist, dims: &[usize], i: usize, ends: (f64, f64), rng: &mut ChaCha8Rng) -> f64 {
+        if let Dist::Row { row, args, .. } = dist
+            && let (Some(quantile), Some(lcdf), false) = (row.quantile, row.lcdf, row.discrete)
+        {
+            let at: Vec<f64> = args.iter().map(|&a| self.element(a, dims, i)).collect();
+            let below = |x: f64| match x {
+                f64::NEG_INFINITY => 0.0,
+                f64::INFINITY => 1.0,
+                x => value(lcdf, x, &at).exp(),
+            };
+            let (low, high) = (below(ends.0), below(ends.1));
+            // So far out in a tail that probabilities cannot tell the ends apart, draws are refused instead.
+            if high - low > 1e-10 {
+                let x = quantile(low + (high - low) * uniform(rng), &at);
+                return x.clamp(ends.0, ends.1);
+            }
+        }
+        for _ in 0..MOST_REFUSED {
+            let x = self.one(dist, dims, i, rng);
+            if x >= ends.0 && x <= ends.1 {
+                return x;
+            }
+        }
+        f64::NAN
+    }
+
+    /// A draw of element `i` alone.
+    fn one(&self, dist: &Dist, dims: &[usize], i: usize, rng: &mut ChaCha8Rng) -> f64 {
+        match dist {
+            Dist::Row { row, args, .. } => match row.sample {
+                Sampler::Number(draw) => {
+                    draw(rng, &args.iter().map(|&a| self.element(a, dims, i)).collect::<Vec<_>>())
+                }
+                Sampler::Event(_) | Sampler::None => f64::NAN,
+            },
+            Dist::Mixture(_) | Dist::Truncated { .. } | Dist::Censored { .. } | Dist::ZeroInflated { .. } => {
+                self.from(dist, dims, rng).get(i).copied().unwrap_or(f64::NAN)
+            }
+        }
+    }
+}
+
+fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+    Open01.sample(rng)
+}
+
+/// A function of a value and arguments.
+fn value(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
+    let all: Vec<f64> = std::iter::once(x).chain(args.iter().copied()).collect();
+    row.at(&all)
+}
