@@ -47,7 +47,7 @@ impl ByHand for Schools {
         for j in 0..n {
             let r = U::splat(self.y[j]) - (mu + tau * z[j]);
             let s = r.scale(1.0 / (self.sigma[j] * self.sigma[j]));
-            value = value - (r * s + z[j] * z[j]).scale(0.5);
+            value -= (r * s + z[j] * z[j]).scale(0.5);
             in_mu += s;
             in_tau += s * z[j];
             gradient[j] = s * tau - z[j];
@@ -76,7 +76,7 @@ impl ByHand for Logistic {
         }
         let mut value = U::zero();
         for &z in z {
-            value = value - z.square().scale(0.5);
+            value -= z.square().scale(0.5);
         }
         for (x, y) in self.x.chunks(4 * ROWS * k).zip(self.y.chunks(4 * ROWS)) {
             let mut slopes = [U::zero(); 4 * ROWS];
@@ -93,7 +93,7 @@ impl ByHand for Logistic {
             for (s, &y) in slopes.iter_mut().zip(y) {
                 let sign = U::splat(1.0 - 2.0 * y);
                 let (v, p) = (*s * sign).log1p_exp_and_slope();
-                value = value - v;
+                value -= v;
                 *s = -(p * sign);
                 total += *s;
             }
@@ -136,7 +136,7 @@ impl ByHand for Groups {
         let mut value = U::zero();
         let mut common = [U::zero(); 5];
         for k in 0..5 {
-            value = value - z[k].square().scale(0.5);
+            value -= z[k].square().scale(0.5);
             common[k] = -z[k];
         }
         for (j, (x, y)) in self.x.chunks_exact(5 * self.size).zip(self.y.chunks_exact(self.size)).enumerate()
@@ -145,7 +145,7 @@ impl ByHand for Groups {
             for k in 0..5 {
                 own[k] = z[5 + 5 * j + k];
                 let d = own[k] - z[k];
-                value = value - d.square().scale(0.5);
+                value -= d.square().scale(0.5);
                 slope[k] = -d;
                 common[k] += d;
             }
@@ -156,7 +156,7 @@ impl ByHand for Groups {
                 }
                 let sign = U::splat(1.0 - 2.0 * y);
                 let (v, p) = (eta * sign).log1p_exp_and_slope();
-                value = value - v;
+                value -= v;
                 let s = -(p * sign);
                 for k in 0..5 {
                     slope[k] = U::splat(row[k]).mul_add(s, slope[k]);
@@ -195,7 +195,7 @@ impl ByHand for Garch {
             let r = U::splat(self.y[t]) - z[0];
             let inverse = h[t].recip();
             let scaled = r.square() * inverse;
-            value = value - (h[t].ln() + scaled).scale(0.5);
+            value -= (h[t].ln() + scaled).scale(0.5);
             // What h[t + 1] takes from this step comes before its own slope.
             in_mu += r * (inverse - (after * a1).scale(2.0));
             in_a1 += after * r.square();
@@ -241,7 +241,7 @@ impl ByHand for Process {
             for j in 0..=i {
                 let mut sum = if i == j { cov[i][i].shift(1e-10) } else { cov[i][j] };
                 for k in 0..j {
-                    sum = sum - l[i][k] * l[j][k];
+                    sum -= l[i][k] * l[j][k];
                 }
                 l[i][j] = if i == j { sum.sqrt() } else { sum / l[j][j] };
             }
@@ -250,7 +250,7 @@ impl ByHand for Process {
         let mut bar = [[U::zero(); MOST]; MOST];
         for i in 0..n {
             gradient[2 + i] = -z[2 + i];
-            value = value - z[2 + i].square().scale(0.5);
+            value -= z[2 + i].square().scale(0.5);
         }
         for i in 0..n {
             let mut f = U::zero();
@@ -271,7 +271,7 @@ impl ByHand for Process {
             for i in j + 1..n {
                 let b = bar[i][j] * pivot;
                 bar[i][j] = b;
-                diagonal = diagonal - l[i][j] * b;
+                diagonal -= l[i][j] * b;
                 for k in 0..j {
                     bar[j][k] = bar[j][k] - b * l[i][k];
                     bar[i][k] = bar[i][k] - b * l[j][k];

@@ -24,7 +24,7 @@ scalar_row! {
 }
 
 /// The row.
-pub static ROW: Distribution = Distribution {
+pub(super) static ROW: Distribution = Distribution {
     name: "bernoulli_probit",
     doc: "1 with probability Phi(alpha), else 0",
     formula: "log_Phi(where(x == 1, alpha, -alpha))",

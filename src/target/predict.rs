@@ -73,7 +73,7 @@ impl Values<'_> {
     fn from(&self, dist: &Dist, dims: &[usize], rng: &mut ChaCha8Rng) -> Vec<f64> {
         let count: usize = dims.iter().product();
         match dist {
-            Dist::Row { row, args, .. } => self.from_row(row, args, dims, rng),
+            Dist::Row { row, args, .. } => self.draw_row(row, args, dims, rng),
             Dist::Mixture(parts) => {
                 let all: Vec<Vec<f64>> = parts.iter().map(|(_, part)| self.from(part, dims, rng)).collect();
                 let pick = |i: usize| {
@@ -115,7 +115,7 @@ impl Values<'_> {
         }
     }
 
-    fn from_row(
+    fn draw_row(
         &self,
         row: &Distribution,
         args: &[NodeId],
