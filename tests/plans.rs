@@ -129,3 +129,29 @@ fn batches_are_as_good_as_single_draws() {
         }
     }
 }
+
+/// A logistic regression large enough for its rows to be shared out.
+#[test]
+fn threads_change_no_bit() {
+    let (n, k) = (20_000, 30);
+    let mut x = vec![0.0; n * k];
+    Stream::new(7, 0, 0).fill_normal(&mut x);
+    let rows: Vec<String> = x
+        .chunks_exact(k)
+        .map(|r| format!("[{}]", r.iter().map(f64::to_string).collect::<Vec<_>>().join(",")))
+        .collect();
+    let y: Vec<&str> = (0..n).map(|i| if (i * i) % 7 < 3 { "1" } else { "0" }).collect();
+    let text = format!("{{\"y\": [{}], \"x\": [{}]}}", y.join(","), rows.join(","));
+    let source = "data {\n  y : binary[N]\n  x : real[N, K]\n}\nparam alpha ~ normal(0, 1)\nparam beta[K] ~ normal(0, 1)\ny ~ bernoulli_logit(alpha + x * beta)";
+    let target = ModelTarget::new(source, &Dataset::from_texts(&[("data.json", &text)]).unwrap()).unwrap();
+    for draws in [1, 16] {
+        let z = points(k + 1, draws);
+        let run = |threads: usize| {
+            let (mut value, mut gradient) = (vec![0.0; draws], vec![0.0; z.len()]);
+            target.evaluator_with_threads(threads).evaluate(&z, draws, &mut value, &mut gradient);
+            value.into_iter().chain(gradient).map(f64::to_bits).collect::<Vec<u64>>()
+        };
+        let one = run(1);
+        assert!([2, 3, 8].into_iter().all(|threads| run(threads) == one));
+    }
+}

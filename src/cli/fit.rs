@@ -73,7 +73,7 @@ fn is_csv(path: &Path) -> bool {
 
 fn options(args: &FitArgs) -> Options {
     let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
-    Options { seed: args.seed, keep, ..Options::default() }
+    Options { seed: args.seed, keep, fallback: args.fallback.is_some(), ..Options::default() }
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.

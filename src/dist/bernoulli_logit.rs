@@ -11,7 +11,7 @@ scalar_row! {
     value -((alpha - (x * alpha).scale(2.0)).log1p_exp());
     slopes(_y) {
         let sign = x.scale(2.0).shift(-1.0);
-        let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
+        let miss = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope().1;
         [(alpha * miss).scale(2.0), sign * miss]
     };
     both(at, need) {

@@ -51,7 +51,8 @@ pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed:
     };
     let mut evaluator = target.evaluator();
     let d = target.dimension();
-    let Some(found) = mode::find(evaluator.as_mut(), d, seed, d <= 600) else { return [None, None] };
+    let searched = mode::find(evaluator.as_mut(), d, seed, d <= 600);
+    let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
     let raw = Coordinates {
         start: start_bound(evaluator.as_mut(), &found.point, None, smoothness, mu),
         centre: found.point.clone(),

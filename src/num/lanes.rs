@@ -15,17 +15,37 @@ pub struct F8(pub [f64; LANES]);
 #[repr(C, align(64))]
 pub struct F16(pub [f64; 16]);
 
-impl F16 {
-    /// Each as two halves: the first at twice its place, the second after it.
+/// What sixteen draws are handled in: all at once, or eight and eight.
+pub trait Part: Real {
+    /// Parts of sixteen draws.
+    const PARTS: usize;
+    /// Sixteens as their parts, one after another.
+    fn parts(x: &[F16]) -> &[Self];
+    /// The same, to write.
+    fn parts_mut(x: &mut [F16]) -> &mut [Self];
+}
+
+impl Part for F16 {
+    const PARTS: usize = 1;
     #[inline(always)]
-    pub fn halves(x: &[F16]) -> &[F8] {
+    fn parts(x: &[F16]) -> &[F16] {
+        x
+    }
+    #[inline(always)]
+    fn parts_mut(x: &mut [F16]) -> &mut [F16] {
+        x
+    }
+}
+
+impl Part for F8 {
+    const PARTS: usize = 2;
+    #[inline(always)]
+    fn parts(x: &[F16]) -> &[F8] {
         // SAFETY: an F16 is two F8 in a row, of the same alignment; so below.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 2 * x.len()) }
     }
-
-    /// The same, to write.
     #[inline(always)]
-    pub fn halves_mut(x: &mut [F16]) -> &mut [F8] {
+    fn parts_mut(x: &mut [F16]) -> &mut [F8] {
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 2 * x.len()) }
     }
 }

@@ -5,7 +5,7 @@
 //! differentiation and the reverse sweep becomes a Hessian-vector product.
 
 pub use super::dual::{Dual, DualOf};
-pub use super::lanes::{F8, F16};
+pub use super::lanes::{F8, F16, Part};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Number of lanes in an [`F8`].
@@ -149,6 +149,11 @@ pub trait Real:
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
+    }
+    /// self + c · x, rounded as by [`Real::mul_add`].
+    #[inline(always)]
+    fn add_scaled(self, c: f64, x: Self) -> Self {
+        Self::splat(c).mul_add(x, self)
     }
     /// x²
     #[inline(always)]

@@ -23,7 +23,7 @@ pub struct Workspace<T> {
 impl<T: Lane> Workspace<T> {
     /// Buffers for a plan.
     pub fn new(plan: &Plan) -> Self {
-        let mut values = vec![T::zero(); plan.values];
+        let mut values = vec![T::zero(); plan.buffer];
         plan.fixed.iter().for_each(|&(at, x)| values[at] = T::splat(x));
         Self {
             values,

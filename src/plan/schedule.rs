@@ -106,7 +106,10 @@ pub(super) struct Step {
 pub struct Plan {
     pub(super) inputs: usize,
     pub(super) steps: Vec<Step>,
+    /// Numbers that are computed; constants for instructions stand after them.
     pub(super) values: usize,
+    /// Numbers in the buffer of values.
+    pub(super) buffer: usize,
     pub(super) saved: usize,
     /// Numbers that stand in the buffer of values from the beginning, with their places.
     pub(super) fixed: Vec<(usize, f64)>,
@@ -121,6 +124,7 @@ impl Plan {
             inputs,
             steps: Vec::new(),
             values: inputs,
+            buffer: 0,
             saved: 0,
             fixed: Vec::new(),
             roots: Vec::new(),
@@ -136,11 +140,15 @@ impl Plan {
             places: vec![None; graph.len()],
             joined: vec![None; graph.len()],
             uses: vec![0; graph.len()],
+            fused: vec![false; graph.len()],
             spread: Vec::new(),
+            spread_length: 0,
         };
         scheduler.count_uses(roots);
         scheduler.join();
+        scheduler.fuse();
         scheduler.run();
+        scheduler.place_constants();
         let mut plan = scheduler.plan;
         plan.roots = roots.iter().filter_map(|r| scheduler.slots[r.0 as usize].clone()).collect();
         plan
@@ -176,8 +184,12 @@ struct Scheduler<'g> {
     joined: Vec<Option<Option<usize>>>,
     /// How often a node is an argument or a root.
     uses: Vec<usize>,
-    /// Constants that stand in the buffer of values, with their places.
+    /// Products that are computed together with the sum that uses them.
+    fused: Vec<bool>,
+    /// Constants that instructions read, with their places among each other.
     spread: Vec<(NodeId, usize)>,
+    /// Numbers in all of these.
+    spread_length: usize,
 }
 
 impl Scheduler<'_> {
@@ -232,6 +244,39 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Finds the products that only a sum uses: both are one instruction.
+    fn fuse(&mut self) {
+        for &id in &self.wanted {
+            let node = self.graph.node(id);
+            if self.primitive(id) != Some(Primitive::Add) {
+                continue;
+            }
+            let alone = |a: NodeId| {
+                let at = a.0 as usize;
+                self.primitive(a) == Some(Primitive::Mul)
+                    && self.uses[at] == 1
+                    && self.places[at].is_none()
+                    && self.graph.node(a).len() == node.len()
+            };
+            if let Some(&product) = node.args.iter().find(|&&a| alone(a)) {
+                self.fused[product.0 as usize] = true;
+            }
+        }
+    }
+
+    /// The instruction of a node and what it reads: for a sum with a fused product, the factors and the other summand.
+    fn operation(&self, id: NodeId, op: Primitive) -> (Primitive, Vec<NodeId>) {
+        let args = &self.graph.node(id).args;
+        let fused = args.iter().position(|a| self.fused[a.0 as usize]);
+        match (op, fused) {
+            (Primitive::Add, Some(k)) => {
+                let factors = &self.graph.node(args[k]).args;
+                (Primitive::MulAdd, vec![factors[0], factors[1], args[1 - k]])
+            }
+            _ => (op, args.clone()),
+        }
+    }
+
     /// Takes turns: all arithmetic that is ready becomes one program, then everything else that is ready has its step.
     fn run(&mut self) {
         let mut left = self.wanted.clone();
@@ -283,6 +328,9 @@ impl Scheduler<'_> {
         if self.joined[id.0 as usize].is_some() {
             let at = self.joined_at(id);
             return Some(Slot::Var { at, len: node.len() });
+        }
+        if self.fused[id.0 as usize] {
+            return Some(Slot::Var { at: 0, len: 0 });
         }
         if self.absorbed(id) {
             return self.slot(node.args[0]).cloned();
@@ -363,8 +411,9 @@ impl Scheduler<'_> {
     fn instruction(&mut self, id: NodeId, op: Primitive) -> (Instruction, Slot) {
         let node = self.graph.node(id);
         let (n, len) = (self.elements(node), node.len());
+        let (op, reads) = self.operation(id, op);
         let mut args = [Source::default(); 3];
-        for (source, &a) in args.iter_mut().zip(&node.args) {
+        for (source, &a) in args.iter_mut().zip(&reads) {
             let len = self.graph.node(a).len();
             let step = usize::from(len == n && n > 1);
             *source = match self.slot(a) {
@@ -382,18 +431,31 @@ impl Scheduler<'_> {
         (Instruction { op, n, out, args }, Slot::Var { at: out, len })
     }
 
-    /// The place of a constant in the buffer of values.
+    /// The place of a constant among those that instructions read.
     fn spread(&mut self, id: NodeId) -> usize {
         if let Some((_, at)) = self.spread.iter().find(|(c, _)| *c == id) {
             return *at;
         }
-        let at = self.plan.values;
-        if let Some(values) = self.graph.node(id).constant() {
-            self.plan.fixed.extend(values.iter().enumerate().map(|(i, &x)| (at + i, x)));
-            self.plan.values += values.len();
-        }
+        let at = self.spread_length;
+        self.spread_length += self.graph.node(id).len();
         self.spread.push((id, at));
         at
+    }
+
+    /// Puts the constants that instructions read after everything that is computed, where no adjoint is needed.
+    fn place_constants(&mut self) {
+        let start = self.plan.values;
+        for (id, at) in &self.spread {
+            let values = self.graph.node(*id).constant().into_iter().flat_map(|c| c.iter());
+            self.plan.fixed.extend(values.enumerate().map(|(i, &x)| (start + at + i, x)));
+        }
+        self.plan.buffer = start + self.spread_length;
+        for step in &mut self.plan.steps {
+            let Code::Program(code) = &mut step.code else { continue };
+            for source in code.iter_mut().flat_map(|i| &mut i.args).filter(|s| !s.varies) {
+                source.at += start;
+            }
+        }
     }
 
     fn step(&mut self, node: &Node) -> Slot {
@@ -410,9 +472,11 @@ impl Scheduler<'_> {
             code = Code::Predicted { row, index, weights, which, operator };
         }
         let saved_len = match &code {
-            Code::MapSum { .. } | Code::Predicted { .. } => {
-                args.iter().map(|s| if matches!(s, Slot::Var { .. }) { s.len() } else { 0 }).sum()
+            Code::MapSum { .. } => variables(&args),
+            Code::Predicted { operator, .. } if operator.blocks() > 1 => {
+                variables(&args) * (1 + operator.blocks())
             }
+            Code::Predicted { .. } => variables(&args),
             Code::Array { op, dims } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             Code::Map { .. } | Code::Concat | Code::Ode { .. } | Code::Program(_) => 0,
         };
@@ -446,6 +510,11 @@ impl Scheduler<'_> {
         self.plan.saved += saved_len;
         Slot::Var { at, len }
     }
+}
+
+/// Number of elements that vary.
+fn variables(args: &[Slot]) -> usize {
+    args.iter().map(|s| if matches!(s, Slot::Var { .. }) { s.len() } else { 0 }).sum()
 }
 
 fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {

@@ -1,7 +1,7 @@
 //! Normal log densities by their precision: no division and no square root is left for each element.
 
 use super::{Rule, replace};
-use crate::dist;
+use crate::dist::{self, NORMAL_JOINT};
 use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::num::real::HALF_LN_2PI;
 use crate::ops::scalar::{INV, QUADRATIC, SQUARE, ScalarRow};
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
 /// Scales whose square and inverse square are far from overflow.
 const SAFE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
-fn apply(graph: Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
-    let kernels = ["normal", "half_normal", "std_normal"].map(kernel);
+fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
+    let kernels = [Some(&NORMAL_JOINT), kernel("half_normal"), kernel("std_normal")];
     replace(graph, roots, |b, node, args| {
         let Op::MapSum { row, weighted } = &node.op else { return None };
         let which = kernels.iter().position(|k| k.is_some_and(|k| k == *row))?;

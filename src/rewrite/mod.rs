@@ -1,4 +1,6 @@
-//! Named rules that give a graph a cheaper form with the same value and gradient.
+//! Named rewrites of the graph of a log density: the same function, computed with less work.
+//!
+//! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
 
 mod known_scale;
 mod normal_sums;
@@ -6,22 +8,22 @@ mod predictor;
 
 use crate::graph::{Builder, Graph, Node, NodeId};
 
-/// A rule: adds nodes to a graph and says which stand for the roots from now on.
+/// A rewrite.
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
     /// What it does, in one line.
     pub doc: &'static str,
-    /// The graph with its new nodes, and its new roots.
-    pub apply: fn(Graph, &[NodeId]) -> (Graph, Vec<NodeId>),
+    /// A graph of so many coordinates and its roots, anew.
+    pub apply: fn(Graph, &[NodeId], usize) -> (Graph, Vec<NodeId>),
 }
 
 /// Every rule, in the order of use.
 pub static TABLE: &[&Rule] = &[&normal_sums::RULE, &known_scale::RULE, &predictor::RULE];
 
 /// Applies each rule once.
-pub fn rewrite(graph: Graph, roots: &[NodeId], rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
-    rules.iter().fold((graph, roots.to_vec()), |(graph, roots), rule| (rule.apply)(graph, &roots))
+pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
+    rules.iter().fold((graph, roots.to_vec()), |(graph, roots), rule| (rule.apply)(graph, &roots, dimension))
 }
 
 /// Goes through the nodes that the roots need, operands first: `with` may give another node for one, and what depends on it

@@ -37,26 +37,17 @@ fn may_apply(graph: &Graph, node: &Node) -> bool {
         && !(known(0) && known(1))
 }
 
-fn apply(graph: Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+fn apply(graph: Graph, roots: &[NodeId], dimension: usize) -> (Graph, Vec<NodeId>) {
     let needed = graph.needed(roots);
     if !graph.iter().any(|(id, node)| needed[id.0 as usize] && may_apply(&graph, node)) {
         return (graph, roots.to_vec());
     }
     let old = graph.clone();
-    let structure = Structure::new(&old, roots, coordinates(&old));
+    let structure = Structure::new(&old, roots, dimension);
     replace(graph, roots, |b, node, args| {
         let mut rewriter = Rewriter { structure: &structure, b };
         may_apply(&old, node).then(|| collapsed(&mut rewriter, node, args[2])).flatten()
     })
-}
-
-/// Number of unconstrained coordinates that the graph reads.
-fn coordinates(graph: &Graph) -> usize {
-    let end = |node: &Node| match node.op {
-        Op::Input { offset } => offset + node.len(),
-        Op::Constant(_) | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) => 0,
-    };
-    graph.iter().map(|(_, node)| end(node)).max().unwrap_or(0)
 }
 
 /// The forms of the old nodes, which keep their places in the new graph.

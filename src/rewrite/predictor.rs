@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Fewest rows for which an operator pays.
-const FEWEST_ROWS: usize = 32;
+const FEWEST_ROWS: usize = 4;
 
 /// Most entries in each row that are not in dense columns.
 const MOST_ENTRIES: usize = 64;
@@ -44,7 +44,7 @@ struct Form {
     parts: Vec<Part>,
 }
 
-fn apply(graph: Graph, roots: &[NodeId]) -> (Graph, Vec<NodeId>) {
+fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
     replace(graph, roots, |b, node, args| {
         let Op::MapSum { weighted, .. } = &node.op else { return None };
         let count = rows(b, args);

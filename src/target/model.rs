@@ -89,7 +89,7 @@ impl ModelTarget {
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, rules);
+        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
         let density = Plan::new(&graph, &terms, lowered.dimension);
         let mut arguments = Vec::new();
         lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
@@ -275,6 +275,28 @@ struct PlanEvaluator<'a> {
     dual: Option<Workspace<Dual>>,
 }
 
+/// An evaluator within a pool of threads.
+struct Threaded<'a> {
+    pool: rayon::ThreadPool,
+    inner: Box<dyn Evaluator + 'a>,
+}
+
+impl Evaluator for Threaded<'_> {
+    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.evaluate(z, draws, log_density, gradient));
+    }
+
+    fn log_density(&mut self, z: &[f64], draws: usize, log_density: &mut [f64]) {
+        self.inner.log_density(z, draws, log_density);
+    }
+
+    fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.hessian_vectors(z, v, count, out));
+    }
+}
+
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
@@ -357,8 +379,11 @@ impl Evaluator for PlanEvaluator<'_> {
 
 impl ModelTarget {
     /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
-    pub fn evaluator_with_threads(&self, _threads: usize) -> Box<dyn Evaluator + '_> {
-        self.evaluator()
+    pub fn evaluator_with_threads(&self, threads: usize) -> Box<dyn Evaluator + '_> {
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) if threads > 1 => Box::new(Threaded { pool, inner: self.evaluator() }),
+            _ => self.evaluator(),
+        }
     }
 
     /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.

@@ -65,7 +65,7 @@ fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U]) {
             fetch(ahead.wrapping_add(c * BLOCK));
         }
         for r in 0..R {
-            sums[r] = U::splat(rows[r][c]).mul_add(v, sums[r]);
+            sums[r] = sums[r].add_scaled(rows[r][c], v);
         }
     }
     for r in 0..R {
@@ -110,7 +110,7 @@ fn column_block<U: Real, const C: usize>(x: &[f64], k: usize, c: usize, up: &[U]
     for (row, &u) in x.chunks_exact(k).zip(up) {
         let row = &row[c..c + C];
         for j in 0..C {
-            sums[j] = U::splat(row[j]).mul_add(u, sums[j]);
+            sums[j] = sums[j].add_scaled(row[j], u);
         }
     }
     into[c..c + C].copy_from_slice(&sums);

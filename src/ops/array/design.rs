@@ -37,7 +37,18 @@ pub struct Operator {
     pub entries: usize,
 }
 
+/// Parts of a large operator, each summed by itself.
+const MOST_BLOCKS: usize = 16;
+
+/// Numbers from which an operator is large.
+const LARGE: usize = 1 << 19;
+
 impl Operator {
+    /// Into how many blocks of rows its sums are split, whatever the number of threads.
+    pub fn blocks(&self) -> usize {
+        if self.rows * (self.columns + self.entries) >= LARGE { MOST_BLOCKS } else { 1 }
+    }
+
     /// Rows `start..start + out.len()`.
     #[inline(always)]
     pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {
@@ -64,7 +75,7 @@ impl Operator {
             for (i, o) in out.iter_mut().enumerate() {
                 let mut sum = *o;
                 for j in i * m..(i + 1) * m {
-                    sum = U::splat(factors[j]).mul_add(v[places[j] as usize], sum);
+                    sum = sum.add_scaled(factors[j], v[places[j] as usize]);
                 }
                 *o = sum;
             }
@@ -94,7 +105,7 @@ impl Operator {
             for (i, &u) in up.iter().enumerate() {
                 for j in i * m..(i + 1) * m {
                     let to = &mut into[places[j] as usize];
-                    *to = U::splat(factors[j]).mul_add(u, *to);
+                    *to = to.add_scaled(factors[j], u);
                 }
             }
         }

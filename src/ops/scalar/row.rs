@@ -2,11 +2,14 @@
 
 use super::tile::ScalarKernel;
 use crate::facts::{Interval, Jet};
-use crate::num::real::Real;
+use crate::num::real::{Part, Real};
 use crate::ops::operand::{Arg, Index, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
+    /// Draws that are handled side by side: sixteen let two chains of arithmetic overlap, at the price of more code.
+    type Lanes: Part;
+
     /// Its value.
     fn value<T: Real>(x: [T; N]) -> T;
 
@@ -106,21 +109,22 @@ impl Eq for ScalarRow {}
 
 /// Defines an elementwise function: a public static row, and the type that carries its code.
 ///
-/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`
+/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last `facts`
+/// says what is known of its derivatives everywhere.
 ///
-/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes; a last
-/// `facts` says what is known of its derivatives everywhere.
+/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
+/// such a function is run for sixteen draws side by side.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
-     $(both($at:ident, $wanted:ident) $both:expr;)? probes $probes:expr
-     $(; facts $facts:expr)?) => {
+     $(both($at:ident, $wanted:ident) $both:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
             const COUNT: usize = $crate::ops::scalar::scalar_row!(@count $($arg)+);
             struct Code;
             impl $crate::ops::scalar::ScalarFn<COUNT> for Code {
+                type Lanes = $crate::ops::scalar::scalar_row!(@lanes $($wanted)?);
                 #[inline(always)]
                 #[allow(unused_variables)]
                 fn value<T: $crate::num::real::Real>([$($arg),+]: [T; COUNT]) -> T {
@@ -153,6 +157,8 @@ macro_rules! scalar_row {
             }
         };
     };
+    (@lanes) => { $crate::num::real::F8 };
+    (@lanes $wanted:ident) => { $crate::num::real::F16 };
     (@facts) => { None };
     (@facts $facts:expr) => { $facts };
     (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };

@@ -5,6 +5,7 @@ use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::array::{Operator, Rows};
 use crate::ops::operand::{Adjoint, Arg, Index, Operand};
+use rayon::prelude::*;
 use std::cell::Cell;
 
 /// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
@@ -75,6 +76,9 @@ pub struct Predictor<'a> {
 
 /// [`sum`] where one argument is a linear predictor, given by its coefficients: predictor, function and adjoint are
 /// computed for a few rows at a time, so that they stay in the first-level cache.
+///
+/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part after the
+/// first; within a pool of threads these share the blocks. The blocks are added in order, so threads change no bit.
 pub fn sum_predicted<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
@@ -83,11 +87,43 @@ pub fn sum_predicted<T: Real>(
     slopes: &mut [T],
     room: &mut [T],
 ) -> T {
+    let (rows, blocks) = (predictor.operator.rows, predictor.operator.blocks());
+    if blocks == 1 {
+        return sum_rows(f, args, predictor, weights, slopes, room, 0..rows);
+    }
+    let (all, parts) = slopes.split_at_mut(slopes.len() / (1 + blocks));
+    let height = rows.div_ceil(blocks).next_multiple_of(ROWS);
+    let mut totals = vec![T::zero(); blocks];
+    let block = |(i, (part, total)): (usize, (&mut [T], &mut T))| {
+        let mut room = [T::zero(); ROOM];
+        let range = (i * height).min(rows)..((i + 1) * height).min(rows);
+        *total = sum_rows(f, args, predictor, weights, part, &mut room, range);
+    };
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1 {
+        parts.par_chunks_exact_mut(all.len()).zip(totals.par_iter_mut()).enumerate().for_each(block);
+    } else {
+        parts.chunks_exact_mut(all.len()).zip(totals.iter_mut()).enumerate().for_each(block);
+    }
+    all.fill(T::zero());
+    for part in parts.chunks_exact(all.len()) {
+        all.iter_mut().zip(part).for_each(|(a, &p)| *a += p);
+    }
+    totals.into_iter().fold(T::zero(), |sum, t| sum + t)
+}
+
+fn sum_rows<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    predictor: Predictor,
+    weights: Option<&[f64]>,
+    slopes: &mut [T],
+    room: &mut [T],
+    rows: std::ops::Range<usize>,
+) -> T {
     let mut total = T::zero();
     slopes.fill(T::zero());
-    let count = predictor.operator.rows;
-    for start in (0..count).step_by(ROWS) {
-        let n = ROWS.min(count - start);
+    for start in rows.clone().step_by(ROWS) {
+        let n = ROWS.min(rows.end - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta);
         let weights = weights.map(|w| &w[start..start + n]);

@@ -5,7 +5,7 @@
 
 use super::ScalarFn;
 use crate::num::dispatch::{LaneWork, View, widest};
-use crate::num::real::{Dual, F8, F16, Real};
+use crate::num::real::{Dual, F16, Part, Real};
 use crate::ops::operand::{Arg, Index, Operand};
 use std::marker::PhantomData;
 
@@ -70,7 +70,7 @@ macro_rules! one_by_one {
 }
 one_by_one!(f64, Dual);
 
-/// Sixteen draws: eight and eight in AVX-512 registers, or draw by draw where the processor has none.
+/// Sixteen draws in AVX-512 registers, or draw by draw where the processor has none.
 impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
     fn values(&self, args: &[Operand<F16>], out: &mut [F16]) {
         let work = Values::<F, N> { args, out, code: PhantomData };
@@ -132,13 +132,13 @@ struct Values<'a, F, const N: usize> {
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Values<'_, F, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Values<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
         let args = all(self.args);
-        let out = view.slice_mut(F16::halves_mut(self.out));
+        let out = view.slice_mut(F::Lanes::parts_mut(self.out));
         for (i, o) in out.iter_mut().enumerate() {
             *o = F::value(load(&args, i, view));
         }
@@ -153,14 +153,14 @@ struct Both<'a, F, const N: usize> {
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Both<'_, F, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Both<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
-        let (args, need, n) = (all(self.args), needed(self.need), 2 * self.out.len());
-        let out = view.slice_mut(F16::halves_mut(self.out));
-        let slopes = &mut view.slice_mut(F16::halves_mut(self.slopes))[..N * n];
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.out.len());
+        let out = view.slice_mut(F::Lanes::parts_mut(self.out));
+        let slopes = &mut view.slice_mut(F::Lanes::parts_mut(self.slopes))[..N * n];
         for (i, o) in out.iter_mut().enumerate() {
             let (y, d) = F::both(load(&args, i, view), &need);
             *o = y;
@@ -181,14 +181,14 @@ struct Slopes<'a, F, const N: usize> {
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, const N: usize> LaneWork<F8> for Slopes<'_, F, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Slopes<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
-        let (args, need, n) = (all(self.args), needed(self.need), 2 * self.values.len());
-        let values = view.slice(F16::halves(self.values));
-        let slopes = &mut view.slice_mut(F16::halves_mut(self.slopes))[..N * n];
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.values.len());
+        let values = view.slice(F::Lanes::parts(self.values));
+        let slopes = &mut view.slice_mut(F::Lanes::parts_mut(self.slopes))[..N * n];
         for (i, &y) in values.iter().enumerate() {
             let d = F::slopes(load(&args, i, view), y, &need);
             for k in 0..N {
@@ -214,15 +214,15 @@ fn needed<const N: usize>(need: &[bool]) -> [bool; N] {
     all
 }
 
-/// The numbers that meet half `i` of the elements, in registers.
+/// The numbers that meet part `i` of the elements, in registers.
 #[inline(always)]
-fn load<U: Real, const N: usize>(args: &[Operand<F16>; N], i: usize, view: View<F8, U>) -> [U; N] {
+fn load<P: Part, U: Real, const N: usize>(args: &[Operand<F16>; N], i: usize, view: View<P, U>) -> [U; N] {
     let mut x = [U::zero(); N];
     for k in 0..N {
-        let at = args[k].index.at(i / 2);
+        let at = args[k].index.at(i / P::PARTS);
         x[k] = match args[k].arg {
             Arg::Const(c) => U::splat(c[at]),
-            Arg::Var(v) => view.slice(F16::halves(v))[2 * at + i % 2],
+            Arg::Var(v) => view.slice(P::parts(v))[P::PARTS * at + i % P::PARTS],
         };
     }
     x
