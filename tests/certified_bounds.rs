@@ -6,15 +6,11 @@ mod certificates;
 use certificates::model;
 use std::ops::ControlFlow;
 use stickler::certify::{Certificate, Tier, certify};
-use stickler::infer::certified::{Plan, plans, promise, run};
+use stickler::infer::certified::{Plan, Promise, plans, promise, run};
 use stickler::infer::{Factor, Gaussian};
 use stickler::num::linalg::{cholesky, symmetric_eigen};
 use stickler::num::stream::Stream;
 use stickler::target::{ModelTarget, Target};
-
-fn gaussian(mean: &[f64], factor: &[f64]) -> Gaussian {
-    Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor.to_vec()) }
-}
 
 const LINE: &str = "data { x : real[N]; y : real[N] }
 param a ~ normal(0, 2)
@@ -160,6 +156,11 @@ fn evidence(target: &ModelTarget, mean: &[f64], sd: &[f64]) -> (f64, f64) {
     (top + mean.ln(), ((square / (mean * mean) - 1.0) / n).sqrt())
 }
 
+fn promised(target: &ModelTarget, certificate: &Certificate, mean: Vec<f64>, factor: Vec<f64>) -> Promise {
+    let q = Gaussian { mean, factor: Factor::Dense(factor) };
+    promise(target, certificate, &q, 1, 7).expect("a promise")
+}
+
 #[test]
 fn the_divergence_and_the_evidence_lie_within_their_bounds() {
     let target = model(COIN, COIN_CSV);
@@ -169,8 +170,7 @@ fn the_divergence_and_the_evidence_lie_within_their_bounds() {
     assert!(error < 0.01);
     // The best Gaussian, and two that are off.
     for (shift, stretch) in [(0.0, 1.0), (0.3, 1.0), (-0.2, 1.3)] {
-        let p =
-            promise(&target, &certificate, &gaussian(&[m + shift], &[c * stretch]), 1, 7).expect("a promise");
+        let p = promised(&target, &certificate, vec![m + shift], vec![c * stretch]);
         let inside = p.evidence_least <= truth + 3.0 * error && truth - 3.0 * error <= p.evidence_most;
         assert!(inside, "{truth} is not between {} and {}", p.evidence_least, p.evidence_most);
         // KL(q ‖ p) = log p(x) - ELBO.
@@ -215,7 +215,7 @@ fn the_evidence_of_a_conjugate_model_is_exact() {
     let mut factor = covariance.to_vec();
     cholesky(&mut factor, 2).expect("positive definite");
     factor[1] = 0.0;
-    let p = promise(&target, &certificate, &gaussian(&centre, &factor), 1, 7).expect("a promise");
+    let p = promised(&target, &certificate, centre.clone(), factor);
     // log p(x) = log p(x, z) + log 2π - ½ log det(precision) at the mode z.
     let truth = target.split(&centre).total() + (2.0 * std::f64::consts::PI).ln() - 0.5 * det.ln();
     assert!(

@@ -72,7 +72,7 @@ pub static ROW: Distribution = Distribution {
     noncentered: None,
     links: &[
         Link { arg: 0, of: &INV_LOGIT, to: &bernoulli_logit::ROW },
-        Link { arg: 0, of: &PHI, to: &bernoulli_probit::ROW },
+        Link { arg: 0, of: &PHI, to: &bernoulli_probit::LINKED },
     ],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3]] },

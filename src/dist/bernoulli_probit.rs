@@ -23,8 +23,8 @@ scalar_row! {
     })
 }
 
-/// The row.
-pub(super) static ROW: Distribution = Distribution {
+/// The row, which the table does not list: `bernoulli` is linked to it.
+pub(super) static LINKED: Distribution = Distribution {
     name: "bernoulli_probit",
     doc: "1 with probability Phi(alpha), else 0",
     formula: "log_Phi(where(x == 1, alpha, -alpha))",
