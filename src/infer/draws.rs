@@ -21,6 +21,10 @@ const HEAVY: usize = 6;
 /// So near to the limit k̂ is not known well enough with fewer draws than this.
 const UNSURE: f64 = 0.3;
 const DECIDED: usize = 32_768;
+/// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
+const LIGHT: f64 = 0.4;
+/// Weights with a k̂ above this, judged by all draws, are compared with those of heavier tails.
+const TAILED: f64 = 0.5;
 /// Draws that judge a proposal.
 const PILOT: usize = 2048;
 
@@ -36,9 +40,18 @@ pub(super) fn pilot<'t>(
     sample
 }
 
-/// The Gaussian where its weights are light, a mixture with heavier tails where they are not.
-pub(super) fn proposal(bent: &Bent) -> Proposal {
-    if bent.khat < 0.4 { Proposal::Gaussian } else { Proposal::Mixture(bent.target.leaders().min(HEAVY)) }
+/// Draws from the Gaussian where its weights are light, from a mixture with heavier tails where they are not: by the pilot, or
+/// by the draws themselves, because a few draws do not see a far tail.
+pub(super) fn draw<'t>(bent: &'t Bent, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
+    let mixture = Proposal::Mixture(bent.target.leaders().min(HEAVY));
+    let from = |proposal: Proposal| (proposal, enough(&bent.target, &bent.q, proposal, outputs, options));
+    let first = from(if bent.khat < LIGHT { Proposal::Gaussian } else { mixture });
+    if first.1.khat < TAILED {
+        return first;
+    }
+    let used = first.0;
+    let others = [Proposal::Student, mixture].into_iter().filter(|p| *p != used).map(from);
+    others.fold(first, |best, other| if other.1.khat < best.1.khat { other } else { best })
 }
 
 /// Importance draws with their weights.
@@ -59,7 +72,7 @@ pub(super) fn precision(outputs: usize) -> f64 {
 }
 
 /// Draws until the standard error of everything reported is small, or no more can be held.
-pub(super) fn enough<'t>(
+fn enough<'t>(
     target: &'t Warped<'t>,
     q: &'t Gaussian,
     proposal: Proposal,

@@ -32,7 +32,7 @@ pub use summary::Output;
 
 use crate::target::Target;
 use bend::Bent;
-use draws::{Drawn, enough, precision, proposal};
+use draws::{Drawn, precision};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -397,8 +397,7 @@ fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> F
     let gaussian = summaries(&names, |j| plain[j].clone(), &even, 1.0);
     let gradients = bent.gradients;
     let (flow, base) = (&bent.target, &bent.q);
-    let proposal = proposal(bent);
-    let drawn = enough(flow, base, proposal, names.len(), options);
+    let (proposal, drawn) = draws::draw(bent, names.len(), options);
     let Drawn { sample, smoothed, khat, inflation, worst } = drawn;
     let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
     let trusted = khat < KHAT_LIMIT;

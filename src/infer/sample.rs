@@ -21,6 +21,9 @@ const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 pub enum Proposal {
     /// The Gaussian itself.
     Gaussian,
+    /// A multivariate Student-t with eight degrees of freedom: where the target's tails lie between the two, its weights are
+    /// largest in the middle and have no tail.
+    Student,
     /// A mixture: half of the draws from the Gaussian, the others from a multivariate Student-t with eight degrees of
     /// freedom, or half of those from a Gaussian with Student-t tails (five degrees of freedom) in so many leading
     /// coordinates. Its tails are heavier than either's, and it costs at most half of the draws.
@@ -40,7 +43,7 @@ impl Proposal {
     fn component(self, block: usize) -> Component {
         match (self, block % 4) {
             (Proposal::Gaussian, _) | (Proposal::Mixture(_), 0 | 2) => Component::Gaussian,
-            (Proposal::Mixture(0), _) | (Proposal::Mixture(_), 1) => Component::Student,
+            (Proposal::Student | Proposal::Mixture(0), _) | (Proposal::Mixture(_), 1) => Component::Student,
             (Proposal::Mixture(_), _) => Component::Leaders,
         }
     }
@@ -148,7 +151,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
     let d = q.mean.len();
     let (u, tails) = u.split_at_mut(d * BLOCK);
     let leaders = match proposal {
-        Proposal::Gaussian => 0,
+        Proposal::Gaussian | Proposal::Student => 0,
         Proposal::Mixture(k) => k.min(d),
     };
     let component = proposal.component(block);
@@ -184,6 +187,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
         let student = || constant - half * (squares[b] / FREEDOM).ln_1p();
         let log = match proposal {
             Proposal::Gaussian => gaussian,
+            Proposal::Student => student(),
             Proposal::Mixture(0) => log_sum_exp(&[gaussian, student()]) - 2.0_f64.ln(),
             Proposal::Mixture(_) => {
                 let parts = [gaussian + 2.0_f64.ln(), student(), gaussian + heavier[b]];
