@@ -28,7 +28,8 @@ pub(super) fn obstacles(
     findings: &Findings,
     concave: bool,
 ) -> Vec<Obstacle> {
-    let mut all: Vec<Obstacle> = findings.rest.iter().map(|rest| unknown(lowered, structure, rest)).collect();
+    let unknown = |rest| unknown(lowered, structure, rest, concave);
+    let mut all: Vec<Obstacle> = findings.rest.iter().map(unknown).collect();
     all.extend(findings.ridges.iter().filter_map(|ridge| bent(lowered, ridge, concave)));
     all.sort_by_key(|o| o.span.start);
     all.dedup_by(|a, b| a.span == b.span && a.reason == b.reason);
@@ -60,7 +61,7 @@ fn bent(lowered: &Lowered, ridge: &Ridges, concave: bool) -> Option<Obstacle> {
         };
         return Some(Obstacle {
             span,
-            reason: format!("`{name}` is not log-concave in {of}: the curvature of its negative logarithm falls below zero, {how}"),
+            reason: format!("`{name}` is not concave here as a function of {of}: its part of the curvature falls below zero, {how}"),
             help: "a normal or logistic form in its place is log-concave; a stronger prior can outweigh a bounded curvature".into(),
         });
     }
@@ -69,12 +70,22 @@ fn bent(lowered: &Lowered, ridge: &Ridges, concave: bool) -> Option<Obstacle> {
         reason: format!(
             "the curvature of `{name}` in {of} grows without bound, so no constant step is safe everywhere"
         ),
-        help: "the answer is still log-concave; `stickler fit` adapts its steps and needs no bound".into(),
+        help: no_bound(concave, least >= 0.0),
     })
 }
 
+/// What an unbounded curvature leaves: of the whole log density, or at least of the term.
+fn no_bound(concave: bool, term_concave: bool) -> String {
+    let left = match (concave, term_concave) {
+        (true, _) => "the answer is still log-concave; ",
+        (false, true) => "this alone would leave the answer log-concave; ",
+        (false, false) => "",
+    };
+    format!("{left}`stickler fit` adapts its steps and needs no bound")
+}
+
 /// An atom that no rule covers.
-fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest) -> Obstacle {
+fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest, concave: bool) -> Obstacle {
     let span = lowered.terms[rest.term].span;
     let culprit = innermost(structure, rest.node);
     let node = lowered.graph.node(culprit);
@@ -87,8 +98,7 @@ fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest) -> Obstacle {
         return Obstacle {
             span,
             reason: format!("`{name}` of {of} is concave here, but its curvature has no known bound"),
-            help: "the answer is still log-concave; `stickler fit` adapts its steps and needs no bound"
-                .into(),
+            help: no_bound(concave, true),
         };
     }
     let scale = scale_of(lowered, culprit);
