@@ -18,7 +18,7 @@
 //! | [`data`] | CSV, TSV and JSON to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
 //! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
-//! | [`rewrite`] | named rewrites of a graph: the same function with less work |
+//! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |
 //! | [`certify`] | curvature and smoothness over that structure: constants, tiers, reasons |
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |

@@ -9,7 +9,7 @@ use stickler::target::{ModelTarget, Target};
 fn both(source: &str, data: &Dataset) -> (ModelTarget, ModelTarget) {
     let program = parse(source).expect("parses");
     let make = || lower(&program, source, data).expect("lowers");
-    (ModelTarget::from_lowered(make()), ModelTarget::without_rewrites(make()))
+    (ModelTarget::from_lowered(make()), ModelTarget::with_rules(make(), &[]))
 }
 
 fn evaluate(target: &ModelTarget, z: &[f64]) -> (f64, Vec<f64>) {

@@ -7,7 +7,7 @@ use events::{Array, Point};
 use stickler::dist::{Distribution, Domain, End, Support, TABLE, log_density, log_density_sum, log_tail};
 use stickler::facts::Range;
 use stickler::graph::{Builder, NodeId};
-use stickler::num::real::{F8, Real};
+use stickler::num::real::{F16, Real};
 use stickler::plan::{Plan, Workspace};
 
 /// Values outside the support, given a point inside.
@@ -90,8 +90,8 @@ fn evaluate(point: &Point) -> (f64, f64, Vec<f64>) {
     let sum = log_density_sum(&mut b, point.dist, nodes[0], &nodes[1..], None).unwrap();
     let each = log_density(&mut b, point.dist, nodes[0], &nodes[1..]).unwrap();
     let plan = Plan::new(&b.finish(), &[sum, each], start.len());
-    let mut ws = Workspace::<F8>::new(&plan);
-    ws.inputs(&plan).iter_mut().zip(&start).for_each(|(v, x)| *v = F8::splat(*x));
+    let mut ws = Workspace::<F16>::new(&plan);
+    ws.inputs(&plan).iter_mut().zip(&start).for_each(|(v, x)| *v = F16::splat(*x));
     ws.forward(&plan, true);
     let values = (ws.root(&plan, 0, 0).lane(0), ws.root(&plan, 1, 0).lane(0));
     ws.reverse(&plan);

@@ -3,10 +3,12 @@
 //! Soundness is absolute: every bound holds for all coordinates, by the facts that operations declare and the rules of
 //! [`ridge`] and [`shape`]. What is not covered is not certified.
 
+mod like;
 mod reason;
 mod ridge;
 mod shape;
 mod spectrum;
+mod univariate;
 
 pub use reason::Obstacle;
 
@@ -15,7 +17,7 @@ use crate::lower::Lowered;
 use crate::source::Span;
 use crate::structure::Structure;
 use ridge::{Findings, Reader, Ridges};
-use spectrum::{End, matrix};
+use spectrum::{End, Grams, matrix};
 
 /// What is certain about a log density on the unconstrained scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +138,15 @@ pub fn certify(lowered: &Lowered) -> Certificate {
     let mut findings = Findings::default();
     for (term, root) in roots.iter().enumerate() {
         let Some(expansion) = structure.expand(*root) else { continue };
-        if !expansion.constant.is_finite() {
+        // Numbers that are not finite have no form of their own, so they stay as atoms.
+        let stuck = expansion.atoms.iter().any(|a| lowered.graph.node(a.node).constant().is_some());
+        if stuck || !expansion.is_finite() {
             return impossible(lowered, term);
         }
         expansion.atoms.iter().for_each(|atom| reader.read(term, atom, &mut findings));
     }
+    let settled = like::settle(&findings.like);
+    findings.ridges.extend(settled);
     conclude(lowered, &structure, &findings)
 }
 
@@ -182,12 +188,23 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
 
     let mut certificate = blank(Tier::None, d);
     certificate.bounds = node_bounds(lowered, findings);
-    let low = if bounded_below { matrix(d, &all, End::Least) } else { None };
-    let high = if bounded_above { matrix(d, &all, End::Most) } else { None };
-    certificate.least = low.as_ref().map(|m| if nowhere_convex { m.least().max(0.0) } else { m.least() });
-    certificate.most = high.as_ref().map(|m| m.most());
+    let mut grams = Grams::default();
+    let high = if bounded_above { matrix(d, &all, End::Most, &mut grams) } else { None };
+    let low = if bounded_below { matrix(d, &all, End::Least, &mut grams) } else { None };
+    certificate.least = match &low {
+        Some(m) => m.least(),
+        None => nowhere_convex.then(|| spectrum::separate_least(d, &all)),
+    };
+    if nowhere_convex {
+        certificate.least = Some(certificate.least.unwrap_or(0.0).max(0.0));
+    }
+    certificate.most = match &high {
+        Some(m) => m.most(),
+        None => bounded_above.then(|| spectrum::size(d, &all, End::Most)).filter(|x| x.is_finite()),
+    };
     if let (Some(low), Some(high)) = (&low, &high) {
-        certificate.whitened = low.relative_to(high).map(|mu| if nowhere_convex { mu.max(0.0) } else { mu });
+        let floor = if nowhere_convex { 0.0 } else { f64::NEG_INFINITY };
+        certificate.whitened = low.relative_to(high).map(|mu| mu.max(floor));
     }
     certificate.most_from = high.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Most));
     certificate.least_from = low.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Least));
@@ -196,7 +213,7 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
 
     let concave = certificate.least.is_some_and(|m| m >= 0.0);
     let strongly = certificate.least.is_some_and(|m| m > 0.0);
-    certificate.tier = match (quadratic && strongly, concave, strongly, bounded_above) {
+    certificate.tier = match (quadratic && strongly, concave, strongly, certificate.most.is_some()) {
         (true, ..) => Tier::Exact,
         (false, true, true, true) => Tier::StronglyConcaveSmooth,
         (false, true, false, true) => Tier::ConcaveSmooth,
@@ -244,6 +261,7 @@ fn shares(lowered: &Lowered, ridges: &[&Ridges], whole: &spectrum::Matrix, end: 
             None => parts.push(Share { span, part }),
         }
     }
+    parts.retain(|share| share.part != 0.0);
     parts.sort_by(|a, b| b.part.abs().total_cmp(&a.part.abs()));
     parts.truncate(SHOWN);
     parts

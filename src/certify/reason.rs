@@ -108,6 +108,13 @@ fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest) -> Obstacle {
         };
     }
     let of = quoted(&depends_on(lowered, culprit));
+    if name == "within" || name == "kept" {
+        return Obstacle {
+            span,
+            reason: format!("this is minus infinity where a function of {of} leaves its domain, so the log density jumps"),
+            help: "declare the bounds with the parameter, or use a link that cannot leave them, such as exp or inv_logit".into(),
+        };
+    }
     if varying.len() > 1 {
         let what =
             if matches!(&node.op, Op::Map(row) if **row == scalar::MUL) { "multiplies" } else { "combines" };

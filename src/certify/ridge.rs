@@ -3,14 +3,15 @@
 //! A function f(a·z + c) has the Hessian f''(a·z + c) a aᵀ. Bounds on f'' come from the facts that rows declare, composed by
 //! the chain rule where functions are nested, so that every bound holds for all z.
 
+use super::like::{Family, Like};
 use super::shape::{Curvature, Shapes};
-use crate::facts::{Interval, Jet, common_dims};
+use super::univariate::{Univariates, compose};
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, MatMul};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
 use crate::structure::{Affine, Atom, Structure};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Bounds on what one atom of one term adds to minus the Hessian.
@@ -40,30 +41,29 @@ pub(super) struct Rest {
 pub(super) struct Findings {
     pub(super) ridges: Vec<Ridges>,
     pub(super) rest: Vec<Rest>,
-}
-
-/// Elements of an array as functions of one number each: the same element of `affine`, or the one listed.
-struct Univariate {
-    affine: Arc<Affine>,
-    rows: Vec<u32>,
-    jets: Vec<Jet>,
+    /// Terms of families whose weights are added before they are bounded.
+    pub(super) like: Vec<Like>,
 }
 
 /// Reads the atoms of log densities.
 pub(super) struct Reader<'s> {
     structure: &'s Structure<'s>,
-    univariates: HashMap<NodeId, Option<Arc<Univariate>>>,
+    univariates: Univariates<'s>,
     shapes: Shapes<'s>,
 }
 
 impl<'s> Reader<'s> {
     pub(super) fn new(structure: &'s Structure<'s>) -> Self {
-        Self { structure, univariates: HashMap::new(), shapes: Shapes::new(structure) }
+        Self { structure, univariates: Univariates::new(structure), shapes: Shapes::new(structure) }
     }
 
     /// What the atom adds to minus the Hessian.
     pub(super) fn read(&mut self, term: usize, atom: &Atom, into: &mut Findings) {
         let node = self.structure.graph().node(atom.node);
+        if let Some(like) = self.like(term, atom) {
+            into.like.push(like);
+            return;
+        }
         let found = match &node.op {
             Op::Map(row) => self.elementwise(row, &node.args, &node.dims, &atom.weights),
             Op::MapSum { row, weighted } => {
@@ -87,6 +87,31 @@ impl<'s> Reader<'s> {
             })),
             None => into.rest.push(Rest { term, node: atom.node, concave: self.is_concave(atom) }),
         }
+    }
+
+    /// The atom as weighted members of a family of functions of affine forms, if it is one.
+    fn like(&self, term: usize, atom: &Atom) -> Option<Like> {
+        let graph = self.structure.graph();
+        let node = graph.node(atom.node);
+        let (Op::Map(row) | Op::MapSum { row, .. }) = &node.op else { return None };
+        let (family, by) = Family::of(row)?;
+        let (args, dims, weights) = match &node.op {
+            Op::MapSum { weighted, .. } => {
+                let (args, weight) = node.args.split_at(node.args.len() - usize::from(*weighted));
+                let (dims, weights) = self.summands(node, weight.first().copied(), atom.weights[0].1);
+                (args, dims, weights)
+            }
+            Op::Map(_) | Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => {
+                (&node.args[..], node.dims.clone(), atom.weights.clone())
+            }
+        };
+        let rest_known = args[1..]
+            .iter()
+            .all(|&a| graph.node(a).constant().is_some_and(|values| values.iter().all(|x| x.is_finite())));
+        let affine = self.structure.affine(args[0])?.clone();
+        let index = Broadcast::between(&graph.node(args[0]).dims, &dims);
+        let members = weights.into_iter().map(|(e, w)| (index.at(e), by * w)).collect();
+        rest_known.then_some(Like { family, term, node: atom.node, affine, members })
     }
 
     fn is_concave(&mut self, atom: &Atom) -> bool {
@@ -143,14 +168,14 @@ impl<'s> Reader<'s> {
         let [k] = varying[..] else {
             return self.same_direction(row, args, dims, weights, &varying);
         };
-        let inner = self.univariate(args[k])?;
+        let inner = self.univariates.of(args[k])?;
         let at = index(k);
         let numbers = Numbers::new(self.structure, args, dims);
         let facts = row.facts.as_ref()?;
         let mut rows = Vec::with_capacity(weights.len());
         for &(e, w) in weights {
             let from = at.at(e);
-            let jet = (facts.jet)(&numbers.with(e, k, inner.jets[from].value), k)?.after(inner.jets[from]);
+            let jet = compose(facts, &numbers, (e, k), &inner.elements[from])?;
             rows.push((inner.rows[from] as usize, jet.curvature.scale(-w)));
         }
         Some(vec![(inner.affine.clone(), rows)])
@@ -176,7 +201,7 @@ impl<'s> Reader<'s> {
         }
         let numbers = Numbers::new(self.structure, args, dims);
         let bound = |&(e, w): &(usize, f64)| {
-            let mut at = numbers.with(e, i, Interval::REAL);
+            let mut at = numbers.with(e, i, Interval::REAL)?;
             at[j] = Interval::ZERO;
             Some((facts.jet)(&at, i)?.curvature.scale(-w))
         };
@@ -195,7 +220,7 @@ impl<'s> Reader<'s> {
         if *row != scalar::MUL || varying.len() != 2 {
             return None;
         }
-        let (a, b) = (self.univariate(args[0])?, self.univariate(args[1])?);
+        let (a, b) = (self.univariates.of(args[0])?, self.univariates.of(args[1])?);
         let graph = self.structure.graph();
         let index = |k: usize| Broadcast::between(&graph.node(args[k]).dims, dims);
         let (at_a, at_b) = (index(0), index(1));
@@ -208,7 +233,7 @@ impl<'s> Reader<'s> {
             if !same {
                 return None;
             }
-            rows.push((from_a, a.jets[i].times(b.jets[j]).curvature.scale(-w)));
+            rows.push((from_a, a.elements[i].jet.times(b.elements[j].jet).curvature.scale(-w)));
         }
         Some(vec![(a.affine.clone(), rows)])
     }
@@ -260,76 +285,6 @@ impl<'s> Reader<'s> {
         let right = b.gather(pairs.len(), |e| pairs[e].1);
         Some(products(&left, &right, pairs.iter().map(|p| p.2)))
     }
-
-    /// The elements of a node as functions of one number each, if they are.
-    fn univariate(&mut self, id: NodeId) -> Option<Arc<Univariate>> {
-        if let Some(known) = self.univariates.get(&id) {
-            return known.clone();
-        }
-        let found = self.find_univariate(id).map(Arc::new);
-        self.univariates.insert(id, found.clone());
-        found
-    }
-
-    fn find_univariate(&mut self, id: NodeId) -> Option<Univariate> {
-        if let Some(affine) = self.structure.affine(id) {
-            let jets = vec![Jet::identity(Interval::REAL); affine.len()];
-            return Some(Univariate {
-                affine: affine.clone(),
-                rows: (0..affine.len() as u32).collect(),
-                jets,
-            });
-        }
-        let form = self.structure.form(id)?.clone();
-        let mut out: Option<Univariate> = None;
-        for e in 0..form.len() {
-            // One element of something that is not affine, scaled and shifted.
-            let ([variable], [by]) = form.row(e) else { return None };
-            let (owner, element) = self.structure.owner(*variable)?;
-            let inner = if owner == id { self.map_univariate(id) } else { self.univariate(owner) }?;
-            let jet = inner.jets[element];
-            let jet = Jet::new(
-                jet.value.scale(*by) + Interval::point(form.constant[e]),
-                jet.slope.scale(*by),
-                jet.curvature.scale(*by),
-            );
-            let all = out.get_or_insert_with(|| Univariate {
-                affine: inner.affine.clone(),
-                rows: Vec::new(),
-                jets: Vec::new(),
-            });
-            if !Arc::ptr_eq(&all.affine, &inner.affine) {
-                return None;
-            }
-            all.rows.push(inner.rows[element]);
-            all.jets.push(jet);
-            if owner == id {
-                // All its elements are its own variables, in order.
-                return Arc::try_unwrap(inner).ok();
-            }
-        }
-        out
-    }
-
-    /// An elementwise function of what is univariate.
-    fn map_univariate(&mut self, id: NodeId) -> Option<Arc<Univariate>> {
-        let graph = self.structure.graph();
-        let node = graph.node(id);
-        let Op::Map(row) = &node.op else { return None };
-        let facts = row.facts.as_ref()?;
-        let mut varying = (0..node.args.len()).filter(|&k| graph.node(node.args[k]).constant().is_none());
-        let (k, None) = (varying.next()?, varying.next()) else { return None };
-        let inner = self.univariate(node.args[k])?;
-        let at = Broadcast::between(&graph.node(node.args[k]).dims, &node.dims);
-        let numbers = Numbers::new(self.structure, &node.args, &node.dims);
-        let (mut rows, mut jets) = (Vec::new(), Vec::new());
-        for e in 0..node.len() {
-            let from = at.at(e);
-            jets.push((facts.jet)(&numbers.with(e, k, inner.jets[from].value), k)?.after(inner.jets[from]));
-            rows.push(inner.rows[from]);
-        }
-        Some(Arc::new(Univariate { affine: inner.affine.clone(), rows, jets }))
-    }
 }
 
 /// a b = ¼(a + b)² - ¼(a - b)², so that w a b adds -w/2 along a + b and w/2 along a - b to minus the Hessian.
@@ -362,16 +317,15 @@ impl<'s> Numbers<'s> {
         Self { args: args.iter().map(read).collect() }
     }
 
-    /// The arguments that meet element `e`, with `range` for argument `k`; every number for others that vary.
-    pub(super) fn with(&self, e: usize, k: usize, range: Interval) -> Vec<Interval> {
-        let mut out: Vec<Interval> = self
-            .args
-            .iter()
-            .map(|arg| {
-                arg.as_ref().map_or(Interval::REAL, |(values, index)| Interval::point(values[index.at(e)]))
-            })
-            .collect();
+    /// The arguments that meet element `e`, with `range` for argument `k`, every number for others that vary; None where
+    /// a constant is not finite, of which facts need not know.
+    pub(super) fn with(&self, e: usize, k: usize, range: Interval) -> Option<Vec<Interval>> {
+        let one = |arg: &Option<(&[f64], Broadcast)>| match arg {
+            None => Some(Interval::REAL),
+            Some((values, index)) => Some(values[index.at(e)]).filter(|x| x.is_finite()).map(Interval::point),
+        };
+        let mut out: Vec<Interval> = self.args.iter().map(one).collect::<Option<_>>()?;
         out[k] = range;
-        out
+        Some(out)
     }
 }

@@ -71,6 +71,9 @@ impl<'s> Shapes<'s> {
     fn find(&mut self, id: NodeId) -> Option<Shape> {
         let node = self.structure.graph().node(id);
         if let Some(values) = node.constant() {
+            if values.iter().any(|v| !v.is_finite()) {
+                return None;
+            }
             let range = values.iter().map(|&v| Interval::point(v)).reduce(Interval::hull)?;
             return Some(Shape { range, curvature: Curvature::Affine });
         }
@@ -109,7 +112,7 @@ impl<'s> Shapes<'s> {
                 let graph = self.structure.graph();
                 let (args, weight) = node.args.split_at(node.args.len() - usize::from(*weighted));
                 let signed = weight.first().and_then(|&w| graph.node(w).constant());
-                if signed.is_some_and(|w| w.iter().any(|&w| w < 0.0)) {
+                if signed.is_some_and(|w| w.iter().any(|&w| !(w >= 0.0 && w.is_finite()))) {
                     return None;
                 }
                 let dims = common_dims(node.args.iter().map(|&a| graph.node(a).dims.as_slice()));
@@ -139,9 +142,8 @@ impl<'s> Shapes<'s> {
         let varying: Vec<usize> =
             (0..args.len()).filter(|&k| graph.node(args[k]).constant().is_none()).collect();
         if *row == scalar::LOG_ADD_EXP || *row == scalar::FMAX {
-            let convex = varying
-                .iter()
-                .all(|&k| matches!(self.of(args[k]).curvature, Curvature::Affine | Curvature::Convex));
+            let convex =
+                args.iter().all(|&a| matches!(self.of(a).curvature, Curvature::Affine | Curvature::Convex));
             return convex.then_some(Shape { range: Interval::REAL, curvature: Curvature::Convex });
         }
         let [k] = varying[..] else { return None };
@@ -156,7 +158,7 @@ impl<'s> Shapes<'s> {
         let count = if same { 1 } else { dims.iter().product() };
         let mut all: Option<Shape> = None;
         for e in 0..count {
-            let jet = (facts.jet)(&numbers.with(e, k, inner.range), k)?;
+            let jet = (facts.jet)(&numbers.with(e, k, inner.range)?, k)?;
             let rises = jet.slope.is_nonnegative();
             let falls = jet.slope.is_nonpositive();
             let bends = |inward: Curvature, outward: Curvature| {

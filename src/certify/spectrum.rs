@@ -36,6 +36,8 @@ pub(super) struct Matrix {
     entries: Entries,
     /// Bound on the error of any eigenvalue from rounding in the sums.
     rounding: f64,
+    /// Whether no entry is a sum of several numbers, as far as that is known: there are no more rows than coordinates.
+    single: bool,
 }
 
 enum Entries {
@@ -46,16 +48,16 @@ enum Entries {
 }
 
 /// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as zero.
-pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End) -> Option<Matrix> {
+pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) -> Option<Matrix> {
     let weight = |theta: Interval| Some(end.of(theta)).filter(|t| t.is_finite() && *t != 0.0);
     let dense = d <= DENSE;
     let mut sparse: HashMap<(u32, u32), f64> = HashMap::new();
     let mut full = vec![0.0; if dense { d * d } else { 0 }];
-    let (mut count, mut size) = (0usize, 0.0_f64);
+    let mut count = 0usize;
     for ridge in ridges {
         count += ridge.rows.len();
         if let (true, Some((columns, values))) = (dense, ridge.affine.shared()) {
-            add_design(&mut full, d, columns, values, ridge, end);
+            grams.add(&mut full, d, (columns, values), ridge, end);
             continue;
         }
         for &(r, theta) in &ridge.rows {
@@ -78,27 +80,66 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End) -> Option<Matrix> {
     }
     for i in 0..if dense { d } else { 0 } {
         (0..i).for_each(|j| full[j * d + i] = full[i * d + j]);
-        size = size.max((0..d).map(|j| full[i * d + j].abs()).sum());
     }
-    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, sparse, &mut size) };
-    let rounding = (count.min(1 << 20) as f64 + 8.0 * d as f64) * f64::EPSILON * size;
-    Some(Matrix { d, entries, rounding })
+    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, sparse) };
+    // Each entry is a sum of at most `count` rounded products of three numbers.
+    let rounding = (count as f64 + 4.0) * f64::EPSILON * size(d, ridges, end);
+    let single = single(d, ridges, end);
+    rounding.is_finite().then_some(Matrix { d, entries, rounding, single })
 }
 
-fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>, size: &mut f64) -> Entries {
+/// The largest row sum of Σ |θ| |a| |a|ᵀ, which no eigenvalue of Σ θ a aᵀ exceeds in size.
+pub(super) fn size(d: usize, ridges: &[&Ridges], end: End) -> f64 {
+    let mut sums = vec![0.0; d];
+    for ridge in ridges {
+        for &(r, theta) in &ridge.rows {
+            let t = end.of(theta).abs();
+            if !t.is_finite() || t == 0.0 {
+                continue;
+            }
+            let (columns, values) = ridge.affine.row(r);
+            let length: f64 = values.iter().map(|v| v.abs()).sum();
+            columns.iter().zip(values).for_each(|(&c, v)| sums[c as usize] += t * v.abs() * length);
+        }
+    }
+    sums.into_iter().fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m })
+}
+
+/// Whether every coordinate occurs in one row at most.
+fn single(d: usize, ridges: &[&Ridges], end: End) -> bool {
+    let mut seen = vec![false; d];
+    let rows = ridges.iter().flat_map(|ridge| ridge.rows.iter().map(move |row| (ridge, row)));
+    for (ridge, &(r, _)) in rows.filter(|(_, (_, theta))| end.of(*theta) != 0.0) {
+        let (columns, values) = ridge.affine.row(r);
+        for (&c, _) in columns.iter().zip(values).filter(|(_, v)| **v != 0.0) {
+            if std::mem::replace(&mut seen[c as usize], true) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// A lower bound on the eigenvalues where no θ is negative and the matrix is too large to hold: that of the part made of
+/// single coordinates.
+pub(super) fn separate_least(d: usize, ridges: &[&Ridges]) -> f64 {
+    let mut diagonal = vec![0.0; d];
+    for ridge in ridges {
+        for &(r, theta) in &ridge.rows {
+            if let ([c], [v]) = ridge.affine.row(r) {
+                diagonal[*c as usize] += theta.lo * v * v;
+            }
+        }
+    }
+    diagonal.into_iter().fold(f64::INFINITY, f64::min) * (1.0 - 1e-12)
+}
+
+fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>) -> Entries {
     (0..d as u32).for_each(|i| {
         sparse.entry((i, i)).or_default();
     });
     let mut all: Vec<((u32, u32), f64)> = sparse.into_iter().collect();
     all.sort_unstable_by_key(|(place, _)| *place);
-    let mut sums = vec![0.0; d];
-    for &((i, j), v) in &all {
-        sums[i as usize] += v.abs();
-        if i != j {
-            sums[j as usize] += v.abs();
-        }
-    }
-    *size = sums.into_iter().fold(0.0, f64::max);
     let (pairs, values): (Vec<_>, Vec<_>) = all.into_iter().unzip();
     if values.len() > d * d / 8 && d <= MOST_DENSE {
         let mut full = vec![0.0; d * d];
@@ -111,8 +152,45 @@ fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>, size: &mut f64
     Entries::Sparse(pairs, values)
 }
 
-/// Adds Aᵀ Θ A for rows of a design matrix [_, k], to the lower triangle.
-fn add_design(full: &mut [f64], d: usize, columns: &[u32], values: &[f64], ridge: &Ridges, end: End) {
+/// Products Aᵀ Θ A of design matrices, kept because both ends of the bounds are often multiples of one another.
+#[derive(Default)]
+pub(super) struct Grams(HashMap<*const Ridges, Vec<f64>>);
+
+impl Grams {
+    /// Adds Aᵀ Θ A for rows of a design matrix [_, k], to the lower triangle.
+    fn add(&mut self, full: &mut [f64], d: usize, design: (&[u32], &[f64]), ridge: &Ridges, end: End) {
+        let (columns, k) = (design.0, design.0.len());
+        let own;
+        let (by, gram) = match ratio(ridge) {
+            Some(_) if end == End::Least && ridge.rows.iter().all(|(_, theta)| theta.lo == 0.0) => return,
+            Some(ratio) => {
+                let kept = self.0.entry(std::ptr::from_ref(ridge));
+                let gram = kept.or_insert_with(|| gram(design, ridge, End::Most));
+                (if end == End::Most { 1.0 } else { ratio }, &*gram)
+            }
+            None => {
+                own = gram(design, ridge, end);
+                (1.0, &own)
+            }
+        };
+        for (i, &a) in columns.iter().enumerate() {
+            for (j, &b) in columns[..=i].iter().enumerate() {
+                full[a as usize * d + b as usize] += by * gram[i * k + j];
+            }
+        }
+    }
+}
+
+/// The number by which every upper bound must be multiplied to give the lower one, if there is one.
+fn ratio(ridge: &Ridges) -> Option<f64> {
+    let (_, first) = ridge.rows.iter().find(|(_, theta)| theta.hi != 0.0)?;
+    let ratio = first.lo / first.hi;
+    let holds = |theta: Interval| theta.hi.is_finite() && theta.lo == ratio * theta.hi;
+    (ratio.is_finite() && ridge.rows.iter().all(|(_, theta)| holds(*theta))).then_some(ratio)
+}
+
+/// Aᵀ Θ A [k, k].
+fn gram((columns, values): (&[u32], &[f64]), ridge: &Ridges, end: End) -> Vec<f64> {
     let k = columns.len();
     let mut gram = vec![0.0; k * k];
     let (mut plain, mut scaled) = (Vec::new(), Vec::new());
@@ -131,11 +209,7 @@ fn add_design(full: &mut [f64], d: usize, columns: &[u32], values: &[f64], ridge
         let depth = plain.len() / k.max(1);
         add_transposed_product(1.0, &plain, &scaled, [k, depth, k], &mut gram);
     }
-    for (i, &a) in columns.iter().enumerate() {
-        for (j, &b) in columns[..=i].iter().enumerate() {
-            full[a as usize * d + b as usize] += gram[i * k + j];
-        }
-    }
+    gram
 }
 
 impl Matrix {
@@ -151,30 +225,35 @@ impl Matrix {
         }
     }
 
-    /// A number that no eigenvalue is below, as large as rounding allows.
-    pub(super) fn least(&self) -> f64 {
+    /// A number that no eigenvalue is below, as large as can be vouched for.
+    pub(super) fn least(&self) -> Option<f64> {
         if let Some(diagonal) = self.diagonal() {
-            return diagonal.into_iter().fold(f64::INFINITY, f64::min);
+            let least = diagonal.into_iter().fold(f64::INFINITY, f64::min);
+            return Some(least - self.diagonal_rounding()).filter(|x| x.is_finite());
         }
-        match &self.entries {
-            Entries::Dense(a) => {
-                symmetric_eigen(a, self.d).map_or(f64::NEG_INFINITY, |e| e.values[0] - self.rounding)
-            }
-            Entries::Sparse(pairs, values) => -sparse_most(self.d, pairs, values, -1.0) - self.rounding,
-        }
+        let below = match &self.entries {
+            Entries::Dense(a) => dense_least(a, self.d)?,
+            Entries::Sparse(pairs, values) => -sparse_most(self.d, pairs, values, -1.0),
+        };
+        Some(below - self.rounding).filter(|x| x.is_finite())
     }
 
-    /// A number that no eigenvalue is above, as small as rounding allows.
-    pub(super) fn most(&self) -> f64 {
+    /// A number that no eigenvalue is above, as small as can be vouched for.
+    pub(super) fn most(&self) -> Option<f64> {
         if let Some(diagonal) = self.diagonal() {
-            return diagonal.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let most = diagonal.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            return Some(most + self.diagonal_rounding()).filter(|x| x.is_finite());
         }
-        match &self.entries {
-            Entries::Dense(a) => {
-                symmetric_eigen(a, self.d).map_or(f64::INFINITY, |e| e.values[self.d - 1] + self.rounding)
-            }
-            Entries::Sparse(pairs, values) => sparse_most(self.d, pairs, values, 1.0) + self.rounding,
-        }
+        let above = match &self.entries {
+            Entries::Dense(a) => -dense_least(&a.iter().map(|x| -x).collect::<Vec<_>>(), self.d)?,
+            Entries::Sparse(pairs, values) => sparse_most(self.d, pairs, values, 1.0),
+        };
+        Some(above + self.rounding).filter(|x| x.is_finite())
+    }
+
+    /// A sum of one number is not rounded.
+    fn diagonal_rounding(&self) -> f64 {
+        if self.single { 0.0 } else { self.rounding }
     }
 
     /// The unit vector of the largest eigenvalue (of the smallest, for `End::Least`); None where the matrix is sparse.
@@ -218,11 +297,9 @@ impl Matrix {
         all.sort_unstable_by_key(|(place, _)| *place);
         let pairs: Vec<(u32, u32)> = all.iter().map(|(place, _)| *place).collect();
         let pattern = Pattern::new(self.d, &pairs);
-        let slack = self.rounding + other.rounding;
         let holds = |mu: f64| {
-            let values: Vec<f64> =
-                all.iter().map(|((i, j), (a, b))| a - mu * b - if i == j { slack } else { 0.0 }).collect();
-            pattern.is_positive_definite(&values)
+            let values: Vec<f64> = all.iter().map(|(_, (a, b))| a - mu * b).collect();
+            sparse_semidefinite(&pattern, &pairs, values, self.rounding + mu * other.rounding)
         };
         let (mut low, mut high) = (0.0, 1.0);
         if holds(1.0) {
@@ -232,23 +309,61 @@ impl Matrix {
             let mid = 0.5 * (low + high);
             if holds(mid) { low = mid } else { high = mid }
         }
-        Some(low)
+        (low > 0.0 || holds(0.0)).then_some(low)
     }
 }
 
-/// The smallest eigenvalue of B^(-1/2) A B^(-1/2).
+/// A number that no eigenvalue of a symmetric matrix is below: close to the one that the eigenvalue routine gives, and
+/// vouched for by a Cholesky factorisation.
+fn dense_least(a: &[f64], d: usize) -> Option<f64> {
+    let found = symmetric_eigen(a, d)?.values;
+    let scale = found[0].abs().max(found[d - 1].abs());
+    back_off(found[0], scale, |shift| {
+        let mut shifted = a.to_vec();
+        (0..d).for_each(|i| shifted[i * d + i] -= shift);
+        is_positive_semidefinite(shifted, d)
+    })
+}
+
+/// Whether a symmetric matrix is positive semi-definite, for certain: Cholesky's factorisation of A - c I succeeds in
+/// floating point with c above γ_{d+1} tr A (Rump, 2006), so that A itself has no negative eigenvalue.
+fn is_positive_semidefinite(mut a: Vec<f64>, d: usize) -> bool {
+    let trace: f64 = (0..d).map(|i| a[i * d + i].abs()).sum();
+    let slack = (d as f64 + 4.0) * f64::EPSILON * trace;
+    (0..d).for_each(|i| a[i * d + i] -= slack);
+    trace.is_finite() && cholesky(&mut a, d).is_ok()
+}
+
+/// The first of numbers ever further below `start`, in units of `scale`, for which the claim holds.
+fn back_off(start: f64, scale: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
+    let mut step = f64::EPSILON * scale;
+    while step <= scale {
+        if holds(start - step) {
+            return Some(start - step);
+        }
+        step *= 4.0;
+    }
+    None
+}
+
+/// The smallest eigenvalue of B^(-1/2) A B^(-1/2), as far as it can be vouched for: A - μ B is positive semi-definite.
 fn dense_relative(a: &[f64], b: &[f64], d: usize, error_a: f64, error_b: f64) -> Option<f64> {
+    if a == b {
+        return Some(1.0);
+    }
     let mut l = b.to_vec();
     cholesky(&mut l, d).ok()?;
-    let least = (0..d).map(|i| l[i * d + i]).fold(f64::INFINITY, f64::min);
     let mut x = a.to_vec();
     solve_lower_many(&l, &mut x, [d, d]);
     let mut t: Vec<f64> = (0..d * d).map(|p| x[(p % d) * d + p / d]).collect();
     solve_lower_many(&l, &mut t, [d, d]);
-    let eigen = symmetric_eigen(&t, d)?;
-    let error = (error_a + error_b) / (least * least);
-    let same = a == b;
-    Some(if same { 1.0 } else { (eigen.values[0] - error).min(1.0) })
+    let found = symmetric_eigen(&t, d)?.values[0].min(1.0);
+    let scale = found.abs().max(1e-3);
+    back_off(found, scale, |mu| {
+        let slack = error_a + mu.abs() * error_b;
+        let at = |p: usize| a[p] - mu * b[p] - if p / d == p % d { slack } else { 0.0 };
+        is_positive_semidefinite((0..d * d).map(at).collect(), d)
+    })
 }
 
 /// An upper bound on the largest eigenvalue of `sign · H`, by halving: σ is one if σ I - sign · H is positive definite.
@@ -266,16 +381,29 @@ fn sparse_most(d: usize, pairs: &[(u32, u32)], values: &[f64], sign: f64) -> f64
     let top = |f: &dyn Fn(usize) -> f64| (0..d).map(f).fold(f64::NEG_INFINITY, f64::max);
     let (mut low, mut high) = (top(&|i| centre[i]), top(&|i| centre[i] + radius[i]));
     let pattern = Pattern::new(d, pairs);
-    let mut shifted = vec![0.0; values.len()];
-    let holds = |sigma: f64, shifted: &mut [f64]| {
-        for (s, (&(i, j), &v)) in shifted.iter_mut().zip(pairs.iter().zip(values)) {
-            *s = if i == j { sigma } else { 0.0 } - sign * v;
-        }
-        pattern.is_positive_definite(shifted)
+    let holds = |sigma: f64| {
+        let shift = |(i, j): (u32, u32)| if i == j { sigma } else { 0.0 };
+        let shifted = pairs.iter().zip(values).map(|(&pair, &v)| shift(pair) - sign * v).collect();
+        sparse_semidefinite(&pattern, pairs, shifted, 0.0)
     };
     for _ in 0..HALVINGS {
         let mid = 0.5 * (low + high);
-        if holds(mid, &mut shifted) { high = mid } else { low = mid }
+        if holds(mid) { high = mid } else { low = mid }
     }
     high
+}
+
+/// As [`is_positive_semidefinite`], for a sparse matrix that may be off by `error`.
+fn sparse_semidefinite(pattern: &Pattern, pairs: &[(u32, u32)], mut values: Vec<f64>, error: f64) -> bool {
+    let diagonal = |(i, j): (u32, u32)| i == j;
+    let (mut trace, mut d) = (0.0, 0.0);
+    for (_, v) in pairs.iter().zip(&values).filter(|(pair, _)| diagonal(**pair)) {
+        trace += v.abs();
+        d += 1.0;
+    }
+    let slack = error + (d + 4.0) * f64::EPSILON * trace;
+    for (_, v) in pairs.iter().zip(&mut values).filter(|(pair, _)| diagonal(**pair)) {
+        *v -= slack;
+    }
+    trace.is_finite() && pattern.is_positive_definite(&values)
 }

@@ -64,6 +64,13 @@ pub(super) struct GradArgs {
     pub(super) json: bool,
 }
 
+/// What a fit can fall back on.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Fallback {
+    /// The no-U-turn sampler, four chains
+    Nuts,
+}
+
 #[derive(Args)]
 pub(super) struct BenchArgs {
     #[command(flatten)]
@@ -107,6 +114,15 @@ pub(super) struct FitArgs {
     /// The average of the iterates
     #[arg(long)]
     pub(super) average: Option<String>,
+    /// What to do where k-hat says that the fit cannot be relied on
+    #[arg(long, value_enum)]
+    pub(super) fallback: Option<Fallback>,
+    /// Run exactly the plan that the theorems license, and print the bound that holds for this run
+    #[arg(long, conflicts_with_all = ["method", "factor", "estimator", "step", "batch", "average"])]
+    pub(super) certified: bool,
+    /// With --certified: the error to be certain of
+    #[arg(long, default_value_t = 0.01, requires = "certified")]
+    pub(super) epsilon: f64,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
@@ -180,6 +196,8 @@ pub(super) enum Stage {
     Graph,
     /// The schedule
     Plan,
+    /// What is certified, node by node
+    Certificate,
 }
 
 #[derive(Args)]

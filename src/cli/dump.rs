@@ -38,6 +38,10 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         Stage::Graph if args.dot => print!("{}", crate::graph::dot(&lowered.graph, &roots)),
         Stage::Graph => print!("{}", crate::graph::text(&lowered.graph, &roots)),
         Stage::Plan => print!("{}", crate::plan::dump(target.plan())),
+        Stage::Certificate => {
+            let certificate = crate::certify::certify(lowered);
+            print!("{}", crate::report::certificate::dump(&source.text, &certificate));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

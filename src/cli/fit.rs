@@ -2,8 +2,10 @@
 
 use super::args::FitArgs;
 use super::{Failure, Outcome, grad, interrupt, load};
-use crate::infer::{self, Fit, Options};
-use crate::report;
+use crate::certify::{Certificate, certify};
+use crate::infer::certified::promise;
+use crate::infer::{self, Fit, Gaussian, Options};
+use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::Diagnostic;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
@@ -21,13 +23,23 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
-    let fit = match &args.method {
-        Some(method) => named(target, &loaded.source, method, args)?,
-        None => by_itself(&loaded, args)?,
+    let certificate = certify(target.lowered());
+    let (fit, run) = match &args.method {
+        Some(method) => (named(target, &loaded.source, method, args)?, None),
+        None if args.certified => {
+            let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
+            (fit, Some(run))
+        }
+        None => (by_itself(&loaded, args)?, None),
     };
+    let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
-    let path = args.method.as_deref().unwrap_or(fit.path.name());
-    let json = report::json(&fit, path, exit);
+    let path = match &args.method {
+        Some(method) => method.as_str(),
+        None if args.certified => "certified",
+        None => fit.path.name(),
+    };
+    let json = report::json(&fit, path, exit, &vouched);
     if let Some(path) = &args.out {
         let text = if is_csv(path) { report::csv(&fit) } else { format!("{json:#}\n") };
         std::fs::write(path, text)
@@ -36,9 +48,23 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     if args.json {
         println!("{json}");
     } else {
-        print!("{}", report::text(&fit, path));
+        print!("{}", report::text(&fit, path, &vouched));
     }
     Ok(ExitCode::from(exit))
+}
+
+/// What the certificate says about this fit.
+fn vouch(
+    target: &ModelTarget,
+    certificate: &Certificate,
+    fit: &Fit,
+    run: Option<CertifiedRun>,
+    seed: u64,
+) -> Vouched {
+    let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
+    let work = target.lowered().graph.iter().map(|(_, node)| node.len()).sum();
+    let promise = fit.as_declared.then(|| promise(target, certificate, &q, work, seed)).flatten();
+    Vouched { tier: certificate.tier, promise, run }
 }
 
 fn is_csv(path: &Path) -> bool {
@@ -47,7 +73,7 @@ fn is_csv(path: &Path) -> bool {
 
 fn options(args: &FitArgs) -> Options {
     let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
-    Options { seed: args.seed, keep, ..Options::default() }
+    Options { seed: args.seed, keep, fallback: args.fallback.is_some(), ..Options::default() }
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
@@ -149,17 +175,17 @@ fn inseparable(why: &vi::NotSeparable) -> Diagnostic {
 }
 
 /// Progress on stderr, where that is a terminal.
-struct Bar {
+pub(super) struct Bar {
     shown: Option<Instant>,
     quiet: bool,
 }
 
 impl Bar {
-    fn new(quiet: bool) -> Self {
+    pub(super) fn new(quiet: bool) -> Self {
         Self { shown: None, quiet: quiet || !std::io::stderr().is_terminal() }
     }
 
-    fn show(&mut self, text: &str) {
+    pub(super) fn show(&mut self, text: &str) {
         if self.quiet || self.shown.is_some_and(|t| t.elapsed().as_millis() < 100) {
             return;
         }

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod certified;
 mod certify;
 mod check;
 mod dump;

@@ -1,8 +1,10 @@
 //! The Bernoulli distribution, by probability.
 
 use super::draw;
-use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
-use crate::ops::scalar::scalar_row;
+use super::row::{ArgSpec, Density, Distribution, Domain, Link, Part, Probe, Sampler, Support};
+use super::{bernoulli_logit, bernoulli_probit};
+use crate::facts::known;
+use crate::ops::scalar::{Facts, INV_LOGIT, PHI, scalar_row};
 
 scalar_row! {
     JOINT = "bernoulli"(x, theta), "log theta where x is 1, log(1 - theta) where it is 0";
@@ -11,7 +13,17 @@ scalar_row! {
         if need[0] { theta.ln() - (-theta).log1p() } else { T::zero() },
         x.if_equal(T::zero(), theta.shift(-1.0), theta).recip()
     ];
-    probes [&[0.0, 0.3], &[1.0, 1e-9], &[0.0, 1e-9]]
+    probes [&[0.0, 0.3], &[1.0, 1e-9], &[0.0, 1e-9]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 {
+            known::log1m(a[1])
+        } else if k == 1 && c[0] == 1.0 {
+            known::log(a[1])
+        } else {
+            None
+        }
+    })
 }
 
 scalar_row! {
@@ -21,7 +33,11 @@ scalar_row! {
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (theta.shift(-1.0)).recip()), T::zero())
     ];
-    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]]
+    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 { known::log1m(a[1]) } else { None }
+    })
 }
 
 scalar_row! {
@@ -31,7 +47,11 @@ scalar_row! {
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), theta.recip()), T::zero())
     ];
-    probes [&[0.0, 0.3], &[-1.0, 0.2]]
+    probes [&[0.0, 0.3], &[-1.0, 0.2]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 { known::log(a[1]) } else { None }
+    })
 }
 
 /// The row.
@@ -50,6 +70,10 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| f64::from(u8::from(p > (1.0 - a[0]) * (1.0 + 1e-13)))),
     sample: Sampler::Number(|rng, a| f64::from(u8::from(draw::uniform(rng) < a[0]))),
     noncentered: None,
+    links: &[
+        Link { arg: 0, of: &INV_LOGIT, to: &bernoulli_logit::ROW },
+        Link { arg: 0, of: &PHI, to: &bernoulli_probit::LINKED },
+    ],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[0.3]] },

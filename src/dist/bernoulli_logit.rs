@@ -2,7 +2,7 @@
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
-use crate::facts::{Interval, Jet};
+use crate::facts::known;
 use crate::num::special::inv_logit;
 use crate::ops::scalar::{Facts, scalar_row};
 
@@ -11,15 +11,26 @@ scalar_row! {
     value -((alpha - (x * alpha).scale(2.0)).log1p_exp());
     slopes(_y) {
         let sign = x.scale(2.0).shift(-1.0);
-        let miss = (alpha - (x * alpha).scale(2.0)).inv_logit();
+        let miss = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope().1;
         [(alpha * miss).scale(2.0), sign * miss]
     };
+    both(at, need) {
+        let [x, alpha] = at;
+        let (minus_value, miss) = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope();
+        let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
+        (-minus_value, [in_x, x.scale(2.0).shift(-1.0) * miss])
+    };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
-    // For x in {0, 1}: minus the variance p(1 - p) of the outcome, at most 1/4.
+    // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the outcome.
     facts Facts::of(|a, k| {
-        let known = k == 1 && (a[0] == Interval::point(0.0) || a[0] == Interval::point(1.0));
-        let slope = if a[0].lo == 0.0 { Interval::new(-1.0, 0.0) } else { Interval::new(0.0, 1.0) };
-        known.then(|| Jet::new(Interval::NONPOSITIVE, slope, Interval::new(-0.25, 0.0)))
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 {
+            known::log1m_inv_logit(a[1])
+        } else if k == 1 && c[0] == 1.0 {
+            known::log_inv_logit(a[1])
+        } else {
+            None
+        }
     })
 }
 
@@ -30,7 +41,11 @@ scalar_row! {
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), -alpha.inv_logit()), T::zero())
     ];
-    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]]
+    probes [&[0.0, 0.3], &[1.0, 0.9], &[-1.0, 0.2]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 { known::log1m_inv_logit(a[1]) } else { None }
+    })
 }
 
 scalar_row! {
@@ -40,7 +55,11 @@ scalar_row! {
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (-alpha).inv_logit()), T::zero())
     ];
-    probes [&[0.0, 0.3], &[-1.0, 0.2]]
+    probes [&[0.0, 0.3], &[-1.0, 0.2]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && c[0] == 0.0 { known::log_inv_logit(a[1]) } else { None }
+    })
 }
 
 /// The row.
@@ -59,6 +78,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| f64::from(u8::from(p > inv_logit(-a[0]) * (1.0 + 1e-13)))),
     sample: Sampler::Number(|rng, a| f64::from(u8::from(draw::uniform(rng) < inv_logit(a[0])))),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[40.0]] },

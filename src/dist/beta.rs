@@ -2,9 +2,11 @@
 
 use super::gamma;
 use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
+use crate::facts::{Interval, known};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Beta, Distribution as _};
 
@@ -16,7 +18,8 @@ scalar_row! {
         let one = |shape: T, need: bool| if need { both - shape.digamma() } else { T::zero() };
         [one(alpha, need[0]), one(beta, need[1])]
     };
-    probes [&[0.5, 2.0], &[30.0, 0.1], &[200.0, 300.0]]
+    probes [&[0.5, 2.0], &[30.0, 0.1], &[200.0, 300.0]];
+    facts Facts::of(|a, k| { let c: [f64; 2] = known::fixed(a, k)?; Some(-known::lbeta(a[k], c[1 - k])?) })
 }
 
 scalar_row! {
@@ -27,7 +30,8 @@ scalar_row! {
         if need[1] { log_beta_inc_da::<0, T>(alpha, beta, x) } else { T::zero() },
         if need[2] { log_beta_inc_db::<0, T>(alpha, beta, x) } else { T::zero() }
     ];
-    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.5, 40.0, 20.0]]
+    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.5, 40.0, 20.0]];
+    facts Facts::of(|a, k| if log_concave(a, k) { Some(jets::concave_probability(true)) } else { None })
 }
 
 scalar_row! {
@@ -38,12 +42,20 @@ scalar_row! {
         if need[1] { log_beta_inc_da::<1, T>(alpha, beta, x) } else { T::zero() },
         if need[2] { log_beta_inc_db::<1, T>(alpha, beta, x) } else { T::zero() }
     ];
-    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.8, 40.0, 20.0]]
+    probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.8, 40.0, 20.0]];
+    facts Facts::of(|a, k| if log_concave(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 
 /// A draw, which `beta_proportion` uses too.
 pub(super) fn draw(rng: &mut ChaCha8Rng, alpha: f64, beta: f64) -> f64 {
     Beta::new(alpha, beta).map_or(f64::NAN, |b| b.sample(rng))
+}
+
+/// Whether argument k is x, within the support, and both shapes are at least 1: the density is then log-concave, and so are
+/// both tails.
+fn log_concave(a: &[Interval], k: usize) -> bool {
+    let shapes = |[_, alpha, beta]: [f64; 3]| alpha >= 1.0 && beta >= 1.0;
+    k == 0 && a[0].is_nonnegative() && a[0].hi <= 1.0 && known::fixed(a, k).is_some_and(shapes)
 }
 
 /// The row.
@@ -65,6 +77,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| sf::inv_beta_inc(a[0], a[1], p)),
     sample: Sampler::Number(|rng, a| draw(rng, a[0], a[1])),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e-4], args: &[&[0.5], &[2.0]] },

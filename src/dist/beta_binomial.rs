@@ -120,6 +120,7 @@ pub static ROW: Distribution = Distribution {
         draw::binomial(rng, a[0], p[0])
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[5.0], &[0.3], &[0.7]] },
         Probe { x: &[0.0], args: &[&[20.0], &[5.0], &[1e-3]] },

@@ -3,9 +3,10 @@
 use super::beta::draw;
 use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
 use super::row::{ArgSpec, Density, Distribution, Domain, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "beta_proportion"(log_x, log1m_x, mu, kappa), "(mu kappa - 1) log x + ((1 - mu) kappa - 1) log(1 - x)";
@@ -17,7 +18,17 @@ scalar_row! {
         let (a, b) = shapes(mu, kappa);
         [a.shift(-1.0), b.shift(-1.0), kappa * (log_x - log1m_x), mu * log_x + (T::one() - mu) * log1m_x]
     };
-    probes [&[-0.3, -1.4, 0.3, 2.0], &[-30.0, -1e-5, 0.9, 20.0]]
+    probes [&[-0.3, -1.4, 0.3, 2.0], &[-30.0, -1e-5, 0.9, 20.0]];
+    // Linear in each argument.
+    facts Facts::of(|a, k| {
+        let [lx, l1m, mu, kappa]: [f64; 4] = known::fixed(a, k)?;
+        Some(match k {
+            0 => Jet::linear(a[0], mu * kappa - 1.0, ((1.0 - mu) * kappa - 1.0) * l1m),
+            1 => Jet::linear(a[1], (1.0 - mu) * kappa - 1.0, (mu * kappa - 1.0) * lx),
+            2 => Jet::linear(a[2], kappa * (lx - l1m), (kappa - 1.0) * l1m - lx),
+            _ => Jet::linear(a[3], mu * lx + (1.0 - mu) * l1m, -lx - l1m),
+        })
+    })
 }
 
 scalar_row! {
@@ -29,7 +40,13 @@ scalar_row! {
         let in_kappa = || kappa.digamma() - mu * p - (T::one() - mu) * q;
         [kappa * (q - p), if need[1] { in_kappa() } else { T::zero() }]
     };
-    probes [&[0.5, 2.0], &[0.9, 0.1], &[0.2, 300.0]]
+    probes [&[0.5, 2.0], &[0.9, 0.1], &[0.2, 300.0]];
+    // In mu the second derivative is -kappa² (ψ′(mu kappa) + ψ′((1 - mu) kappa)).
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        let known = k == 0 && c[1] > 0.0 && a[0].is_nonnegative() && a[0].hi <= 1.0;
+        known.then_some(Jet { curvature: Interval::NONPOSITIVE, ..Jet::UNKNOWN })
+    })
 }
 
 scalar_row! {
@@ -104,6 +121,7 @@ pub static ROW: Distribution = Distribution {
         draw(rng, alpha, beta)
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[0.4], &[3.5]] },
         Probe { x: &[1e-4], args: &[&[0.2], &[2.5]] },

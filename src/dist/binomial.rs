@@ -1,11 +1,14 @@
 //! The binomial distribution, by probability.
 
+use super::binomial_logit;
 use super::count::CHOOSE;
-use super::row::{ArgSpec, Density, Distribution, Domain, End, Part, Probe, Sampler, Support};
+use super::jets;
+use super::row::{ArgSpec, Density, Distribution, Domain, End, Link, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Interval, known};
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, INV_LOGIT, scalar_row};
 
 scalar_row! {
     JOINT = "binomial"(x, n, theta), "x log theta + (n - x) log(1 - theta)";
@@ -15,21 +18,29 @@ scalar_row! {
         if need[1] { (-theta).log1p() } else { T::zero() },
         share(x, theta) - share(n - x, T::one() - theta)
     ];
-    probes [&[2.0, 5.0, 0.3], &[0.0, 5.0, 1e-9], &[5.0, 5.0, 0.2]]
+    probes [&[2.0, 5.0, 0.3], &[0.0, 5.0, 1e-9], &[5.0, 5.0, 0.2]];
+    facts Facts::of(|a, k| {
+        let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
+        let inside = k == 2 && a[2].is_nonnegative() && a[2].hi <= 1.0 && x >= 0.0 && n >= x;
+        if inside { Some(known::log(a[2])?.scaled(x) + known::log1m(a[2])?.scaled(n - x)) } else { None }
+    })
 }
 
 scalar_row! {
     LCDF = "binomial_lcdf"(x, n, theta), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [n, theta]).0;
     slopes(_y) { let [n, theta] = tails::lcdf::<Sum, T, 2>(x, [n, theta]).1; [T::zero(), n, theta] };
-    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]]
+    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]];
+    // P(X ≤ x) = P(B > theta) for B with the beta distribution of shapes x + 1 and n - x, both at least 1: log-concave.
+    facts Facts::of(|a, k| if count_below(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 
 scalar_row! {
     LCCDF = "binomial_lccdf"(x, n, theta), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [n, theta]).0;
     slopes(_y) { let [n, theta] = tails::lccdf::<Sum, T, 2>(x, [n, theta]).1; [T::zero(), n, theta] };
-    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]]
+    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]];
+    facts Facts::of(|a, k| if count_below(a, k) { Some(jets::concave_probability(true)) } else { None })
 }
 
 #[inline(always)]
@@ -68,6 +79,12 @@ impl Counts<2> for Sum {
     }
 }
 
+/// Whether argument k is the probability, and x a count below n.
+fn count_below(a: &[Interval], k: usize) -> bool {
+    let inside = |[x, n, _]: [f64; 3]| x.fract() == 0.0 && n.fract() == 0.0 && x >= 0.0 && x < n;
+    k == 2 && a[2].is_nonnegative() && a[2].hi <= 1.0 && known::fixed(a, k).is_some_and(inside)
+}
+
 /// The row.
 pub static ROW: Distribution = Distribution {
     name: "binomial",
@@ -86,6 +103,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| tails::quantile(p, a[0] * a[1], a, &LCDF, &LCCDF)),
     sample: Sampler::Number(|rng, a| draw::binomial(rng, a[0], a[1])),
     noncentered: None,
+    links: &[Link { arg: 1, of: &INV_LOGIT, to: &binomial_logit::ROW }],
     probes: &[
         Probe { x: &[2.0], args: &[&[5.0], &[0.3]] },
         Probe { x: &[0.0], args: &[&[20.0], &[1e-6]] },

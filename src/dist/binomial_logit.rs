@@ -1,32 +1,43 @@
 //! The binomial distribution, by log odds.
 
 use super::count::CHOOSE;
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Interval, known};
 use crate::num::real::Real;
 use crate::num::special::inv_logit;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "binomial_logit"(x, n, alpha), "x log p + (n - x) log(1 - p), p = inv_logit(alpha)";
     value log_joint(x, n, alpha);
     slopes(_y) [alpha, -(alpha.log1p_exp()), x * (-alpha).inv_logit() - (n - x) * alpha.inv_logit()];
-    probes [&[2.0, 5.0, 0.3], &[0.0, 5.0, -40.0], &[5.0, 5.0, 40.0], &[2.0, 5.0, 700.0]]
+    probes [&[2.0, 5.0, 0.3], &[0.0, 5.0, -40.0], &[5.0, 5.0, 40.0], &[2.0, 5.0, 700.0]];
+    facts Facts::of(|a, k| {
+        let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
+        let inside = k == 2 && x >= 0.0 && n >= x;
+        if inside { Some(known::log_inv_logit(a[2])?.scaled(x) + known::log1m_inv_logit(a[2])?.scaled(n - x)) } else { None }
+    })
 }
 
 scalar_row! {
     LCDF = "binomial_logit_lcdf"(x, n, alpha), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [n, alpha]).0;
     slopes(_y) { let [n, alpha] = tails::lcdf::<Sum, T, 2>(x, [n, alpha]).1; [T::zero(), n, alpha] };
-    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]]
+    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]];
+    // P(X ≤ x) = P(logit B > alpha) for B with the beta distribution of shapes x + 1 and n - x; logit B has a log-concave
+    // density, so both tails are log-concave.
+    facts Facts::of(|a, k| if inside(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 
 scalar_row! {
     LCCDF = "binomial_logit_lccdf"(x, n, alpha), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [n, alpha]).0;
     slopes(_y) { let [n, alpha] = tails::lccdf::<Sum, T, 2>(x, [n, alpha]).1; [T::zero(), n, alpha] };
-    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]]
+    probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]];
+    facts Facts::of(|a, k| if inside(a, k) { Some(jets::concave_probability(true)) } else { None })
 }
 
 /// With L = log(1 + e^-|α|), log p = -L - max(-α, 0) and log(1 - p) = -L - max(α, 0): one exp and one log for both.
@@ -61,6 +72,12 @@ impl Counts<2> for Sum {
     }
 }
 
+/// Whether argument k is the log odds, and x a count below n.
+fn inside(a: &[Interval], k: usize) -> bool {
+    let inside = |[x, n, _]: [f64; 3]| x.fract() == 0.0 && n.fract() == 0.0 && x >= 0.0 && x < n;
+    k == 2 && known::fixed(a, k).is_some_and(inside)
+}
+
 /// The row.
 pub static ROW: Distribution = Distribution {
     name: "binomial_logit",
@@ -79,6 +96,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| tails::quantile(p, a[0] * inv_logit(a[1]), a, &LCDF, &LCCDF)),
     sample: Sampler::Number(|rng, a| draw::binomial(rng, a[0], inv_logit(a[1]))),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[5.0], &[0.3]] },
         Probe { x: &[0.0], args: &[&[20.0], &[-30.0]] },

@@ -31,6 +31,7 @@ pub static ROW: Distribution = Distribution {
     quantile: None,
     sample: Sampler::Event(|rng, a, out| out.iter_mut().for_each(|o| *o = draw::category(rng, a[0]))),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.2, 0.5, 0.3]] },
         Probe { x: &[1.0], args: &[&[1e-9, 0.5, 0.499999999]] },

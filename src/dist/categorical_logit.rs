@@ -38,6 +38,7 @@ pub static ROW: Distribution = Distribution {
         out.iter_mut().for_each(|o| *o = draw::category(rng, &p));
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.2, -0.5, 0.3]] },
         Probe { x: &[1.0], args: &[&[-300.0, 20.0, 700.0]] },

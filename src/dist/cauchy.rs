@@ -1,24 +1,33 @@
 //! The Cauchy distribution, by location and scale.
 
 use super::draw::uniform;
+use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{LN_PI, location_scale, shifted};
+use crate::facts::known;
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use std::f64::consts::{FRAC_1_PI, PI};
 
 scalar_row! {
     JOINT = "cauchy"(x, mu, sigma), "-log(1 + ((x - mu) / sigma)²)";
     value -((x - mu) / sigma).square().log1p();
     slopes(_y) { let z = (x - mu) / sigma; location_scale(minus_log1p_slope(z), z, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4]]
+    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4]];
+    // The case nu = 1 of the t distribution.
+    facts Facts::difference_with_log(
+        (0, 1),
+        |a, k| jets::location(a, k, [0, 1, 2], |z| known::student(z, 1.0)),
+        |a, k| jets::log_scale(a, k, [0, 1, 2], |t| known::student_log(t, 1.0))
+    )
 }
 
 scalar_row! {
     SCALE = "cauchy.scale"(sigma), "-log sigma - log π";
     value -sigma.ln().shift(LN_PI);
     slopes(_y) [-sigma.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(|a, _| jets::minus_log(a[0], -LN_PI), |t, _| jets::minus_log_of_exp(t[0], -LN_PI))
 }
 
 scalar_row! {
@@ -86,6 +95,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0)],
         build: |b, z, a| shifted(b, z, a[0], a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },
         Probe { x: &[-300.0], args: &[&[1.0], &[0.5]] },

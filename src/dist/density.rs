@@ -5,7 +5,7 @@ use super::guard::{Guarded, OR_NEVER, WITHIN};
 use super::row::{Density, Distribution, LOG_X, LOG1M_X, Part};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::operand::Broadcast;
-use crate::ops::scalar::{LOG, LOG1M, WHERE};
+use crate::ops::scalar::{LOG, LOG1M, ScalarRow, WHERE};
 
 /// The log density, element by element of the broadcast arguments (event by event for arrays).
 pub fn log_density(
@@ -14,6 +14,9 @@ pub fn log_density(
     x: NodeId,
     args: &[NodeId],
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density(b, to, x, &args);
+    }
     let Guarded { x, args, checks, never } = Guarded::new(b, dist, x, args)?;
     let parts = match dist.density {
         Density::Events(build) => {
@@ -54,6 +57,9 @@ pub fn log_density_sum(
     args: &[NodeId],
     weight: Option<NodeId>,
 ) -> Result<NodeId, BuildError> {
+    if let Some((to, args)) = linked(b, dist, args) {
+        return log_density_sum(b, to, x, &args, weight);
+    }
     let parts = match dist.density {
         Density::Events(_) => {
             let mut each = log_density(b, dist, x, args)?;
@@ -101,6 +107,25 @@ pub fn log_density_sum(
         total = b.add2(total, term)?;
     }
     Ok(total)
+}
+
+/// The distribution that says the same in terms of what an argument is a function of, with its arguments.
+fn linked(
+    b: &mut Builder,
+    dist: &Distribution,
+    args: &[NodeId],
+) -> Option<(&'static Distribution, Vec<NodeId>)> {
+    for link in dist.links {
+        let of = |row: &ScalarRow| row == link.of;
+        if let Some(&arg) = args.get(link.arg)
+            && let Some((_, inner)) = b.inner(arg, of)
+        {
+            let mut args = args.to_vec();
+            args[link.arg] = inner;
+            return Some((link.to, args));
+        }
+    }
+    None
 }
 
 /// Log densities times constant weights; what has no weight counts for nothing, even where it is infinite.

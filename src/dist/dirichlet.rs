@@ -2,8 +2,9 @@
 
 use super::row::{ArgSpec, Density, Distribution, Domain, Probe, Sampler, Support};
 use super::{draw, event};
+use crate::facts::{Jet, known};
 use crate::graph::{BuildError, Builder, NodeId};
-use crate::ops::scalar::{LGAMMA, scalar_row};
+use crate::ops::scalar::{Facts, LGAMMA, scalar_row};
 
 scalar_row! {
     TERM = "dirichlet"(x, alpha), "(alpha - 1) log x, zero where alpha is 1";
@@ -12,7 +13,14 @@ scalar_row! {
         alpha.shift(-1.0) / x,
         if need[1] { x.ln() } else { T::zero() }
     ];
-    probes [&[0.3, 2.0], &[1e-9, 0.5], &[0.9, 1.0]]
+    probes [&[0.3, 2.0], &[1e-9, 0.5], &[0.9, 1.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 { Some(known::log(a[0])?.scaled(c[1] - 1.0)) } else { (c[0] > 0.0).then(|| Jet::linear(a[1].shift(-1.0), c[0].ln(), 0.0)) }
+        },
+        |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 0).then(|| Jet::linear(a[0], c[1] - 1.0, 0.0)) }
+    )
 }
 
 /// log Γ(Σ alpha) - Σ log Γ(alpha).
@@ -49,6 +57,7 @@ pub static ROW: Distribution = Distribution {
     quantile: None,
     sample: Sampler::Event(|rng, a, out| draw::dirichlet(rng, a[0], out)),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.2, 0.5, 0.3], args: &[&[2.0, 0.5, 4.0]] },
         Probe { x: &[1e-9, 0.999999999], args: &[&[0.1, 30.0]] },

@@ -54,6 +54,7 @@ pub static ROW: Distribution = Distribution {
         draw::multinomial(rng, n, &p, out);
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0, 0.0, 5.0], args: &[&[2.0, 0.5, 4.0], &[7.0]] },
         Probe { x: &[20.0, 10.0], args: &[&[0.1, 3e3], &[30.0]] },

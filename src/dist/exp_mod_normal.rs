@@ -1,11 +1,13 @@
 //! The exponentially modified normal distribution: a normal number plus an exponential one.
 
+use super::jets;
 use super::numeric::{integrate, root};
 use super::row::{ArgSpec, Density, Distribution, Part, Probe, Sampler, Support};
 use super::shared::{SHAPE_LOG, excess, log_phi, phi_ratio};
+use crate::facts::{Jet, known};
 use crate::num::real::{Real, SQRT_2PI};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
@@ -21,7 +23,16 @@ scalar_row! {
         let in_z = u.if_less(T::zero(), over - z, phi_ratio(u) - k);
         outwards(in_z, -over, z, sigma, lambda)
     };
-    probes [&[0.3, 1.0, 2.0, 0.5], &[-9.0, 1.0, 0.5, 2.0], &[30.0, 0.0, 2.0, 0.3], &[0.0, 1.0, 1.0, 30.0]]
+    probes [&[0.3, 1.0, 2.0, 0.5], &[-9.0, 1.0, 0.5, 2.0], &[30.0, 0.0, 2.0, 0.3], &[0.0, 1.0, 1.0, 30.0]];
+    // (u² - z²)/2 = lambda sigma (lambda sigma / 2 - z) is linear in z.
+    facts Facts::difference((0, 1), |a, k| {
+        let shift = a[2].lo * a[3].lo;
+        let known = a[3].is_point() && a[3].lo > 0.0 && a[2].is_point() && shift.is_finite();
+        jets::location(a, k, [0, 1, 2], |z| {
+            let bend = known::log_phi(z.shift(-shift))?;
+            known.then(|| Jet::linear(z, -shift, 0.5 * shift * shift) + bend)
+        })
+    })
 }
 
 scalar_row! {
@@ -32,7 +43,12 @@ scalar_row! {
         let share = (tilted(z, k) - y).exp();
         outwards(k * share, share * excess(z - k), z, sigma, lambda)
     };
-    probes [&[0.3, 1.0, 2.0, 0.5], &[-9.0, 1.0, 0.9, 2.0], &[30.0, 0.0, 2.0, 0.3], &[3.0, 1.0, 1.0, 1e-3]]
+    probes [&[0.3, 1.0, 2.0, 0.5], &[-9.0, 1.0, 0.9, 2.0], &[30.0, 0.0, 2.0, 0.3], &[3.0, 1.0, 1.0, 1e-3]];
+    // The density is log-concave, so both tails are.
+    facts Facts::difference((0, 1), |a, k| {
+        let known = a[3].is_point() && a[3].lo > 0.0;
+        jets::location(a, k, [0, 1, 2], |_| known.then(|| jets::concave_probability(true)))
+    })
 }
 
 scalar_row! {
@@ -43,7 +59,11 @@ scalar_row! {
         let share = -(tilted(z, k) - y).exp();
         outwards(k * share, share * excess(z - k), z, sigma, lambda)
     };
-    probes [&[0.3, 1.0, 2.0, 0.5], &[-2.0, 1.0, 0.9, 2.0], &[90.0, 0.0, 2.0, 0.3], &[0.0, 1.0, 1.0, 30.0]]
+    probes [&[0.3, 1.0, 2.0, 0.5], &[-2.0, 1.0, 0.9, 2.0], &[90.0, 0.0, 2.0, 0.3], &[0.0, 1.0, 1.0, 30.0]];
+    facts Facts::difference((0, 1), |a, k| {
+        let known = a[3].is_point() && a[3].lo > 0.0;
+        jets::location(a, k, [0, 1, 2], |_| known.then(|| jets::concave_probability(false)))
+    })
 }
 
 /// (u² - z²) / 2 + log Φ(u): for u < 0 the two parts cancel, and -z²/2 + log(Φ(u) e^{u²/2}) is used instead.
@@ -149,6 +169,7 @@ pub static ROW: Distribution = Distribution {
         a[0] + a[1] * z + e / a[2]
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0], &[0.5]] },
         Probe { x: &[-6.0], args: &[&[1.0], &[0.8], &[2.0]] },

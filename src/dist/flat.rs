@@ -17,5 +17,6 @@ pub static ROW: Distribution = Distribution {
     quantile: None,
     sample: Sampler::None,
     noncentered: None,
+    links: &[],
     probes: &[Probe { x: &[0.3], args: &[] }, Probe { x: &[-1e5], args: &[] }],
 };

@@ -2,11 +2,13 @@
 
 use super::exponential;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
+use super::jets;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
+use crate::facts::{Jet, known};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, Gamma};
 
@@ -14,21 +16,33 @@ scalar_row! {
     POWER = "gamma"(log_x, alpha), "(alpha - 1) log x";
     value alpha.shift(-1.0) * log_x;
     slopes(_y) [alpha.shift(-1.0), log_x];
-    probes [&[0.3, 2.0], &[-300.0, 0.5], &[5.0, 40.0]]
+    probes [&[0.3, 2.0], &[-300.0, 0.5], &[5.0, 40.0]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        Some(if k == 0 { Jet::linear(a[0], c[1] - 1.0, 0.0) } else { Jet::linear(a[1].shift(-1.0), c[0], 0.0) })
+    })
 }
 
 scalar_row! {
     RATE = "gamma.rate"(alpha, beta), "alpha log beta";
     value alpha * beta.ln();
     slopes(_y) [beta.ln(), alpha / beta];
-    probes [&[0.3, 2.0], &[30.0, 1e-3], &[5.0, 40.0]]
+    probes [&[0.3, 2.0], &[30.0, 1e-3], &[5.0, 40.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 { Some(known::log(a[1])?.scaled(c[0])) } else { (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0)) }
+        },
+        |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 1).then(|| Jet::linear(a[1], c[0], 0.0)) }
+    )
 }
 
 scalar_row! {
     SHAPE = "gamma.shape"(alpha), "-log Γ(alpha)";
     value -alpha.lgamma();
     slopes(_y) [-alpha.digamma()];
-    probes [&[0.3], &[1e-3], &[400.0]]
+    probes [&[0.3], &[1e-3], &[400.0]];
+    facts Facts::of(|a, _| Some(-known::lgamma(a[0])?))
 }
 
 scalar_row! {
@@ -39,7 +53,12 @@ scalar_row! {
         let r = gamma_ratio(alpha, v, y);
         [r * beta, if need[1] { log_gamma_p_da(alpha, v) } else { T::zero() }, r * x]
     };
-    probes [&[0.3, 2.0, 1.5], &[1e-5, 0.5, 2.0], &[9.0, 2.5, 3.0], &[2.0, 40.0, 10.0], &[5.0, 40.0, 10.0]]
+    probes [&[0.3, 2.0, 1.5], &[1e-5, 0.5, 2.0], &[9.0, 2.5, 3.0], &[2.0, 40.0, 10.0], &[5.0, 40.0, 10.0]];
+    // log(beta X) has the density alpha t - e^t, concave.
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0, 2]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (2, true)])
+    )
 }
 
 scalar_row! {
@@ -50,7 +69,16 @@ scalar_row! {
         let r = -gamma_ratio(alpha, v, y);
         [r * beta, if need[1] { log_gamma_q_da(alpha, v) } else { T::zero() }, r * x]
     };
-    probes [&[0.3, 2.0, 1.5], &[1e-2, 0.5, 2.0], &[9.0, 2.5, 3.0], &[3.5, 40.0, 10.0], &[9.0, 40.0, 10.0]]
+    probes [&[0.3, 2.0, 1.5], &[1e-2, 0.5, 2.0], &[9.0, 2.5, 3.0], &[3.5, 40.0, 10.0], &[9.0, 40.0, 10.0]];
+    // In x and beta themselves where the density is log-concave, for alpha ≥ 1.
+    facts Facts::with_log(
+        |a, k| {
+            let scale: [f64; 3] = known::fixed(a, k)?;
+            let known = k != 1 && scale[1] >= 1.0 && scale[2 - k] > 0.0 && a[k].is_nonnegative();
+            known.then(|| jets::concave_probability(false))
+        },
+        |a, k| jets::log_probability(a, k, &[(0, false), (2, false)])
+    )
 }
 
 /// A draw with scale 1, which the other distributions of this family use too.
@@ -82,6 +110,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Arg(0), BaseArg::Number(1.0)],
         build: |b, z, a| b.div(z, a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e-4], args: &[&[0.5], &[2.0]] },

@@ -93,6 +93,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[],
         build: |b, z, a| transform(b, z, a[0], a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3, -1.0, 0.2, 0.9], args: &[&[0.7], &[0.0]] },
         Probe { x: &[10.0, 11.0, 9.5], args: &[&[0.7], &[5.0]] },

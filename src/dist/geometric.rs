@@ -2,8 +2,9 @@
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use crate::facts::known;
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "geometric"(x, theta), "log theta + x log(1 - theta)";
@@ -12,7 +13,12 @@ scalar_row! {
         if need[0] { (-theta).log1p() } else { T::zero() },
         theta.recip() - x.if_equal(T::zero(), T::zero(), x / (T::one() - theta))
     ];
-    probes [&[2.0, 0.3], &[0.0, 0.9], &[1e5, 1e-6]]
+    probes [&[2.0, 0.3], &[0.0, 0.9], &[1e5, 1e-6]];
+    facts Facts::of(|a, k| {
+        let [x, _]: [f64; 2] = known::fixed(a, k)?;
+        let inside = k == 1 && a[1].is_nonnegative() && a[1].hi <= 1.0 && x >= 0.0;
+        if inside { Some(known::log(a[1])? + known::log1m(a[1])?.scaled(x)) } else { None }
+    })
 }
 
 scalar_row! {
@@ -32,7 +38,11 @@ scalar_row! {
     LCCDF = "geometric_lccdf"(x, theta), "log P(X > x)";
     value log_upper(x, theta);
     slopes(_y) [T::zero(), x.if_less(T::zero(), T::zero(), -(trials(x) / (T::one() - theta)))];
-    probes [&[2.0, 0.3], &[0.0, 0.01], &[1e5, 1e-6]]
+    probes [&[2.0, 0.3], &[0.0, 0.01], &[1e5, 1e-6]];
+    facts Facts::of(|a, k| {
+        let [x, _]: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 && x >= 0.0 { Some(known::log1m(a[1])?.scaled(trials(x))) } else { None }
+    })
 }
 
 /// The number of trials that must fail for X > x.
@@ -67,6 +77,7 @@ pub static ROW: Distribution = Distribution {
         if a[0] == 1.0 { 0.0 } else { (draw::uniform(rng).ln() / (-a[0]).ln_1p()).floor() }
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[0.9]] },

@@ -105,7 +105,8 @@ macro_rules! gp_row {
                 base_args: &[],
                 build: |b, z, a| gp::transform(b, Covariance::$form, z, a),
             }),
-            probes: &[
+            links: &[],
+    probes: &[
                 Probe { x: &[0.3, -1.0, 0.2, 0.9], args: &[&[0.0, 0.4, 1.1, 2.0], $(&[$value],)* &[1e-10]] },
                 Probe { x: &[3.0, -1.0], args: &[&[0.0, 0.4], $(&[$value],)* &[0.01]] },
             ],

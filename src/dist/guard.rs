@@ -3,9 +3,9 @@
 
 use super::event;
 use super::row::{Distribution, Domain, End, Support};
-use crate::facts::{Range, Structure};
+use crate::facts::{Jet, Range, Structure};
 use crate::graph::{BuildError, Builder, NodeId};
-use crate::ops::scalar::{GT, LT, WHERE, scalar_row};
+use crate::ops::scalar::{Facts, GT, LT, WHERE, scalar_row};
 
 scalar_row! {
     WITHIN = "within"(x, low, high), "0 where low <= x <= high, minus infinity elsewhere";
@@ -31,7 +31,9 @@ scalar_row! {
     OR_NEVER = "or_never"(x), "x, or minus infinity where x is not a number";
     value x.if_equal(x, x, T::splat(f64::NEG_INFINITY));
     slopes(_y) [x.if_equal(x, T::one(), T::zero())];
-    probes [&[0.5], &[-3.0]]
+    probes [&[0.5], &[-3.0]];
+    // Bounds speak of numbers only, and every number is left alone.
+    facts Facts::of(|a, _| Some(Jet::identity(a[0])))
 }
 
 /// How far from 1 a sum may be that should be 1, as in Stan.

@@ -2,38 +2,48 @@
 
 use super::cauchy::minus_log1p_slope;
 use super::draw::uniform;
+use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{LN_PI, scale_only};
+use crate::facts::known;
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
 
 scalar_row! {
     JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
     value -(x / sigma).square().log1p();
     slopes(_y) { let z = x / sigma; scale_only(minus_log1p_slope(z), z, sigma) };
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
+    facts Facts::with_log(
+        |a, k| jets::scaled(a, k, [0, 1], |z| known::student(z, 1.0)),
+        |a, k| jets::log_scaled(a, k, [0, 1], |t| known::student_log(t, 1.0))
+    )
 }
 
 scalar_row! {
     SCALE = "half_cauchy.scale"(sigma), "log 2 - log sigma - log π";
     value -sigma.ln().shift(LN_PI - LN_2);
     slopes(_y) [-sigma.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(|a, _| jets::minus_log(a[0], LN_2 - LN_PI), |t, _| jets::minus_log_of_exp(t[0], LN_2 - LN_PI))
 }
 
 scalar_row! {
     LCDF = "half_cauchy_lcdf"(x, sigma), "log(2 atan(x / sigma) / π)";
     value log_angle(x / sigma);
     slopes(y) { let z = x / sigma; scale_only(ratio(z, y), z, sigma) };
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
+    // log X has the density t - log(1 + e^(2t)), concave.
+    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]))
 }
 
 scalar_row! {
     LCCDF = "half_cauchy_lccdf"(x, sigma), "log(2 atan(sigma / x) / π)";
     value log_angle(sigma / x);
     slopes(y) { let z = x / sigma; scale_only(-ratio(z, y), z, sigma) };
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]]
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
+    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[1]), |a, k| jets::log_probability(a, k, &[(0, false), (1, true)]))
 }
 
 /// log(2 atan(z) / π) for z > 0.
@@ -74,6 +84,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Number(1.0)],
         build: |b, z, a| b.mul(a[0], z),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[2.0]] },
         Probe { x: &[300.0], args: &[&[0.5]] },

@@ -1,12 +1,14 @@
 //! Student's t distribution about zero, folded onto the positive numbers.
 
 use super::incomplete::{log_student, log_student_dnu, student_density, student_norm, student_norm_slope};
+use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::MINUS_LOG;
 use super::student_t::joint_slopes;
+use crate::facts::known;
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_distr::{Distribution as _, StudentT};
 use std::f64::consts::LN_2;
 
@@ -18,7 +20,17 @@ scalar_row! {
         let (pull, in_nu) = joint_slopes(z, nu, y);
         [pull / sigma, in_nu, -(pull * z / sigma)]
     };
-    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 1e3, 2.0]]
+    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 1e3, 2.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let nu = a[1].is_point().then_some(a[1].lo)?;
+            jets::scaled(a, k, [0, 2], |z| known::student(z, nu))
+        },
+        |a, k| {
+            let nu = a[1].is_point().then_some(a[1].lo)?;
+            jets::log_scaled(a, k, [0, 2], |t| known::student_log(t, nu))
+        }
+    )
 }
 
 scalar_row! {
@@ -38,7 +50,9 @@ scalar_row! {
         let odds = || (log_student(-z, nu).shift(LN_2) - y).exp();
         [g, if need[1] { -(odds() * log_student_dnu(-z, nu)) } else { T::zero() }, -(g * z)]
     };
-    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]]
+    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]];
+    // log X has the density t - (nu + 1)/2 · log(1 + e^(2t)/nu), concave.
+    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (2, false)]))
 }
 
 scalar_row! {
@@ -49,7 +63,8 @@ scalar_row! {
         let g = -(density_over(z, nu, y) / sigma);
         [g, if need[1] { log_student_dnu(-z, nu) } else { T::zero() }, -(g * z)]
     };
-    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]]
+    probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]];
+    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[2]), |a, k| jets::log_probability(a, k, &[(0, false), (2, true)]))
 }
 
 /// The density at z over a probability whose log is y.
@@ -129,6 +144,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Arg(0), BaseArg::Number(1.0)],
         build: |b, z, a| b.mul(a[1], z),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[4.0], &[2.0]] },
         Probe { x: &[300.0], args: &[&[1.5], &[0.5]] },

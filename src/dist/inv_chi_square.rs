@@ -3,22 +3,32 @@
 use super::chi_square;
 use super::gamma::draw;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, Part, Probe, Sampler, Support};
+use crate::facts::{Jet, known};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     POWER = "inv_chi_square"(log_x, nu), "-(nu / 2 + 1) log x";
     value -(nu.scale(0.5).shift(1.0) * log_x);
     slopes(_y) [-nu.scale(0.5).shift(1.0), log_x.scale(-0.5)];
-    probes [&[0.3, 2.5], &[-30.0, 0.5], &[5.0, 40.0]]
+    probes [&[0.3, 2.5], &[-30.0, 0.5], &[5.0, 40.0]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        Some(if k == 0 { Jet::linear(a[0], -0.5 * c[1] - 1.0, 0.0) } else { Jet::linear(a[1].scale(0.5).shift(1.0), -c[0], 0.0).stretched(0.5) })
+    })
 }
 
 scalar_row! {
     HALF = "inv_chi_square.half"(x), "-1 / (2 x)";
     value x.recip().scale(-0.5);
     slopes(_y) [x.square().recip().scale(0.5)];
-    probes [&[0.3], &[40.0]]
+    probes [&[0.3], &[40.0]];
+    facts Facts::with_log(
+        |a, _| Some(known::inverse(a[0])?.scaled(-0.5)),
+        |t, _| Some(known::exp(-t[0])?.stretched(-1.0).scaled(-0.5))
+    )
 }
 
 scalar_row! {
@@ -29,7 +39,9 @@ scalar_row! {
         let in_nu = if need[1] { log_gamma_q_da(a, v).scale(0.5) } else { T::zero() };
         [gamma_ratio(a, v, y) * v / x, in_nu]
     };
-    probes [&[3.0, 2.0], &[1e2, 0.7], &[0.1, 30.0], &[0.01, 30.0]]
+    probes [&[3.0, 2.0], &[1e2, 0.7], &[0.1, 30.0], &[0.01, 30.0]];
+    // -log X has the density nu t / 2 - e^t / 2, concave.
+    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true)]))
 }
 
 scalar_row! {
@@ -40,7 +52,8 @@ scalar_row! {
         let in_nu = if need[1] { log_gamma_p_da(a, v).scale(0.5) } else { T::zero() };
         [-(gamma_ratio(a, v, y) * v / x), in_nu]
     };
-    probes [&[3.0, 2.0], &[1e4, 0.7], &[0.1, 30.0], &[0.02, 30.0]]
+    probes [&[3.0, 2.0], &[1e4, 0.7], &[0.1, 30.0], &[0.02, 30.0]];
+    facts Facts::with_log(|_, _| None, |a, k| jets::log_probability(a, k, &[(0, false)]))
 }
 
 /// The row.
@@ -62,6 +75,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| 0.5 / sf::inv_gamma_q(0.5 * a[0], p)),
     sample: Sampler::Number(|rng, a| 0.5 / draw(rng, 0.5 * a[0])),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[2.5]] },
         Probe { x: &[1e4], args: &[&[0.7]] },

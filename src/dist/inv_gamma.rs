@@ -2,18 +2,34 @@
 
 use super::gamma::{self, draw};
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
+use super::jets;
 use super::pareto;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
+use crate::facts::{Jet, known};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "inv_gamma"(x, beta), "-beta / x";
     value -(beta / x);
     slopes(y) [-(y / x), -x.recip()];
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-2, 4.0]]
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-2, 4.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 { Some(known::inverse(a[0])?.scaled(-c[1])) } else { (c[0] != 0.0).then(|| Jet::linear(a[1], -c[0].recip(), 0.0)) }
+        },
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 {
+                return Some(known::exp(-a[0])?.stretched(-1.0).scaled(-c[1]));
+            }
+            let up = known::exp(a[1])?;
+            (c[0] != 0.0).then(|| up.scaled(-c[0].recip()))
+        }
+    )
 }
 
 scalar_row! {
@@ -24,7 +40,12 @@ scalar_row! {
         let r = -gamma_ratio(alpha, v, y);
         [-(r * v / x), if need[1] { log_gamma_q_da(alpha, v) } else { T::zero() }, r / x]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e2, 0.5, 2.0], &[0.2, 2.5, 3.0], &[0.3, 40.0, 10.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e2, 0.5, 2.0], &[0.2, 2.5, 3.0], &[0.3, 40.0, 10.0]];
+    // -log(X / beta) has the density alpha t - e^t, concave.
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (2, false)])
+    )
 }
 
 scalar_row! {
@@ -35,7 +56,11 @@ scalar_row! {
         let r = gamma_ratio(alpha, v, y);
         [-(r * v / x), if need[1] { log_gamma_p_da(alpha, v) } else { T::zero() }, r / x]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e4, 0.5, 2.0], &[0.2, 2.5, 3.0], &[0.4, 40.0, 10.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e4, 0.5, 2.0], &[0.2, 2.5, 3.0], &[0.4, 40.0, 10.0]];
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[2]),
+        |a, k| jets::log_probability(a, k, &[(0, false), (2, true)])
+    )
 }
 
 /// The row.
@@ -62,6 +87,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Arg(0), BaseArg::Number(1.0)],
         build: |b, z, a| b.mul(a[1], z),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.9], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e4], args: &[&[0.5], &[2.0]] },

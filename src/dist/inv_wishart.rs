@@ -53,6 +53,7 @@ pub static ROW: Distribution = Distribution {
         gram(&rows, n, out);
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.3, 0.4, 0.4, 0.9], args: &[&[3.5], &[0.7, 0.1, 0.1, 1.3]] },
         Probe {

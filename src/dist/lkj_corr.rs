@@ -46,6 +46,7 @@ pub static ROW: Distribution = Distribution {
         }
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.0, 0.6, 0.6, 1.0], args: &[&[2.0]] },
         Probe { x: &[1.0, 0.6, -0.48, 0.6, 1.0, 0.1, -0.48, 0.1, 1.0], args: &[&[0.7]] },

@@ -83,6 +83,7 @@ pub static ROW: Distribution = Distribution {
     quantile: None,
     sample: Sampler::Event(|rng, a, out| sample(rng, a[0].first().copied().unwrap_or(f64::NAN), out)),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.0, 0.0, 0.6, 0.8], args: &[&[2.0]] },
         Probe { x: &[1.0, 0.0, 0.0, 0.6, 0.8, 0.0, -0.48, 0.6, 0.64], args: &[&[0.7]] },

@@ -1,13 +1,15 @@
 //! The log-logistic distribution, by scale and shape.
 
 use super::draw::uniform;
+use super::jets;
 use super::logistic;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
 use super::shared::{SHAPE_LOG, logit};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::{EXP, NEG, scalar_row};
+use crate::ops::scalar::{EXP, Facts, NEG, scalar_row};
 
 scalar_row! {
     JOINT = "loglogistic"(log_x, alpha, beta), "t - 2 log(1 + e^t) for t = beta (log x - log alpha)";
@@ -17,21 +19,42 @@ scalar_row! {
         let g = -(beta * d).scale(0.5).tanh();
         [g * beta, -(g * beta / alpha), g * d]
     };
-    probes [&[0.3, 1.5, 2.0], &[-30.0, 1.0, 0.5], &[9.0, 0.3, 2.0]]
+    probes [&[0.3, 1.5, 2.0], &[-30.0, 1.0, 0.5], &[9.0, 0.3, 2.0]];
+    // The logistic form at t = beta (log x - log alpha), linear in log x, in log alpha and in beta.
+    facts Facts::with_log(
+        |a, k| if k == 1 { None } else { through_log(a, k, known::logistic) },
+        |a, k| if k == 1 { through_log(a, k, known::logistic) } else { None }
+    )
 }
 
 scalar_row! {
     LCDF = "loglogistic_lcdf"(x, alpha, beta), "-log(1 + (x / alpha)^-beta)";
     value -(-(beta * (x / alpha).ln())).log1p_exp();
     slopes(_y) { let d = (x / alpha).ln(); through(-(beta * d), d, x, alpha, beta) };
-    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[1e4, 0.3, 2.0]]
+    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[1e4, 0.3, 2.0]];
+    facts Facts::with_log(
+        |a, k| if k == 2 { through_log(&jets::in_log_x(a)?, k, known::log_inv_logit) } else { jets::rising_probability(a, k, &[0]) },
+        |a, k| match k {
+            0 => through_log(a, k, known::log_inv_logit),
+            1 => through_log(&jets::in_log_x(a)?, k, known::log_inv_logit),
+            _ => None,
+        }
+    )
 }
 
 scalar_row! {
     LCCDF = "loglogistic_lccdf"(x, alpha, beta), "-log(1 + (x / alpha)^beta)";
     value -(beta * (x / alpha).ln()).log1p_exp();
     slopes(_y) { let d = (x / alpha).ln(); through(beta * d, d, x, alpha, beta).map(|g| -g) };
-    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[1e4, 0.3, 2.0]]
+    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[1e4, 0.3, 2.0]];
+    facts Facts::with_log(
+        |a, k| if k == 2 { through_log(&jets::in_log_x(a)?, k, known::log1m_inv_logit) } else { None },
+        |a, k| match k {
+            0 => through_log(a, k, known::log1m_inv_logit),
+            1 => through_log(&jets::in_log_x(a)?, k, known::log1m_inv_logit),
+            _ => None,
+        }
+    )
 }
 
 /// 1 / (1 + e^-s) times the slopes of beta log(x / alpha) in (x, alpha, beta).
@@ -39,6 +62,12 @@ scalar_row! {
 fn through<T: Real>(s: T, d: T, x: T, alpha: T, beta: T) -> [T; 3] {
     let g = s.inv_logit();
     [g * beta / x, -(g * beta / alpha), g * d]
+}
+
+/// f(t) for t = beta (log x - log alpha), from (log x, alpha, beta): as a function of log x, of s with alpha = e^s, or of
+/// beta.
+fn through_log(a: &[Interval], k: usize, f: fn(Interval) -> Option<Jet>) -> Option<Jet> {
+    jets::log_power(a, k, [0, 2, 1], 1.0, f)
 }
 
 /// The row.
@@ -68,6 +97,7 @@ pub static ROW: Distribution = Distribution {
             b.mul(a[0], ratio)
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.5], &[2.0]] },
         Probe { x: &[1e-6], args: &[&[1.0], &[1.5]] },

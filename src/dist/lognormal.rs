@@ -1,25 +1,36 @@
 //! The lognormal distribution, by mean and standard deviation of the logarithm.
 
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{log_phi, phi_ratio, shifted};
 use super::{normal, std_normal};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::{EXP, NEG, scalar_row};
+use crate::ops::scalar::{EXP, Facts, NEG, scalar_row};
 use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     LCDF = "lognormal_lcdf"(x, mu, sigma), "log Φ((log x - mu) / sigma)";
     value log_phi((x.ln() - mu) / sigma);
     slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(phi_ratio(z), z, x, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[1e-8, 1.0, 0.9], &[1e5, 0.0, 2.0]]
+    probes [&[0.3, 1.0, 2.0], &[1e-8, 1.0, 0.9], &[1e5, 0.0, 2.0]];
+    // log Φ of a linear function of log x and mu.
+    facts Facts::with_log(
+        |a, k| if k == 0 { rising(a) } else { jets::location(&jets::in_log_x(a)?, k, [0, 1, 2], known::log_phi) },
+        |a, k| if k == 0 { jets::location(a, k, [0, 1, 2], known::log_phi) } else { None }
+    )
 }
 
 scalar_row! {
     LCCDF = "lognormal_lccdf"(x, mu, sigma), "log Φ((mu - log x) / sigma)";
     value log_phi((mu - x.ln()) / sigma);
     slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(-phi_ratio(-z), z, x, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[1e-4, 1.0, 0.9], &[1e8, 0.0, 1.0]]
+    probes [&[0.3, 1.0, 2.0], &[1e-4, 1.0, 0.9], &[1e8, 0.0, 1.0]];
+    facts Facts::with_log(
+        |a, k| if k == 0 { None } else { jets::location(&jets::in_log_x(a)?, k, [0, 1, 2], upper) },
+        |a, k| if k == 0 { jets::location(a, k, [0, 1, 2], upper) } else { None }
+    )
 }
 
 /// Slopes in (x, mu, sigma) of a function of z = (log x - mu) / sigma.
@@ -27,6 +38,17 @@ scalar_row! {
 fn through_log<T: Real>(dz: T, z: T, x: T, sigma: T) -> [T; 3] {
     let g = dz / sigma;
     [g / x, -g, -(g * z)]
+}
+
+/// log Φ(-z).
+fn upper(z: Interval) -> Option<Jet> {
+    Some(known::log_phi(-z)?.stretched(-1.0))
+}
+
+/// In x the log cdf rises and is concave: log Φ is, and so is log x.
+fn rising(a: &[Interval]) -> Option<Jet> {
+    let known = a[0].is_nonnegative() && a[1].is_point() && a[2].is_point() && a[2].lo > 0.0;
+    known.then(|| jets::concave_probability(true))
 }
 
 /// The row.
@@ -58,6 +80,7 @@ pub static ROW: Distribution = Distribution {
             Ok(b.unary(&EXP, log_x))
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },
         Probe { x: &[1e-6], args: &[&[1.0], &[1.5]] },

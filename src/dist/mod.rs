@@ -7,6 +7,7 @@ mod draw;
 mod event;
 mod gp;
 mod incomplete;
+mod jets;
 mod numeric;
 mod ordered;
 mod row;
@@ -17,12 +18,13 @@ pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
 pub use normal::JOINT as NORMAL_JOINT;
 pub use row::{
-    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Noncentered, Part, Probe,
-    Sampler, Support,
+    ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,
+    Probe, Sampler, Support,
 };
 
 mod bernoulli;
 mod bernoulli_logit;
+mod bernoulli_probit;
 mod beta;
 mod beta_binomial;
 mod beta_proportion;

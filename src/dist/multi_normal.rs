@@ -49,6 +49,7 @@ pub static ROW: Distribution = Distribution {
             by_factor::transform(b, z, a[0], l)
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3, -1.0], args: &[&[1.0, 0.5], &[0.7, 0.4, 0.4, 1.3]] },
         Probe {

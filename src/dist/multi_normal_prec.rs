@@ -58,6 +58,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[],
         build: |b, z, a| transform(b, z, a[0], a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3, -1.0], args: &[&[1.0, 0.5], &[0.7, 0.4, 0.4, 1.3]] },
         Probe {

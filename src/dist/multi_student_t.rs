@@ -74,6 +74,7 @@ pub static ROW: Distribution = Distribution {
         });
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3, -1.0], args: &[&[3.5], &[1.0, 0.5], &[0.7, 0.4, 0.4, 1.3]] },
         Probe {

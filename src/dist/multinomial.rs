@@ -41,6 +41,7 @@ pub static ROW: Distribution = Distribution {
         draw::multinomial(rng, n, a[0], out);
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0, 0.0, 5.0], args: &[&[0.2, 0.5, 0.3], &[7.0]] },
         Probe { x: &[200.0, 10.0], args: &[&[0.3, 0.7], &[210.0]] },

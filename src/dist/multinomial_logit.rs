@@ -37,6 +37,7 @@ pub static ROW: Distribution = Distribution {
         draw::multinomial(rng, n, &p, out);
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0, 0.0, 5.0], args: &[&[0.2, -0.5, 0.3], &[7.0]] },
         Probe { x: &[200.0, 10.0], args: &[&[-30.0, 70.0], &[210.0]] },

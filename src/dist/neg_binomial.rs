@@ -4,8 +4,9 @@ use super::count::{LOG_FACTORIAL, RISE};
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "neg_binomial"(x, alpha, beta), "x log(alpha / (1 + beta)) - alpha log(1 + 1 / beta)";
@@ -15,7 +16,25 @@ scalar_row! {
         if need[1] { x / alpha - beta.recip().log1p() } else { T::zero() },
         (alpha / beta - x) / beta.shift(1.0)
     ];
-    probes [&[2.0, 0.3, 0.7], &[0.0, 5.0, 1e-3], &[40.0, 1e8, 3e6]]
+    probes [&[2.0, 0.3, 0.7], &[0.0, 5.0, 1e-3], &[40.0, 1e8, 3e6]];
+    // In alpha x log alpha and a linear term; in log beta -x log(1 + e^t) - alpha log(1 + e^-t).
+    facts Facts::with_log(
+        |a, k| {
+            let [x, _, beta]: [f64; 3] = known::fixed(a, k)?;
+            if k != 1 || !(x >= 0.0 && beta > 0.0) {
+                return None;
+            }
+            Some(known::log(a[1])?.shifted(-beta.ln_1p()).scaled(x) + Jet::linear(a[1], -beta.recip().ln_1p(), 0.0))
+        },
+        |a, k| {
+            let [x, alpha, _]: [f64; 3] = known::fixed(a, k)?;
+            if k != 2 || !(x >= 0.0 && alpha > 0.0) {
+                return None;
+            }
+            let share = known::log1m_inv_logit(a[2])?.shifted(alpha.ln()).scaled(x);
+            Some(share + known::log_inv_logit(a[2])?.scaled(alpha))
+        }
+    )
 }
 
 scalar_row! {
@@ -85,6 +104,7 @@ pub static ROW: Distribution = Distribution {
         draw::poisson(rng, rate)
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.3], &[0.7]] },
         Probe { x: &[0.0], args: &[&[5.0], &[1e-3]] },

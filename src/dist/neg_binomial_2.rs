@@ -1,11 +1,13 @@
 //! The negative binomial distribution, by mean and precision; Poisson as phi grows.
 
 use super::count::{LOG_FACTORIAL, RISE};
-use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use super::neg_binomial_2_log;
+use super::row::{ArgSpec, Density, Distribution, Domain, Link, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::known;
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{EXP, Facts, scalar_row};
 
 scalar_row! {
     JOINT = "neg_binomial_2"(x, mu, phi), "x log mu - (x + phi) log(1 + mu / phi)";
@@ -15,21 +17,37 @@ scalar_row! {
         in_mu(x, mu, phi),
         if need[2] { in_phi(x, mu, phi) } else { T::zero() }
     ];
-    probes [&[2.0, 0.3, 0.7], &[0.0, 5.0, 1e-3], &[40.0, 30.0, 1e5]]
+    probes [&[2.0, 0.3, 0.7], &[0.0, 5.0, 1e-3], &[40.0, 30.0, 1e5]];
+    facts Facts::with_log(
+        |a, k| {
+            let [x, _, phi]: [f64; 3] = known::fixed(a, k)?;
+            if k != 1 || !(x >= 0.0 && phi > 0.0) {
+                return None;
+            }
+            let rate = phi.recip();
+            Some(known::log(a[1])?.scaled(x) + known::log1p(a[1].scale(rate))?.stretched(rate).scaled(-(x + phi)))
+        },
+        |a, k| {
+            let [x, _, phi]: [f64; 3] = known::fixed(a, k)?;
+            if k == 1 { neg_binomial_2_log::log_mean(a[1], x, phi) } else { None }
+        }
+    )
 }
 
 scalar_row! {
     LCDF = "neg_binomial_2_lcdf"(x, mu, phi), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [mu, phi]).0;
     slopes(_y) { let [mu, phi] = tails::lcdf::<Sum, T, 2>(x, [mu, phi]).1; [T::zero(), mu, phi] };
-    probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]]
+    probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]];
+    facts Facts::with_log(|_, _| None, |a, k| neg_binomial_2_log::tail(a, k, false))
 }
 
 scalar_row! {
     LCCDF = "neg_binomial_2_lccdf"(x, mu, phi), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [mu, phi]).0;
     slopes(_y) { let [mu, phi] = tails::lccdf::<Sum, T, 2>(x, [mu, phi]).1; [T::zero(), mu, phi] };
-    probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]]
+    probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]];
+    facts Facts::with_log(|_, _| None, |a, k| neg_binomial_2_log::tail(a, k, true))
 }
 
 /// log P(X = x) less the rising factorial of phi and x!; it tends to x log mu - mu as phi grows.
@@ -96,6 +114,7 @@ pub static ROW: Distribution = Distribution {
         draw::poisson(rng, rate)
     }),
     noncentered: None,
+    links: &[Link { arg: 0, of: &EXP, to: &neg_binomial_2_log::ROW }],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.3], &[0.7]] },
         Probe { x: &[0.0], args: &[&[5.0], &[1e-3]] },

@@ -1,11 +1,13 @@
 //! The negative binomial distribution, by log mean and precision; Poisson as phi grows.
 
 use super::count::{LOG_FACTORIAL, RISE};
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "neg_binomial_2_log"(x, eta, phi), "x eta - (x + phi) log(1 + exp(eta) / phi)";
@@ -14,21 +16,28 @@ scalar_row! {
         let t = eta - phi.ln();
         [eta - t.log1p_exp(), x - (x + phi) * t.inv_logit(), in_phi(x, eta, phi)]
     };
-    probes [&[2.0, -1.2, 0.7], &[0.0, 1.6, 1e-3], &[40.0, 3.4, 1e5], &[3.0, 300.0, 2.0]]
+    probes [&[2.0, -1.2, 0.7], &[0.0, 1.6, 1e-3], &[40.0, 3.4, 1e5], &[3.0, 300.0, 2.0]];
+    facts Facts::of(|a, k| {
+        let [x, _, phi]: [f64; 3] = known::fixed(a, k)?;
+        if k == 1 { log_mean(a[1], x, phi) } else { None }
+    })
 }
 
 scalar_row! {
     LCDF = "neg_binomial_2_log_lcdf"(x, eta, phi), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [eta, phi]).0;
     slopes(_y) { let [eta, phi] = tails::lcdf::<Sum, T, 2>(x, [eta, phi]).1; [T::zero(), eta, phi] };
-    probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]]
+    probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]];
+    // P(X ≤ x) = P(logit B > eta - log phi) for B with the beta distribution of shapes x + 1 and phi.
+    facts Facts::of(|a, k| tail(a, k, false))
 }
 
 scalar_row! {
     LCCDF = "neg_binomial_2_log_lccdf"(x, eta, phi), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [eta, phi]).0;
     slopes(_y) { let [eta, phi] = tails::lccdf::<Sum, T, 2>(x, [eta, phi]).1; [T::zero(), eta, phi] };
-    probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]]
+    probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]];
+    facts Facts::of(|a, k| tail(a, k, true))
 }
 
 /// log P(X = x) less the rising factorial of phi and x!; it tends to x eta - exp(eta) as phi grows.
@@ -66,6 +75,18 @@ impl Counts<2> for Sum {
     }
 }
 
+/// x t - (x + phi) log(1 + e^(t - log phi)): the second derivative lies between -(x + phi)/4 and 0.
+pub(super) fn log_mean(t: Interval, x: f64, phi: f64) -> Option<Jet> {
+    let bend = known::log1p_exp(t.shift(-phi.ln()))?.scaled(-(x + phi));
+    (x >= 0.0 && phi > 0.0).then(|| Jet::linear(t, x, 0.0) + bend)
+}
+
+/// A tail in argument 1, for a count x.
+pub(super) fn tail(a: &[Interval], k: usize, rises: bool) -> Option<Jet> {
+    let [x, _, phi]: [f64; 3] = known::fixed(a, k)?;
+    (k == 1 && x >= 0.0 && x.fract() == 0.0 && phi > 0.0).then(|| jets::concave_probability(rises))
+}
+
 /// The row.
 pub static ROW: Distribution = Distribution {
     name: "neg_binomial_2_log",
@@ -91,6 +112,7 @@ pub static ROW: Distribution = Distribution {
         draw::poisson(rng, rate)
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[-1.2], &[0.7]] },
         Probe { x: &[0.0], args: &[&[1.6], &[1e-3]] },

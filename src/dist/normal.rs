@@ -1,9 +1,10 @@
 //! The normal distribution, by mean and standard deviation.
 
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{location_scale, log_phi, phi_ratio, shifted};
 use super::std_normal;
-use crate::facts::{Interval, Jet};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -11,37 +12,50 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     JOINT = "normal"(x, mu, sigma), "-((x - mu) / sigma)² / 2";
-    value ((x - mu) / sigma).square().scale(-0.5);
+    value ((x - mu) * sigma.recip()).square().scale(-0.5);
     slopes(_y) { let r = sigma.recip(); let z = (x - mu) * r; [-(z * r), z * r, z.square() * r] };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]];
-    // Quadratic in x and in mu: the second derivative is -1/sigma² exactly.
-    facts Facts::difference((0, 1), |a, k| {
-        let precision = Interval::point(a[2].lo.powi(-2));
-        let residual = a[0] - a[1];
-        let pull = if k == 0 { -residual } else { residual };
-        (k < 2).then(|| Jet::new((residual.square() * precision).scale(-0.5), pull * precision, -precision))
-    })
+    // Quadratic in x and in mu; in sigma -r²/2 · sigma^-2, and -r²/2 · e^(-2t) for sigma = e^t.
+    facts Facts::difference_with_log(
+        (0, 1),
+        |a, k| {
+            if k == 2 {
+                let c: [f64; 3] = known::fixed(a, k)?;
+                return if a[2].is_nonnegative() { Some(known::power(a[2], -2.0)?.scaled(-0.5 * (c[0] - c[1]).powi(2))) } else { None };
+            }
+            jets::location(a, k, [0, 1, 2], known::normal)
+        },
+        |a, k| jets::log_scale(a, k, [0, 1, 2], half_square)
+    )
 }
 
 scalar_row! {
     SCALE = "normal.scale"(sigma), "-log sigma - log √(2π)";
     value -(sigma.ln()).shift(HALF_LN_2PI);
     slopes(_y) [-sigma.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(|a, _| jets::minus_log(a[0], -HALF_LN_2PI), |t, _| jets::minus_log_of_exp(t[0], -HALF_LN_2PI))
 }
 
 scalar_row! {
     LCDF = "normal_lcdf"(x, mu, sigma), "log Φ((x - mu) / sigma)";
     value log_phi((x - mu) / sigma);
     slopes(_y) { let z = (x - mu) / sigma; location_scale(phi_ratio(z), z, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.9], &[9.0, 0.0, 2.0]]
+    probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.9], &[9.0, 0.0, 2.0]];
+    facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], known::log_phi))
 }
 
 scalar_row! {
     LCCDF = "normal_lccdf"(x, mu, sigma), "log Φ((mu - x) / sigma)";
     value log_phi((mu - x) / sigma);
     slopes(_y) { let z = (x - mu) / sigma; location_scale(-phi_ratio(-z), z, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]]
+    probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]];
+    facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], |z| Some(known::log_phi(-z)?.stretched(-1.0))))
+}
+
+/// -z²/2 in t = log |z|.
+pub(super) fn half_square(t: Interval) -> Option<Jet> {
+    Some(known::exp(t.scale(2.0))?.stretched(2.0).scaled(-0.5))
 }
 
 /// The row.
@@ -66,6 +80,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[],
         build: |b, z, a| shifted(b, z, a[0], a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },
         Probe { x: &[-30.0], args: &[&[1.0], &[0.5]] },

@@ -2,7 +2,8 @@
 
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
 use super::{draw, ordered};
-use crate::ops::scalar::scalar_row;
+use crate::facts::known;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     /// σ(a) - σ(b) = (1 - e^(b-a)) σ(a) σ(-b): no difference of nearly equal numbers, however far out.
@@ -14,7 +15,20 @@ scalar_row! {
         let (below, above) = ((lower - eta).inv_logit(), (eta - upper).inv_logit());
         [below - above, -(width + below), width + above]
     };
-    probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]]
+    probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]];
+    // Concave in each argument: log(1 - e^x) of a gap and -log(1 + e^x) twice.
+    facts Facts::of(|a, k| {
+        let c: [f64; 3] = known::fixed(a, k)?;
+        let [below, above] = [a[1] - a[0], a[0] - a[2]];
+        if a[1].hi > a[2].lo || (k == 0 && c[1] == c[2]) {
+            return None;
+        }
+        Some(match k {
+            0 => -(known::log1p_exp(below)?.stretched(-1.0) + known::log1p_exp(above)?).shifted(-crate::num::special::log1m_exp(c[1] - c[2])),
+            1 => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(below)?).shifted(-crate::num::special::log1p_exp(above.lo)),
+            _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?).stretched(-1.0).shifted(-crate::num::special::log1p_exp(below.lo)),
+        })
+    })
 }
 
 /// The row.
@@ -42,6 +56,7 @@ pub static ROW: Distribution = Distribution {
         }
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },
         Probe { x: &[3.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },

@@ -2,9 +2,10 @@
 
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
 use super::{draw, ordered};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::{HALF_LN_2PI, Real};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     BETWEEN = "ordered_probit"(eta, lower, upper), "log(Phi(eta - lower) - Phi(eta - upper))";
@@ -13,7 +14,15 @@ scalar_row! {
         let (below, above) = (edge(eta - lower, y), edge(eta - upper, y));
         [below - above, -below, above]
     };
-    probes [&[0.3, -1.0, 1.0], &[20.0, -1.0, 1.0], &[-20.0, 1.0, 1.5], &[0.3, -1e100, 0.2]]
+    probes [&[0.3, -1.0, 1.0], &[20.0, -1.0, 1.0], &[-20.0, 1.0, 1.5], &[0.3, -1e100, 0.2]];
+    // The log probability that a normal variable lies between two bounds. In eta its second derivative is the variance of
+    // that variable given that it does, less 1: between -1 and 0. In the bounds it is concave (Prékopa).
+    facts Facts::of(|a, k| {
+        let _: [f64; 3] = known::fixed(a, k)?;
+        let bend = Interval::new(if k == 0 { -1.0 } else { f64::NEG_INFINITY }, 0.0);
+        let slope = [Interval::REAL, Interval::NONPOSITIVE, Interval::NONNEGATIVE][k];
+        (a[1].hi <= a[2].lo).then(|| Jet::new(Interval::NONPOSITIVE, slope, bend))
+    })
 }
 
 /// log(Φ(a) - Φ(b)) for a > b, on the side of the origin where both are small.
@@ -59,6 +68,7 @@ pub static ROW: Distribution = Distribution {
         out.iter_mut().for_each(|o| *o = ordered::category(eta + draw::normal(rng), a[1]));
     }),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[1.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },
         Probe { x: &[3.0], args: &[&[0.3], &[-1.0, 0.5, 2.0]] },

@@ -6,28 +6,41 @@ use super::row::{
     ArgSpec, BaseArg, Density, Distribution, End, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
 use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_slope};
+use crate::facts::{Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::{EXP, scalar_row};
+use crate::ops::scalar::{EXP, Facts, scalar_row};
 
 scalar_row! {
     INSIDE = "pareto.inside"(x, y_min), "0 where x ≥ y_min, -∞ below";
     value x.if_less(y_min, T::splat(f64::NEG_INFINITY), T::zero());
     slopes(_y) [T::zero(), T::zero()];
-    probes [&[3.0, 2.0], &[300.0, 0.5]]
+    probes [&[3.0, 2.0], &[300.0, 0.5]];
+    facts Facts::of(|a, _| (a[0].lo >= a[1].hi).then(|| Jet::constant(0.0)))
 }
 
 scalar_row! {
     POWER = "pareto"(log_x, alpha), "-(alpha + 1) log x";
     value -(alpha.shift(1.0) * log_x);
     slopes(_y) [-alpha.shift(1.0), -log_x];
-    probes [&[0.3, 2.0], &[30.0, 0.5], &[-3.0, 5.0]]
+    probes [&[0.3, 2.0], &[30.0, 0.5], &[-3.0, 5.0]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        Some(if k == 0 { Jet::linear(a[0], -c[1] - 1.0, 0.0) } else { Jet::linear(a[1].shift(1.0), -c[0], 0.0) })
+    })
 }
 
 scalar_row! {
     START = "pareto.start"(y_min, alpha), "alpha log y_min";
     value alpha * y_min.ln();
     slopes(_y) [alpha / y_min, y_min.ln()];
-    probes [&[0.3, 2.0], &[30.0, 0.5], &[1e-3, 5.0]]
+    probes [&[0.3, 2.0], &[30.0, 0.5], &[1e-3, 5.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 { Some(known::log(a[0])?.scaled(c[1])) } else { (c[0] > 0.0).then(|| Jet::linear(a[1], c[0].ln(), 0.0)) }
+        },
+        |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 0).then(|| Jet::linear(a[0], c[1], 0.0)) }
+    )
 }
 
 scalar_row! {
@@ -38,7 +51,16 @@ scalar_row! {
         let g = log1m_exp_slope(alpha * d, y);
         [g * alpha / x, -(g * alpha / y_min), g * d]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]];
+    // In alpha: log(1 - e^(-alpha d)) for d = log(x / y_min).
+    facts Facts::of(|a, k| {
+        let c: [f64; 3] = known::fixed(a, k)?;
+        let d = log_ratio(c[0], c[1]);
+        if k != 2 || !(d > 0.0 && c[1] > 0.0) {
+            return None;
+        }
+        Some(known::log1m_exp(a[2].scale(-d))?.stretched(-d))
+    })
 }
 
 scalar_row! {
@@ -48,7 +70,11 @@ scalar_row! {
         let outside = |slope: T| x.if_less(y_min, T::zero(), slope);
         [outside(-(alpha / x)), outside(alpha / y_min), -log_ratio(x, y_min)]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e6, 0.5, 2.5], &[1.05, 1.0, 3.0]];
+    facts Facts::of(|a, k| {
+        let c: [f64; 3] = known::fixed(a, k)?;
+        (k == 2 && c[1] > 0.0).then(|| Jet::linear(a[2], -log_ratio(c[0], c[1]), 0.0))
+    })
 }
 
 /// log(x / y_min), or 0 where x is below y_min.
@@ -85,6 +111,7 @@ pub static ROW: Distribution = Distribution {
             b.mul(a[0], ratio)
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[3.0], args: &[&[2.0], &[1.5]] },
         Probe { x: &[1e6], args: &[&[0.5], &[2.5]] },

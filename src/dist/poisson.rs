@@ -1,11 +1,13 @@
 //! The Poisson distribution, by rate.
 
 use super::count::LOG_FACTORIAL;
-use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
+use super::poisson_log;
+use super::row::{ArgSpec, Density, Distribution, Domain, Link, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{EXP, Facts, scalar_row};
 
 scalar_row! {
     JOINT = "poisson"(x, lambda), "x log lambda - lambda";
@@ -14,21 +16,37 @@ scalar_row! {
         if need[0] { lambda.ln() } else { T::zero() },
         x.if_equal(T::zero(), T::zero(), x / lambda).shift(-1.0)
     ];
-    probes [&[2.0, 0.3], &[0.0, 1e-9], &[1e4, 9.9e3]]
+    probes [&[2.0, 0.3], &[0.0, 1e-9], &[1e4, 9.9e3]];
+    facts Facts::with_log(
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 && x >= 0.0 { Some(known::log(a[1])?.scaled(x) + -Jet::identity(a[1])) } else { None }
+        },
+        |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { poisson_log::log_mean(a[1], x) } else { None } }
+    )
 }
 
 scalar_row! {
     LCDF = "poisson_lcdf"(x, lambda), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 1>(x, [lambda]).0;
     slopes(_y) [T::zero(), tails::lcdf::<Sum, T, 1>(x, [lambda]).1[0]];
-    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]]
+    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]];
+    // P(X ≤ x) = P(G > lambda) for G with the gamma distribution of shape x + 1, whose density is log-concave, in log G too.
+    facts Facts::with_log(
+        |a, k| if k == 1 && a[1].is_nonnegative() { poisson_log::tail(a, k, false) } else { None },
+        |a, k| poisson_log::tail(a, k, false)
+    )
 }
 
 scalar_row! {
     LCCDF = "poisson_lccdf"(x, lambda), "log P(X > x)";
     value tails::lccdf::<Sum, T, 1>(x, [lambda]).0;
     slopes(_y) [T::zero(), tails::lccdf::<Sum, T, 1>(x, [lambda]).1[0]];
-    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]]
+    probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]];
+    facts Facts::with_log(
+        |a, k| if k == 1 && a[1].is_nonnegative() { poisson_log::tail(a, k, true) } else { None },
+        |a, k| poisson_log::tail(a, k, true)
+    )
 }
 
 /// The sums behind the cumulative probabilities.
@@ -67,6 +85,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| tails::quantile(p, a[0], a, &LCDF, &LCCDF)),
     sample: Sampler::Number(|rng, a| draw::poisson(rng, a[0])),
     noncentered: None,
+    links: &[Link { arg: 0, of: &EXP, to: &poisson_log::ROW }],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[1e-9]] },

@@ -1,31 +1,37 @@
 //! The Poisson distribution, by log rate: the likelihood of a log-linear model.
 
 use super::count::LOG_FACTORIAL;
+use super::jets;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use super::tails::{self, Counts};
 use super::{count, draw};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "poisson_log"(x, alpha), "x alpha - exp(alpha)";
     value x * alpha - alpha.exp();
     slopes(_y) [alpha, x - alpha.exp()];
-    probes [&[2.0, 0.3], &[0.0, -40.0], &[1e4, 9.2]]
+    probes [&[2.0, 0.3], &[0.0, -40.0], &[1e4, 9.2]];
+    facts Facts::of(|a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { log_mean(a[1], x) } else { None } })
 }
 
 scalar_row! {
     LCDF = "poisson_log_lcdf"(x, alpha), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 1>(x, [alpha]).0;
     slopes(_y) [T::zero(), tails::lcdf::<Sum, T, 1>(x, [alpha]).1[0]];
-    probes [&[2.0, -1.0], &[0.0, 3.7], &[100.0, 3.7]]
+    probes [&[2.0, -1.0], &[0.0, 3.7], &[100.0, 3.7]];
+    // P(X ≤ x) = P(log G > alpha) for G with the gamma distribution of shape x + 1; log G has a log-concave density.
+    facts Facts::of(|a, k| tail(a, k, false))
 }
 
 scalar_row! {
     LCCDF = "poisson_log_lccdf"(x, alpha), "log P(X > x)";
     value tails::lccdf::<Sum, T, 1>(x, [alpha]).0;
     slopes(_y) [T::zero(), tails::lccdf::<Sum, T, 1>(x, [alpha]).1[0]];
-    probes [&[2.0, -1.0], &[0.0, 3.7], &[100.0, 3.7]]
+    probes [&[2.0, -1.0], &[0.0, 3.7], &[100.0, 3.7]];
+    facts Facts::of(|a, k| tail(a, k, true))
 }
 
 /// The sums behind the cumulative probabilities.
@@ -49,6 +55,17 @@ impl Counts<1> for Sum {
     }
 }
 
+/// x t - e^t.
+pub(super) fn log_mean(t: Interval, x: f64) -> Option<Jet> {
+    Some(Jet::linear(t, x, 0.0) + -known::exp(t)?)
+}
+
+/// A tail in argument 1, for a count x.
+pub(super) fn tail(a: &[Interval], k: usize, rises: bool) -> Option<Jet> {
+    let [x, _]: [f64; 2] = known::fixed(a, k)?;
+    (k == 1 && x >= 0.0 && x.fract() == 0.0).then(|| jets::concave_probability(rises))
+}
+
 /// The row.
 pub static ROW: Distribution = Distribution {
     name: "poisson_log",
@@ -64,6 +81,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| tails::quantile(p, a[0].exp(), a, &LCDF, &LCCDF)),
     sample: Sampler::Number(|rng, a| draw::poisson(rng, a[0].exp())),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[2.0], args: &[&[0.3]] },
         Probe { x: &[0.0], args: &[&[-40.0]] },

@@ -35,8 +35,21 @@ pub struct Distribution {
     pub sample: Sampler,
     /// How to write it as a function of something with a fixed distribution, for `noncentered`.
     pub noncentered: Option<Noncentered>,
+    /// Distributions that say the same in terms of another argument, where an argument is a function of it.
+    pub links: &'static [Link],
     /// Points for the table tests: in the tails too.
     pub probes: &'static [Probe],
+}
+
+/// A distribution with argument `arg` = `of`(y) is the distribution `to` with y in that place: poisson(exp(y)) is
+/// poisson_log(y), computed without the detour and with better-known derivatives.
+pub struct Link {
+    /// The argument, counted from 0.
+    pub arg: usize,
+    /// The function.
+    pub of: &'static ScalarRow,
+    /// The distribution, whose other arguments are the same.
+    pub to: &'static Distribution,
 }
 
 impl std::fmt::Debug for Distribution {

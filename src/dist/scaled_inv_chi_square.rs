@@ -3,25 +3,58 @@
 use super::gamma::draw;
 use super::incomplete::{gamma_ratio, log_gamma_p, log_gamma_p_da, log_gamma_q, log_gamma_q_da};
 use super::inv_chi_square;
+use super::jets;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
+use crate::facts::{Jet, known};
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::{SQUARE, scalar_row};
+use crate::ops::scalar::{Facts, SQUARE, scalar_row};
 
 scalar_row! {
     JOINT = "scaled_inv_chi_square"(x, nu, sigma), "-nu sigma² / (2 x)";
     value -rate(x, nu, sigma);
     slopes(y) [-(y / x), y / nu, y.scale(2.0) / sigma];
-    probes [&[0.3, 2.5, 1.5], &[30.0, 0.5, 0.1], &[5.0, 40.0, 3.0]]
+    probes [&[0.3, 2.5, 1.5], &[30.0, 0.5, 0.1], &[5.0, 40.0, 3.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 3] = known::fixed(a, k)?;
+            if c[0] <= 0.0 {
+                return None;
+            }
+            match k {
+                0 => Some(known::inverse(a[0])?.scaled(-0.5 * c[1] * c[2] * c[2])),
+                1 => Some(Jet::linear(a[1], -0.5 * c[2] * c[2] / c[0], 0.0)),
+                _ => Some(known::power(a[2], 2.0)?.scaled(-0.5 * c[1] / c[0])),
+            }
+        },
+        |a, k| {
+            let c: [f64; 3] = known::fixed(a, k)?;
+            if c[0] <= 0.0 {
+                return None;
+            }
+            match k {
+                0 => Some(known::exp(-a[0])?.stretched(-1.0).scaled(-0.5 * c[1] * c[2] * c[2])),
+                1 => Some(known::exp(a[1])?.scaled(-0.5 * c[2] * c[2] / c[0])),
+                _ => Some(known::exp(a[2].scale(2.0))?.stretched(2.0).scaled(-0.5 * c[1] / c[0])),
+            }
+        }
+    )
 }
 
 scalar_row! {
     SCALE = "scaled_inv_chi_square.scale"(nu, sigma), "nu log sigma";
     value nu * sigma.ln();
     slopes(_y) [sigma.ln(), nu / sigma];
-    probes [&[0.3, 2.0], &[30.0, 1e-3], &[5.0, 40.0]]
+    probes [&[0.3, 2.0], &[30.0, 1e-3], &[5.0, 40.0]];
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 { Some(known::log(a[1])?.scaled(c[0])) } else { (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0)) }
+        },
+        |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 1).then(|| Jet::linear(a[1], c[0], 0.0)) }
+    )
 }
 
 scalar_row! {
@@ -40,7 +73,12 @@ scalar_row! {
         let in_nu = if need[1] { log_gamma_q_da(a, v).scale(0.5) + r / nu } else { T::zero() };
         [-(r / x), in_nu, r.scale(2.0) / sigma]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e2, 0.7, 0.2], &[0.8, 30.0, 1.0], &[0.3, 30.0, 1.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e2, 0.7, 0.2], &[0.8, 30.0, 1.0], &[0.3, 30.0, 1.0]];
+    // -log(X / sigma²) has the density nu (t - e^t) / 2, concave.
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (2, false)])
+    )
 }
 
 scalar_row! {
@@ -52,7 +90,11 @@ scalar_row! {
         let in_nu = if need[1] { log_gamma_p_da(a, v).scale(0.5) + r / nu } else { T::zero() };
         [-(r / x), in_nu, r.scale(2.0) / sigma]
     };
-    probes [&[3.0, 2.0, 1.5], &[1e2, 0.7, 0.2], &[0.8, 30.0, 1.0], &[3.0, 30.0, 1.0]]
+    probes [&[3.0, 2.0, 1.5], &[1e2, 0.7, 0.2], &[0.8, 30.0, 1.0], &[3.0, 30.0, 1.0]];
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[2]),
+        |a, k| jets::log_probability(a, k, &[(0, false), (2, true)])
+    )
 }
 
 /// nu sigma² / (2 x)
@@ -88,6 +130,7 @@ pub static ROW: Distribution = Distribution {
             b.mul(square, z)
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.9], args: &[&[2.5], &[1.5]] },
         Probe { x: &[1e4], args: &[&[0.7], &[0.2]] },

@@ -1,10 +1,12 @@
 //! What several distributions share: pieces of tail probabilities, and the slopes of location and scale.
 
+use super::jets;
+use crate::facts::{Jet, known};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::num::elementary as el;
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 
 /// log π
 pub(super) const LN_PI: f64 = 1.144_729_885_849_400_2;
@@ -15,14 +17,16 @@ scalar_row! {
     MINUS_LOG = "minus_log"(sigma), "-log sigma";
     value -sigma.ln();
     slopes(_y) [-sigma.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(|a, _| jets::minus_log(a[0], 0.0), |t, _| jets::minus_log_of_exp(t[0], 0.0))
 }
 
 scalar_row! {
     SHAPE_LOG = "shape_log"(alpha), "log alpha";
     value alpha.ln();
     slopes(_y) [alpha.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(|a, _| known::log(a[0]), |t, _| Some(Jet::identity(t[0])))
 }
 
 /// Slopes in (x, mu, sigma) of a function of z = (x - mu) / sigma alone, whose slope in z is `dz`.

@@ -1,11 +1,13 @@
 //! The skew normal distribution, by location, scale and shape.
 
+use super::jets;
 use super::numeric::{integrate, root};
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{log_phi, phi_ratio, shifted};
+use crate::facts::known;
 use crate::num::real::{HALF_LN_2PI, Real};
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_distr::{Distribution as _, StandardNormal};
 use std::f64::consts::{FRAC_1_PI, FRAC_1_SQRT_2, LN_2};
 
@@ -18,14 +20,23 @@ scalar_row! {
         let g = (alpha * r - z) / omega;
         [g, -g, -(g * z), z * r]
     };
-    probes [&[0.3, 1.0, 2.0, 1.5], &[-3.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0]]
+    probes [&[0.3, 1.0, 2.0, 1.5], &[-3.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0]];
+    // A quadratic and log Φ of a multiple of z.
+    facts Facts::difference((0, 1), |a, k| {
+        let alpha = a[3].is_point().then_some(a[3].lo)?;
+        jets::location(a, k, [0, 1, 2], |z| Some(known::normal(z)? + known::log_phi(z.scale(alpha))?.stretched(alpha)))
+    })
 }
 
 scalar_row! {
     SCALE = "skew_normal.scale"(omega), "log 2 - log √(2π) - log omega";
     value -omega.ln().shift(HALF_LN_2PI - LN_2);
     slopes(_y) [-omega.recip()];
-    probes [&[0.3], &[1e-6], &[1e6]]
+    probes [&[0.3], &[1e-6], &[1e6]];
+    facts Facts::with_log(
+        |a, _| jets::minus_log(a[0], LN_2 - HALF_LN_2PI),
+        |t, _| jets::minus_log_of_exp(t[0], LN_2 - HALF_LN_2PI)
+    )
 }
 
 scalar_row! {
@@ -36,7 +47,12 @@ scalar_row! {
         let g = in_z(z, alpha, y) / omega;
         [g, -g, -(g * z), in_alpha(z, alpha, y)]
     };
-    probes [&[0.3, 1.0, 2.0, 1.5], &[-3.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0], &[0.1, 0.0, 2.0, 30.0]]
+    probes [&[0.3, 1.0, 2.0, 1.5], &[-3.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0], &[0.1, 0.0, 2.0, 30.0]];
+    // The density is log-concave, so both tails are.
+    facts Facts::difference((0, 1), |a, k| {
+        let known = a[3].is_point();
+        jets::location(a, k, [0, 1, 2], |_| known.then(|| jets::concave_probability(true)))
+    })
 }
 
 scalar_row! {
@@ -47,7 +63,11 @@ scalar_row! {
         let g = -(in_z(-z, -alpha, y) / omega);
         [g, -g, -(g * z), -in_alpha(-z, -alpha, y)]
     };
-    probes [&[0.3, 1.0, 2.0, 1.5], &[-1.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0], &[0.1, 0.0, 2.0, 30.0]]
+    probes [&[0.3, 1.0, 2.0, 1.5], &[-1.0, 1.0, 0.5, 4.0], &[9.0, 0.0, 2.0, -3.0], &[0.1, 0.0, 2.0, 30.0]];
+    facts Facts::difference((0, 1), |a, k| {
+        let known = a[3].is_point();
+        jets::location(a, k, [0, 1, 2], |_| known.then(|| jets::concave_probability(false)))
+    })
 }
 
 #[inline(always)]
@@ -140,6 +160,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Number(0.0), BaseArg::Number(1.0), BaseArg::Arg(2)],
         build: |b, z, a| shifted(b, z, a[0], a[1]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0], &[1.5]] },
         Probe { x: &[-2.0], args: &[&[1.0], &[0.5], &[4.0]] },

@@ -2,23 +2,26 @@
 
 use super::row::{Density, Distribution, Part, Probe, Sampler, Support};
 use super::shared::{log_phi, phi_ratio};
+use crate::facts::known;
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
-use crate::ops::scalar::{LOG_PHI, scalar_row};
+use crate::ops::scalar::{Facts, LOG_PHI, scalar_row};
 use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     KERNEL = "std_normal"(x), "-x²/2 - log √(2π)";
     value x.square().scale(-0.5).shift(-HALF_LN_2PI);
     slopes(_y) [-x];
-    probes [&[0.3], &[-8.0], &[40.0]]
+    probes [&[0.3], &[-8.0], &[40.0]];
+    facts Facts::of(|x, _| Some(known::normal(x[0])?.shifted(-HALF_LN_2PI)))
 }
 
 scalar_row! {
     LCCDF = "std_normal_lccdf"(x), "log Φ(-x)";
     value log_phi(-x);
     slopes(_y) [-phi_ratio(-x)];
-    probes [&[0.3], &[-8.0], &[20.0]]
+    probes [&[0.3], &[-8.0], &[20.0]];
+    facts Facts::of(|x, _| Some(known::log_phi(-x[0])?.stretched(-1.0)))
 }
 
 /// The row.
@@ -36,5 +39,6 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, _| sf::inv_phi(p)),
     sample: Sampler::Number(|rng, _| StandardNormal.sample(rng)),
     noncentered: None,
+    links: &[],
     probes: &[Probe { x: &[0.3], args: &[] }, Probe { x: &[-9.0], args: &[] }],
 };

@@ -1,11 +1,13 @@
 //! Student's t distribution, by degrees of freedom, location and scale.
 
 use super::incomplete::{log_student, log_student_dnu, student_density, student_norm, student_norm_slope};
+use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
 use super::shared::{MINUS_LOG, shifted};
+use crate::facts::known;
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_distr::{Distribution as _, StudentT};
 
 scalar_row! {
@@ -17,7 +19,18 @@ scalar_row! {
         let g = pull / sigma;
         [g, in_nu, -g, -(g * z)]
     };
-    probes [&[0.3, 4.0, 1.0, 2.0], &[-300.0, 1.5, 1.0, 0.5], &[9.0, 1e3, 0.0, 2.0]]
+    probes [&[0.3, 4.0, 1.0, 2.0], &[-300.0, 1.5, 1.0, 0.5], &[9.0, 1e3, 0.0, 2.0]];
+    facts Facts::difference_with_log(
+        (0, 2),
+        |a, k| {
+            let nu = a[1].is_point().then_some(a[1].lo)?;
+            jets::location(a, k, [0, 2, 3], |z| known::student(z, nu))
+        },
+        |a, k| {
+            let nu = a[1].is_point().then_some(a[1].lo)?;
+            jets::log_scale(a, k, [0, 2, 3], |t| known::student_log(t, nu))
+        }
+    )
 }
 
 scalar_row! {
@@ -83,6 +96,7 @@ pub static ROW: Distribution = Distribution {
         base_args: &[BaseArg::Arg(0), BaseArg::Number(0.0), BaseArg::Number(1.0)],
         build: |b, z, a| shifted(b, z, a[1], a[2]),
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[4.0], &[1.0], &[2.0]] },
         Probe { x: &[-300.0], args: &[&[1.5], &[1.0], &[0.5]] },

@@ -4,8 +4,7 @@
 //! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from the same
 //! sum, weighted by the slopes of the log probabilities.
 
-use crate::num::real::{LANES, Real};
-
+use crate::num::real::{F16, Real};
 use crate::ops::scalar::ScalarRow;
 
 /// What the sums need to know of a distribution of counts with `N` arguments.
@@ -95,11 +94,11 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side
         let (x, a) = (x.lane(i), a.map(|a| a.lane(i)));
         x >= 0.0 && x < P::last(a) && (x > P::mean(a)) == up
     };
-    let lanes: [bool; LANES] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
+    let lanes: [bool; F16::WIDTH] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
     if !lanes.contains(&true) {
         return (T::zero(), [T::zero(); N]);
     }
-    let whole: [bool; LANES] = std::array::from_fn(|i| lanes[i] && !P::one_peak(a.map(|a| a.lane(i))));
+    let whole: [bool; F16::WIDTH] = std::array::from_fn(|i| lanes[i] && !P::one_peak(a.map(|a| a.lane(i))));
     let step = if up { 1.0 } else { -1.0 };
     let first = if up { x.shift(1.0) } else { x };
     let (mut k, mut term, mut total) = (first, T::one(), T::one());

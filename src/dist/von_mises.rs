@@ -3,9 +3,10 @@
 use super::draw::uniform;
 use super::numeric::{integrate, root, slope};
 use super::row::{ArgSpec, Density, Distribution, Part, Probe, Sampler, Support};
+use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
 use crate::num::special as sf;
-use crate::ops::scalar::scalar_row;
+use crate::ops::scalar::{Facts, scalar_row};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{LN_2, PI, TAU};
 
@@ -17,14 +18,27 @@ scalar_row! {
         let g = -(kappa * (x - mu).sin());
         [g, -g, s.square().scale(-2.0)]
     };
-    probes [&[0.3, 1.0, 2.0], &[-3.0, 1.0, 50.0], &[2.0, 0.5, 1e-3]]
+    probes [&[0.3, 1.0, 2.0], &[-3.0, 1.0, 50.0], &[2.0, 0.5, 1e-3]];
+    // A multiple of a cosine in x and in mu; linear in kappa.
+    facts Facts::difference((0, 1), |a, k| {
+        if k == 2 {
+            let c: [f64; 3] = known::fixed(a, k)?;
+            return Some(Jet::linear(a[2], (c[0] - c[1]).cos() - 1.0, 0.0));
+        }
+        let kappa = a[2].is_point().then_some(a[2].lo)?;
+        Some(known::wave(a[k])?.shifted(-1.0).scaled(kappa))
+    })
 }
 
 scalar_row! {
     NORM = "von_mises.norm"(kappa), "kappa - log(2π I₀(kappa))";
     value kappa.lift1(|k| -(TAU * sf::bessel_i0_scaled(k)).ln(), |k| 1.0 - sf::bessel_ratio(k));
     slopes(_y) [kappa.lift1(|k| 1.0 - sf::bessel_ratio(k), |k| -sf::bessel_ratio_slope(k))];
-    probes [&[0.3], &[2.0], &[400.0]]
+    probes [&[0.3], &[2.0], &[400.0]];
+    facts Facts::of(|a, _| {
+        let bend = known::log_bessel_i0(a[0])?;
+        Some(Jet { value: Interval::REAL, ..Jet::identity(a[0]) + -bend })
+    })
 }
 
 scalar_row! {
@@ -228,6 +242,7 @@ pub static ROW: Distribution = Distribution {
     quantile: Some(|p, a| quantile(p, a[0], a[1])),
     sample: Sampler::Number(|rng, a| draw(rng, a[0], a[1])),
     noncentered: None,
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.0], &[2.0]] },
         Probe { x: &[-1.0], args: &[&[0.5], &[30.0]] },

@@ -2,11 +2,13 @@
 
 use super::draw::uniform;
 use super::exponential;
+use super::jets;
 use super::row::{
     ArgSpec, BaseArg, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support,
 };
 use super::shared::{SHAPE_LOG, exponential_quantile, log1m_exp_exp, log1m_exp_exp_slope};
-use crate::ops::scalar::{INV, NEG, POW, scalar_row};
+use crate::facts::known;
+use crate::ops::scalar::{Facts, INV, NEG, POW, scalar_row};
 
 scalar_row! {
     JOINT = "weibull"(log_x, alpha, sigma), "t - e^t for t = alpha (log x - log sigma)";
@@ -16,7 +18,12 @@ scalar_row! {
         let g = -(alpha * d).exp().shift(-1.0);
         [g * alpha, g * d, -(g * alpha / sigma)]
     };
-    probes [&[0.3, 1.5, 2.0], &[-30.0, 1.0, 0.5], &[1.0, 2.0, 0.9]]
+    probes [&[0.3, 1.5, 2.0], &[-30.0, 1.0, 0.5], &[1.0, 2.0, 0.9]];
+    // t - e^t at t = alpha (log x - log sigma), linear in log x, in log sigma and in alpha.
+    facts Facts::with_log(
+        |a, k| if k == 2 { None } else { jets::log_power(a, k, [0, 1, 2], 1.0, known::minus_exp) },
+        |a, k| if k == 2 { jets::log_power(a, k, [0, 1, 2], 1.0, known::minus_exp) } else { None }
+    )
 }
 
 scalar_row! {
@@ -27,14 +34,34 @@ scalar_row! {
         let g = log1m_exp_exp_slope(alpha * d);
         [g * alpha / x, g * d, -(g * alpha / sigma)]
     };
-    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[4.0, 2.0, 1.0]]
+    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[4.0, 2.0, 1.0]];
+    facts Facts::with_log(
+        |a, k| if k == 1 { jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, known::log1m_exp_exp) } else { jets::rising_probability(a, k, &[0]) },
+        |a, k| match k {
+            0 => jets::log_power(a, k, [0, 1, 2], 1.0, known::log1m_exp_exp),
+            2 => jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, known::log1m_exp_exp),
+            _ => None,
+        }
+    )
 }
 
 scalar_row! {
     LCCDF = "weibull_lccdf"(x, alpha, sigma), "-(x / sigma)^alpha";
     value -(alpha * (x / sigma).ln()).exp();
     slopes(y) [y * alpha / x, y * (x / sigma).ln(), -(y * alpha / sigma)];
-    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[40.0, 2.0, 1.0]]
+    probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[40.0, 2.0, 1.0]];
+    facts Facts::with_log(
+        |a, k| match k {
+            1 => jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, jets::minus_exp_alone),
+            2 => jets::power_of_scale(a, -1.0),
+            _ => None,
+        },
+        |a, k| match k {
+            0 => jets::log_power(a, k, [0, 1, 2], 1.0, jets::minus_exp_alone),
+            2 => jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, jets::minus_exp_alone),
+            _ => None,
+        }
+    )
 }
 
 /// The row.
@@ -64,6 +91,7 @@ pub static ROW: Distribution = Distribution {
             b.mul(a[1], ratio)
         },
     }),
+    links: &[],
     probes: &[
         Probe { x: &[0.3], args: &[&[1.5], &[2.0]] },
         Probe { x: &[1e-6], args: &[&[0.7], &[1.5]] },

@@ -37,6 +37,12 @@ impl Interval {
         Self::new(self.lo.min(other.lo), self.hi.max(other.hi))
     }
 
+    /// What lies in both, when both are known to hold the same number; all of both where rounding keeps them apart.
+    pub fn meet(self, other: Self) -> Self {
+        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+        if lo <= hi { Self::new(lo, hi) } else { self.hull(other) }
+    }
+
     /// Whether it holds one finite number only.
     pub fn is_point(self) -> bool {
         self.lo == self.hi && self.lo.is_finite()

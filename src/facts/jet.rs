@@ -80,6 +80,15 @@ impl Jet {
         }
     }
 
+    /// Two sets of bounds on the same function as one.
+    pub fn meet(self, other: Jet) -> Self {
+        Self {
+            value: self.value.meet(other.value),
+            slope: self.slope.meet(other.slope),
+            curvature: self.curvature.meet(other.curvature),
+        }
+    }
+
     /// The smallest bounds that hold for both.
     pub fn hull(self, other: Jet) -> Self {
         Self {

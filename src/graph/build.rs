@@ -49,6 +49,11 @@ impl Builder {
         Self::default()
     }
 
+    /// A finished graph, to add more nodes to.
+    pub fn from_graph(graph: Graph) -> Self {
+        Self { graph, ..Self::default() }
+    }
+
     /// The graph built so far.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -111,6 +116,9 @@ impl Builder {
         let mut all = args.to_vec();
         all.extend(weight);
         self.common(&all)?;
+        if let Some(simpler) = self.simplified_sum(row, args, weight)? {
+            return Ok(simpler);
+        }
         Ok(self.add(Op::MapSum { row, weighted: weight.is_some() }, all, Vec::new()))
     }
 
@@ -136,11 +144,6 @@ impl Builder {
         }
         let dims = vec![ode.times.len(), ode.states];
         Ok(self.add(Op::Ode(Arc::new(ode)), vec![initial, theta], dims))
-    }
-
-    /// The operation of a node of another graph, on other arguments of the same sizes.
-    pub fn copy(&mut self, node: &Node, args: Vec<NodeId>) -> NodeId {
-        self.add(node.op.clone(), args, node.dims.clone())
     }
 
     /// The shape that these broadcast to.
@@ -274,38 +277,6 @@ impl Builder {
     /// The operation of a node of another graph, on other arguments, with a result of this shape.
     pub fn like(&mut self, op: &Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
         self.add(op.clone(), args, dims)
-    }
-
-    /// Identities that hold for every argument, and cheaper forms of common powers.
-    fn simplified(&mut self, row: &'static ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<NodeId> {
-        let constant = |b: &Self, i: usize| args.get(i).and_then(|&a| b.scalar_of(a));
-        let whole = |b: &Self, i: usize| b.dims(args[i]) == dims;
-        if *row == scalar::ADD && constant(self, 0) == Some(0.0) && whole(self, 1) {
-            return Some(args[1]);
-        }
-        if (*row == scalar::ADD || *row == scalar::SUB) && constant(self, 1) == Some(0.0) && whole(self, 0) {
-            return Some(args[0]);
-        }
-        if *row == scalar::MUL && constant(self, 0) == Some(1.0) && whole(self, 1) {
-            return Some(args[1]);
-        }
-        if (*row == scalar::MUL || *row == scalar::DIV || *row == scalar::POW)
-            && constant(self, 1) == Some(1.0)
-            && whole(self, 0)
-        {
-            return Some(args[0]);
-        }
-        if *row == scalar::POW && whole(self, 0) {
-            let cheaper = match constant(self, 1)? {
-                2.0 => &scalar::SQUARE,
-                -1.0 => &scalar::INV,
-                0.5 => &scalar::SQRT,
-                -0.5 => &scalar::INV_SQRT,
-                _ => return None,
-            };
-            return Some(self.unary(cheaper, args[0]));
-        }
-        None
     }
 
     fn add(&mut self, op: Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {

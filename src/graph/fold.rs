@@ -22,7 +22,7 @@ pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> 
             let indices: Vec<Broadcast> = args.iter().map(|a| Broadcast::between(&a.dims, &shape)).collect();
             let functions = args.len() - usize::from(*weighted);
             let weights: Option<Vec<f64>> = weighted.then(|| {
-                let w = Operand { arg: values[functions], index: &indices[functions] };
+                let w = Operand::new(values[functions], &indices[functions]);
                 (0..count).map(|i| w.at(i)).collect()
             });
             let operands = operands(&values[..functions], &indices[..functions]);
@@ -41,5 +41,5 @@ pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> 
 }
 
 fn operands<'a>(values: &[Arg<'a, f64>], indices: &'a [Broadcast]) -> Vec<Operand<'a, f64>> {
-    values.iter().zip(indices).map(|(&arg, index)| Operand { arg, index }).collect()
+    values.iter().zip(indices).map(|(&arg, index)| Operand::new(arg, index)).collect()
 }

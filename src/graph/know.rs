@@ -79,8 +79,9 @@ impl Builder {
         };
         let size: usize = own.iter().product();
         // Whole vectors or matrices, each taken as it stands.
-        let aligned =
-            |chunk: &[u32]| chunk[0] as usize % size == 0 && chunk.windows(2).all(|w| w[1] == w[0] + 1);
+        let aligned = |chunk: &[u32]| {
+            (chunk[0] as usize).is_multiple_of(size) && chunk.windows(2).all(|w| w[1] == w[0] + 1)
+        };
         own == whole && size > 0 && take.table.chunks(size).all(aligned) && self.has_structure(base, wanted)
     }
 

@@ -6,6 +6,7 @@ mod dump;
 mod fold;
 mod know;
 mod ode;
+mod simplify;
 
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};

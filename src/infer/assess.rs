@@ -1,5 +1,6 @@
 //! The checks and corrections of a fit, for a Gaussian found by any method.
 
+use super::bend::Bent;
 use super::gaussian::{Factor, Gaussian};
 use super::{Fit, Options, check};
 use crate::num::linalg;
@@ -13,5 +14,6 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
     linalg::cholesky(&mut factor, d).ok()?;
     (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
     let q = Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) };
-    Some(check(target, &q, options, false))
+    let bent = Bent::straight(target, &q, options);
+    Some(check(target, &q, &bent, options))
 }

@@ -1,16 +1,19 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
+use super::draws::pilot;
 use super::gaussian::{self, Factor, Gaussian};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
-use super::{Options, Proposal, elbo, pilot};
+use super::{Options, Proposal, elbo, smooth};
 use crate::target::Target;
 use std::ops::ControlFlow;
 
 /// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
 const CLOSE: f64 = 0.02;
 /// Most layers.
-const LAYERS: usize = 3;
+pub(super) const LAYERS: usize = 4;
+/// A layer that gains less, in nats, is the last.
+const LITTLE: f64 = 0.01;
 /// Shares of a layer that are tried.
 const SHARES: [f64; 3] = [1.0, 0.5, 0.25];
 
@@ -19,50 +22,65 @@ pub(super) struct Bent<'t> {
     pub(super) target: Warped<'t>,
     pub(super) q: Gaussian,
     pub(super) gradients: usize,
+    /// ELBO, its standard error and half the variance of the log weights, before any bending and after.
+    pub(super) first: [f64; 3],
+    pub(super) last: [f64; 3],
+    /// Tail shape of the weights after.
+    pub(super) khat: f64,
 }
 
-/// Adds layers while they raise the ELBO; None if none does.
-pub(super) fn bend<'t>(
-    target: &'t dyn Target,
-    q: &Gaussian,
-    half_variance: f64,
-    options: &Options,
-) -> Option<Bent<'t>> {
-    let d = q.mean.len();
-    if half_variance < CLOSE || matches!(q.factor, Factor::Diagonal(_)) {
-        return None;
+impl<'t> Bent<'t> {
+    /// No bending.
+    pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
+        let target = Warped { inner: target, layers: Vec::new() };
+        let (first, khat) = judge(&target, q, options);
+        Bent { target, q: q.clone(), gradients: 0, first, last: first, khat }
     }
-    let mut bent = Bent { target: Warped { inner: target, layers: Vec::new() }, q: q.clone(), gradients: 0 };
-    let mut distance = half_variance;
-    let mut best = elbo(&pilot(target, q, Proposal::Gaussian, options.seed).log_weights)[0];
-    let count = (8 * d).clamp(2048, 8192);
-    for layer in 0..LAYERS {
-        let seed = options.seed + 101 * (layer as u64 + 1);
-        let Some(found) = shape(&bent.target, &bent.q, count, seed) else { break };
+}
+
+/// ELBO, its standard error and half the variance of the log weights of a Gaussian; and the shape of their tail.
+fn judge(target: &Warped, q: &Gaussian, options: &Options) -> ([f64; 3], f64) {
+    let sample = pilot(target, q, Proposal::Gaussian, options.seed);
+    (elbo(&sample.log_weights), smooth(&sample.log_weights).khat)
+}
+
+/// Adds layers while they raise the ELBO.
+pub(super) fn bend<'t>(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
+    grow(Bent::straight(target, q, options), LAYERS, options)
+}
+
+/// Adds layers, up to so many in all, while they raise the ELBO.
+pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Bent<'t> {
+    let d = bent.q.mean.len();
+    if matches!(bent.q.factor, Factor::Diagonal(_)) {
+        return bent;
+    }
+    let count = (32 * d).clamp(2048, 8192);
+    while bent.target.layers.len() < most && bent.last[2] > CLOSE {
+        let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
+        let leaders = bent.target.layers.last().map(|l| l.leaders);
+        let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
         bent.gradients += count;
         if found.gain < shape::LEAST_GAIN {
             break;
         }
-        let Some((next, gradients)) = add(&bent, &found.warp, options) else { break };
-        bent.gradients += gradients;
-        let [value, error, half] =
-            elbo(&pilot(&next.target, &next.q, Proposal::Gaussian, options.seed).log_weights);
-        if !(value > best - error) || !(half < distance) {
+        let Some(next) = add(&bent, &found.warp, options) else { break };
+        let gained = next.last[0] - bent.last[0];
+        if !(gained > 0.0) {
+            bent.gradients = next.gradients;
             break;
         }
-        let gained = distance - half;
-        (bent.target, bent.q, best, distance) = (next.target, next.q, value, half);
-        if distance < CLOSE || gained < 0.1 * distance {
+        bent = next;
+        if gained < LITTLE {
             break;
         }
     }
-    (!bent.target.layers.is_empty()).then_some(bent)
+    bent
 }
 
 /// The Gaussian refitted with one more layer, the largest share of it that does no harm.
-fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<(Bent<'t>, usize)> {
+fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> {
     let d = bent.q.mean.len();
-    let before = elbo(&pilot(&bent.target, &bent.q, Proposal::Gaussian, options.seed).log_weights);
     let standard = Gaussian {
         mean: vec![0.0; d],
         factor: Factor::Dense((0..d * d).map(|p| f64::from(p / d == p % d)).collect()),
@@ -71,16 +89,17 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<(Bent<'t>,
         let mut layers = bent.target.layers.clone();
         layers.push(warp.damped(share));
         let target = Warped { inner: bent.target.inner, layers };
-        let after = elbo(&pilot(&target, &standard, Proposal::Gaussian, options.seed).log_weights);
-        (after[0] > before[0] - before[1]).then_some(target)
+        let (after, _) = judge(&target, &standard, options);
+        (after[0] > bent.last[0] - bent.last[1]).then_some(target)
     })?;
     let limits = gaussian::Limits {
         seed: options.seed + 7,
-        tolerance: 0.02,
-        gradients: (50 * d).clamp(8192, 40_000),
+        tolerance: (0.1 * bent.last[2]).max(0.02),
+        gradients: (20 * d).clamp(4096, 8192),
         batch: 32,
     };
     let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
-    let gradients = fitted.gradients;
-    Some((Bent { target, q: fitted.q, gradients }, gradients))
+    let (last, khat) = judge(&target, &fitted.q, options);
+    let gradients = bent.gradients + fitted.gradients;
+    Some(Bent { target, q: fitted.q, gradients, first: bent.first, last, khat })
 }

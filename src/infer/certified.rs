@@ -1,5 +1,6 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises about a fit.
 
+use super::gaussian::{Factor, Gaussian};
 use super::mode;
 use crate::certify::{Certificate, Tier};
 use crate::num::linalg::{cholesky, solve_lower_many, solve_lower_transposed_many, symmetric_eigen};
@@ -10,8 +11,10 @@ use crate::vi::{self, Constants, Start};
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;
-/// Draws behind the promises.
-const DRAWS: usize = 4000;
+/// Most and fewest draws behind the promises.
+const DRAWS: [usize; 2] = [4096, 256];
+/// Numbers touched by the gradients of all those draws together, about.
+const WORK: usize = 400_000_000;
 /// Draws evaluated at once.
 const BATCH: usize = 16;
 /// Standard errors added for an upper confidence limit of 97.5 %.
@@ -48,7 +51,8 @@ pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed:
     };
     let mut evaluator = target.evaluator();
     let d = target.dimension();
-    let Some(found) = mode::find(evaluator.as_mut(), d, seed, d <= 600) else { return [None, None] };
+    let searched = mode::find(evaluator.as_mut(), d, seed, d <= 600);
+    let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
     let raw = Coordinates {
         start: start_bound(evaluator.as_mut(), &found.point, None, smoothness, mu),
         centre: found.point.clone(),
@@ -202,17 +206,20 @@ pub struct Promise {
     pub evidence_most: f64,
 }
 
-/// Promises about `N(mean, C Cᵀ)`, `C` by rows; None where `μ̃` is not positive.
+/// Promises about a Gaussian in the coordinates of the certificate; None where `μ̃` is not positive. `work` is about how many
+/// numbers one gradient touches.
 pub fn promise(
     target: &dyn Target,
     certificate: &Certificate,
-    mean: &[f64],
-    factor: &[f64],
+    q: &Gaussian,
+    work: usize,
     seed: u64,
 ) -> Option<Promise> {
-    let d = mean.len();
+    let (mean, d) = (&q.mean, q.mean.len());
+    let Factor::Dense(factor) = &q.factor else { return None };
     let curvature = relative_curvature(certificate.least_matrix.as_ref()?, factor, d)?;
-    let tally = Tally::over_draws(target, mean, factor, seed)?;
+    let draws = (WORK / work.max(1)).clamp(DRAWS[1], DRAWS[0]);
+    let tally = Tally::over_draws(target, mean, factor, draws, seed)?;
     let (fisher, fisher_se) = tally.fisher();
     let upper = fisher + CONFIDENCE * fisher_se;
     let (elbo, elbo_se) = tally.elbo(factor);
@@ -250,7 +257,13 @@ struct Tally {
 }
 
 impl Tally {
-    fn over_draws(target: &dyn Target, mean: &[f64], factor: &[f64], seed: u64) -> Option<Tally> {
+    fn over_draws(
+        target: &dyn Target,
+        mean: &[f64],
+        factor: &[f64],
+        draws: usize,
+        seed: u64,
+    ) -> Option<Tally> {
         let d = mean.len();
         let mut tally = Tally {
             d,
@@ -262,7 +275,7 @@ impl Tally {
         let mut evaluator = target.evaluator();
         let (mut u, mut r) = (vec![0.0; d * BATCH], vec![0.0; d * BATCH]);
         let (mut values, mut gradient) = (vec![0.0; BATCH], vec![0.0; d * BATCH]);
-        for k in 0..DRAWS / BATCH {
+        for k in 0..draws / BATCH {
             Stream::new(seed, PURPOSE, k as u64).fill_normal(&mut u);
             let mut z: Vec<f64> = mean.iter().flat_map(|m| [*m; BATCH]).collect();
             crate::num::linalg::add_product(1.0, factor, &u, [d, d, BATCH], &mut z);

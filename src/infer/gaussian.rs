@@ -24,7 +24,7 @@ const CHUNK: usize = 32;
 /// Draws of a group at the start.
 pub(super) const FIRST: usize = 8;
 /// Dimensions up to which a batch is made of Sobol points: beyond, few points are no better spread than random ones.
-const SPREAD: usize = 64;
+const SPREAD: usize = 24;
 /// A gap below this is the rounding of a target that is Gaussian.
 const EXACT: f64 = 1e-13;
 /// Smallest share of a natural-gradient step worth trying.

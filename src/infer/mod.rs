@@ -6,13 +6,16 @@
 mod assess;
 mod bend;
 pub mod certified;
+mod draws;
 mod gaussian;
 mod mode;
 mod model;
+mod nuts;
 mod psis;
 mod quadrature;
 mod resample;
 mod sample;
+mod sampled;
 mod shape;
 mod summary;
 #[cfg(test)]
@@ -28,7 +31,8 @@ pub use sample::Proposal;
 pub use summary::Output;
 
 use crate::target::Target;
-use sample::Sample;
+use bend::Bent;
+use draws::{Drawn, enough, precision, proposal};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -36,16 +40,12 @@ use thiserror::Error;
 pub const KHAT_LIMIT: f64 = 0.7;
 /// Quantities named in a flag.
 const NAMED: usize = 3;
-/// Most numbers held of outputs of draws.
-const HELD: usize = 60_000_000;
-/// Most importance draws.
-const MOST_DRAWS: usize = 400_000;
-/// Importance draws to begin with.
-const FEWEST: usize = 8192;
-/// Draws that judge a proposal.
-const PILOT: usize = 2048;
+/// Gradients of a fit that decides between starts.
+const SHORT: usize = 2000;
+/// A mode whose ELBO is further behind, in nats, does not matter.
+const COMPARABLE: f64 = 6.0;
 /// Draws that summarise the Gaussian itself.
-const PLAIN: usize = 4096;
+const PLAIN: usize = 2048;
 
 /// What can be chosen; the defaults are meant for everything.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,11 +62,21 @@ pub struct Options {
     pub dense: usize,
     /// Posterior draws of the outputs to keep, fewer where there are very many outputs.
     pub keep: usize,
+    /// Whether to sample with NUTS where importance weights cannot be relied on.
+    pub fallback: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 1, tolerance: 0.005, gradients: None, draws: None, dense: 1200, keep: 0 }
+        Options {
+            seed: 1,
+            tolerance: 0.005,
+            gradients: None,
+            draws: None,
+            dense: 1200,
+            keep: 0,
+            fallback: false,
+        }
     }
 }
 
@@ -114,6 +124,8 @@ pub enum Path {
     Quadrature,
     /// A Gaussian was fitted by variational inference.
     Variational,
+    /// The posterior was sampled with NUTS, because importance weights could not be relied on.
+    Nuts,
 }
 
 impl Path {
@@ -123,6 +135,7 @@ impl Path {
             Path::Gaussian => "gaussian",
             Path::Quadrature => "quadrature",
             Path::Variational => "variational",
+            Path::Nuts => "nuts",
         }
     }
 }
@@ -148,7 +161,8 @@ pub struct Fit {
     pub gap_nats: f64,
     /// `½ Var_q[log p - log q]`, an estimate of the distance of the Gaussian from the posterior in nats.
     pub half_variance: f64,
-    /// Tail shape of the importance weights behind `outputs`.
+    /// Tail shape of the importance weights behind `outputs`, or of the weighted squares of the output that is known worst,
+    /// if that is heavier.
     pub khat: f64,
     /// What the importance draws came from.
     pub proposal: Proposal,
@@ -158,7 +172,9 @@ pub struct Fit {
     pub gradients: usize,
     /// Time taken.
     pub seconds: f64,
-    /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not.
+    /// Whether `mean` and `factor` are in the coordinates of the target as given.
+    pub as_declared: bool,
+    /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not (or of NUTS draws, where that was the path).
     pub outputs: Vec<Output>,
     /// Summaries of the Gaussian.
     pub gaussian: Vec<Output>,
@@ -203,7 +219,7 @@ struct Approach {
     rivals: Vec<f64>,
 }
 
-/// Mode, whitening and the Gaussian fit.
+/// Modes, whitening and the Gaussian fit from the best.
 fn approach(
     target: &dyn Target,
     options: &Options,
@@ -218,15 +234,20 @@ fn approach(
         return Ok(found);
     }
     let mut evaluator = target.evaluator();
-    let mode = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
-    let start = if dense {
-        whiten::dense(mode.point, mode.curvature)
-    } else {
-        whiten::diagonal(&mut *evaluator, mode.point)
-    };
-    let fitted = refine(target, start, gaussian::FIRST, options, watch)?;
-    let gradients = mode.gradients + fitted.gradients;
-    Ok(Approach { fitted, path: Path::Variational, gradients, rivals: mode.rivals })
+    let found = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
+    let mut gradients = found.gradients;
+    let mut starts: Vec<Gaussian> = Vec::new();
+    for mode in found.modes {
+        starts.push(if dense {
+            whiten::dense(mode.point, mode.curvature)
+        } else {
+            whiten::diagonal(&mut *evaluator, mode.point)
+        });
+    }
+    let (start, batch, rivals) = best_start(target, starts, options, &mut gradients)?;
+    let fitted = refine(target, start, batch, options, watch)?;
+    gradients += fitted.gradients;
+    Ok(Approach { fitted, path: Path::Variational, gradients, rivals })
 }
 
 /// The best Gaussian by quadrature, where the structure of the log density allows it.
@@ -248,6 +269,48 @@ fn without_sampling(target: &dyn Target, d: usize) -> Option<Approach> {
     Some(Approach { gradients: fitted.gradients, fitted, path, rivals: Vec::new() })
 }
 
+/// Of several starts the one that a short fit takes furthest, and how far behind the others are that ended elsewhere.
+fn best_start(
+    target: &dyn Target,
+    mut starts: Vec<Gaussian>,
+    options: &Options,
+    gradients: &mut usize,
+) -> Result<(Gaussian, usize, Vec<f64>), Error> {
+    if starts.len() == 1
+        && let Some(only) = starts.pop()
+    {
+        return Ok((only, gaussian::FIRST, Vec::new()));
+    }
+    let short = Options { tolerance: 0.5, gradients: Some(SHORT), ..options.clone() };
+    let mut tried: Vec<gaussian::Fitted> = Vec::new();
+    for start in starts {
+        if let Ok(fitted) = refine(target, start, gaussian::FIRST, &short, &mut |_| ControlFlow::Continue(()))
+        {
+            *gradients += fitted.gradients;
+            tried.push(fitted);
+        }
+    }
+    tried.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
+    let mut tried = tried.into_iter();
+    let best = tried.next().ok_or(Error::NoNeighbourhood)?;
+    let behind = |other: gaussian::Fitted| {
+        let gap = best.elbo - other.elbo;
+        (gap < COMPARABLE && other.gap < 1.0 && apart(&best.q, &other.q)).then_some(gap)
+    };
+    let rivals = tried.filter_map(behind).collect();
+    Ok((best.q, best.batch, rivals))
+}
+
+/// Whether two Gaussians lie so far apart that they are different modes.
+fn apart(a: &Gaussian, b: &Gaussian) -> bool {
+    let d = a.mean.len();
+    let variance = |q: &Gaussian, i: usize| match &q.factor {
+        Factor::Dense(c) => c[i * d..(i + 1) * d].iter().map(|x| x * x).sum::<f64>(),
+        Factor::Diagonal(s) => s[i] * s[i],
+    };
+    (0..d).any(|i| (a.mean[i] - b.mean[i]).abs() > 3.0 * (variance(a, i).sqrt() + variance(b, i).sqrt()))
+}
+
 /// The Gaussian fit from a start, with batches of this size.
 fn refine(
     target: &dyn Target,
@@ -267,10 +330,20 @@ fn refine(
 
 /// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.
 fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
-    let exact = found.fitted.ending == Ending::Exact;
-    let mut fit = check(target, &found.fitted.q, options, !exact);
+    let bent = match found.fitted.ending {
+        Ending::Exact => Bent::straight(target, &found.fitted.q, options),
+        Ending::Converged | Ending::Budget | Ending::Stopped => bend::bend(target, &found.fitted.q, options),
+    };
+    conclude(target, found, &bent, options)
+}
+
+/// Importance sampling in bent coordinates, summaries and flags.
+fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options) -> Fit {
+    let mut fit = check(target, &found.fitted.q, bent, options);
     fit.status = found.fitted.ending;
-    fit.path = if exact { Path::Gaussian } else { found.path };
+    if fit.path != Path::Nuts {
+        fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
+    }
     fit.elbo = found.fitted.elbo;
     fit.elbo_se = found.fitted.elbo_se;
     fit.gap_nats = found.fitted.gap;
@@ -316,27 +389,20 @@ fn elbo(log_weights: &[f64]) -> [f64; 3] {
     [mean, (variance / n).sqrt(), 0.5 * variance]
 }
 
-/// Importance sampling from the better proposal, and the summaries.
-fn check(target: &dyn Target, q: &Gaussian, options: &Options, may_bend: bool) -> Fit {
+/// Importance sampling from the best proposal, and the summaries.
+fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> Fit {
     let names = target.output_names();
-    let pilot = pilot(target, q, Proposal::Gaussian, options.seed);
-    let [elbo, elbo_se, half_variance] = elbo(&pilot.log_weights);
     let plain = sample::plain(target, q, PLAIN, names.len(), options.seed);
     let even = vec![1.0 / PLAIN as f64; PLAIN];
     let gaussian = summaries(&names, |j| plain[j].clone(), &even, 1.0);
-    let bent = if may_bend { bend::bend(target, q, half_variance, options) } else { None };
-    let gradients = bent.as_ref().map_or(0, |b| b.gradients);
-    let (flow, base) = match &bent {
-        Some(b) => (&b.target as &dyn Target, &b.q),
-        None => (target, q),
-    };
-    let proposal = proposal(flow, base, options.seed);
+    let gradients = bent.gradients;
+    let (flow, base) = (&bent.target, &bent.q);
+    let proposal = proposal(bent);
     let drawn = enough(flow, base, proposal, names.len(), options);
-    let Drawn { sample, smoothed, inflation, worst } = drawn;
+    let Drawn { sample, smoothed, khat, inflation, worst } = drawn;
     let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
-    let khat = smoothed.khat;
     let trusted = khat < KHAT_LIMIT;
-    let keep = options.keep.min(HELD / names.len().max(1));
+    let keep = options.keep.min(draws::HELD / names.len().max(1));
     let chosen =
         if trusted { resample::systematic(&smoothed.weights, keep) } else { (0..keep.min(PLAIN)).collect() };
     let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
@@ -351,103 +417,41 @@ fn check(target: &dyn Target, q: &Gaussian, options: &Options, may_bend: bool) -
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
         ));
     }
+    let mut outputs = if trusted { corrected } else { gaussian.clone() };
+    let mut path = Path::Variational;
+    let mut gradients = gradients;
+    let mut notes = Vec::new();
+    if !trusted && options.fallback {
+        let sampled = sampled::sampled(flow, base, &names, options.seed);
+        path = Path::Nuts;
+        gradients += sampled.gradients;
+        (outputs, flags) = (sampled.outputs, sampled.flags);
+        notes.push(sampled.note);
+    }
     let finite: Vec<f64> = sample.log_weights.iter().copied().filter(|x| !x.is_nan()).collect();
     let log_evidence = crate::num::special::log_sum_exp(&finite) - (sample.log_weights.len() as f64).ln();
     Fit {
         status: Ending::Budget,
-        path: Path::Variational,
+        path,
         mean: q.mean.clone(),
         factor: q.factor.clone(),
-        elbo,
-        elbo_se,
+        elbo: bent.first[0],
+        elbo_se: bent.first[1],
         log_evidence,
         gap_nats: f64::INFINITY,
-        half_variance,
+        half_variance: bent.first[2],
         khat,
         proposal,
         draws: sample.log_weights.len(),
         gradients,
         seconds: 0.0,
-        outputs: if trusted { corrected } else { gaussian.clone() },
+        as_declared: true,
+        outputs,
         gaussian,
         kept,
         flags,
-        notes: Vec::new(),
+        notes,
     }
-}
-
-/// A few draws, to judge a proposal.
-fn pilot<'t>(target: &'t dyn Target, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
-    let mut sample = Sample::new(target, q, proposal, seed);
-    sample.extend(PILOT);
-    sample
-}
-
-/// The proposal whose weights have the lighter tail.
-fn proposal(target: &dyn Target, q: &Gaussian, seed: u64) -> Proposal {
-    let khat = |p: Proposal| smooth(&pilot(target, q, p, seed).log_weights).khat;
-    let plain = khat(Proposal::Gaussian);
-    // Weights as light as these need no help.
-    if plain >= 0.3 && khat(Proposal::Student) < plain { Proposal::Student } else { Proposal::Gaussian }
-}
-
-/// Importance draws with their weights.
-struct Drawn<'t> {
-    sample: Sample<'t>,
-    smoothed: Smoothed,
-    /// What heavy tails add to the standard errors.
-    inflation: f64,
-    /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
-    worst: f64,
-}
-
-/// The standard error to reach: the largest of so many errors should stay below 0.04 standard deviations.
-fn precision(outputs: usize) -> f64 {
-    0.04 / (2.0 * (2.0 * outputs.max(1) as f64).ln()).sqrt().max(2.0)
-}
-
-/// Draws until the standard error of everything reported is small, or no more can be held.
-fn enough<'t>(
-    target: &'t dyn Target,
-    q: &'t Gaussian,
-    proposal: Proposal,
-    outputs: usize,
-    options: &Options,
-) -> Drawn<'t> {
-    use rayon::prelude::*;
-    let d = q.mean.len();
-    let most = (HELD / outputs.max(1)).clamp(FEWEST, MOST_DRAWS);
-    let mut sample = Sample::new(target, q, proposal, options.seed);
-    let mut count = options.draws.unwrap_or(FEWEST).max(64);
-    loop {
-        sample.extend(count);
-        let smoothed = smooth(&sample.log_weights);
-        let errors: Vec<[f64; 2]> = (0..outputs)
-            .into_par_iter()
-            .map(|j| summary::errors(&sample.column(j), &smoothed.weights))
-            .filter(|e| e[0].is_finite() && e[1].is_finite())
-            .collect();
-        let inflation = inflation(smoothed.khat);
-        let largest = errors.iter().flatten().fold(0.0_f64, |m, e| m.max(*e));
-        let worst = inflation * largest;
-        let goal = precision(outputs);
-        let have = sample.log_weights.len();
-        // A k̂ near the limit is decided by more draws; one far above it is not.
-        let unsure = (smoothed.khat - KHAT_LIMIT).abs() < 0.15 && have < 4 * FEWEST;
-        let hopeless = smoothed.khat > KHAT_LIMIT + 0.15;
-        let done = options.draws.is_some() || have >= most || hopeless || (worst <= goal && !unsure);
-        if done || (smoothed.khat >= KHAT_LIMIT && !unsure) || d == 0 {
-            return Drawn { sample, smoothed, inflation, worst };
-        }
-        let needed = have as f64 * ((worst / goal).powi(2) * 1.1).clamp(2.0, 8.0);
-        count = (needed as usize).min(most);
-    }
-}
-
-/// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised
-/// Pareto tail beyond the sample.
-fn inflation(khat: f64) -> f64 {
-    1.0 + (2.0 * (khat - 0.3)).max(0.0)
 }
 
 /// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.

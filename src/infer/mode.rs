@@ -1,6 +1,6 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
 
-use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
+use crate::num::linalg::{cholesky, dot, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use std::collections::VecDeque;
@@ -13,29 +13,34 @@ const TRIES: u64 = 40;
 const STEPS: usize = 300;
 /// Steps allowed where a full search ran away: enough to reach the bulk, too few to fall into a funnel.
 const SHORT: usize = 12;
-/// A coordinate this far out is taken to run off to infinity.
+/// A coordinate this far out is taken to run off to infinity, unless the search settles there.
 const FAR: f64 = 200.0;
 /// Pairs that the quasi-Newton search remembers.
 const MEMORY: usize = 10;
-/// Most Newton steps.
+/// Most Newton steps, and most where there are few coordinates.
 const NEWTON: usize = 12;
+const MANY_NEWTON: usize = 60;
+/// Few coordinates.
+const FEW: usize = 40;
 
 /// Searches from random points, after the first.
 const OTHERS: u64 = 3;
 /// Dimension up to which these are made.
 const SEVERAL: usize = 300;
-/// A mode with less mass than this share of the best, in nats, does not matter.
-const COMPARABLE: f64 = 6.0;
 
-/// Where the search ended.
+/// Where a search ended.
 pub(super) struct Mode {
     pub(super) point: Vec<f64>,
     /// Minus the Hessian there, by rows.
     pub(super) curvature: Option<Vec<f64>>,
+}
+
+/// What the searches found.
+pub(super) struct Modes {
+    /// Different places; the first comes from the origin.
+    pub(super) modes: Vec<Mode>,
     /// Gradients evaluated.
     pub(super) gradients: usize,
-    /// Other modes with about as much mass, as far as their curvature tells: how much less, in nats.
-    pub(super) rivals: Vec<f64>,
 }
 
 struct Search<'a> {
@@ -51,48 +56,54 @@ struct Place {
     slope: Vec<f64>,
 }
 
-/// A place where a search ended, with what it says of the mass around it.
+/// A place where a search ended.
 struct Top {
     place: Place,
     curvature: Option<Vec<f64>>,
-    /// Log of the mass of the Gaussian with this top and curvature; minus infinity where it has no top.
-    mass: f64,
 }
 
-/// Searches from the origin and from random points, and keeps the top with the most mass around it. None if the log density
-/// is finite nowhere.
-pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bool) -> Option<Mode> {
+/// Searches from the origin and from random points. None if the log density is finite nowhere.
+pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bool) -> Option<Modes> {
     let mut search = Search { evaluator, gradients: 0 };
     let start = (0..=TRIES).find_map(|k| {
         let scale = if k == 0 { 0.0 } else { 0.25 * (1.0 + (k % 8) as f64) };
         let mut stream = Stream::new(seed, PURPOSE, k);
         search.place((0..d).map(|_| scale * stream.normal()).collect())
     })?;
-    let first = search.top(start, dense);
-    let mut tops = vec![first];
+    let mut tops = vec![search.top(start, dense)];
     let others = if dense && d <= SEVERAL { OTHERS } else { 0 };
     for k in 0..others {
         let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
-        let Some(start) = search.place((0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect()) else {
-            continue;
-        };
+        let z = (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect();
+        let Some(start) = search.place(z) else { continue };
         let place = search.climb(start, STEPS);
-        if place.z.iter().any(|x| x.abs() > FAR) || tops.iter().any(|t| same(t, &place)) {
+        if tops.iter().any(|t| same(t, &place)) {
             continue;
         }
         let top = search.top(place, true);
-        if top.mass.is_finite() && !tops.iter().any(|t| same(t, &top.place)) {
+        if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
             tops.push(top);
         }
     }
-    let (best, _) = tops
-        .iter()
-        .enumerate()
-        .fold((0, f64::NEG_INFINITY), |(k, m), (i, t)| if t.mass > m { (i, t.mass) } else { (k, m) });
-    let top = tops.swap_remove(best);
-    let rivals =
-        tops.iter().map(|t| top.mass - t.mass).filter(|gap| gap.is_finite() && *gap < COMPARABLE).collect();
-    Some(Mode { point: top.place.z, curvature: top.curvature, gradients: search.gradients, rivals })
+    let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
+    Some(Modes { modes, gradients: search.gradients })
+}
+
+/// Whether a coordinate may be on its way to infinity.
+fn far(place: &Place) -> bool {
+    place.z.iter().any(|x| x.abs() > FAR)
+}
+
+/// Whether a place is a top: little to gain by a Newton step, and the curvature positive definite.
+fn settled(place: &Place, curvature: Option<&[f64]>) -> bool {
+    let d = place.z.len();
+    let Some(mut factor) = curvature.map(<[f64]>::to_vec) else { return false };
+    if cholesky(&mut factor, d).is_err() {
+        return false;
+    }
+    let mut step = place.slope.clone();
+    solve_cholesky(&factor, d, &mut step);
+    dot(&step, &place.slope) < 1e-3
 }
 
 /// Whether a search ended at a known top.
@@ -107,22 +118,18 @@ fn same(top: &Top, place: &Place) -> bool {
 impl Search<'_> {
     /// The top that a start leads to; a point on the way there where the way leads off to infinity.
     fn top(&mut self, start: Place, dense: bool) -> Top {
-        let mut place = self.climb(start.clone(), STEPS);
-        let astray = place.z.iter().any(|x| x.abs() > FAR);
-        if astray {
-            place = self.climb(start, SHORT);
+        let place = self.climb(start.clone(), STEPS);
+        if !dense {
+            let astray = far(&place);
+            return Top { place: if astray { self.climb(start, SHORT) } else { place }, curvature: None };
         }
-        let mut curvature = None;
-        if dense {
-            (place, curvature) = self.polish(place);
+        let (place, curvature) = self.polish(place);
+        if !far(&place) || settled(&place, curvature.as_deref()) {
+            return Top { place, curvature };
         }
-        let mass = curvature.as_ref().filter(|_| !astray).map_or(f64::NEG_INFINITY, |h| {
-            let d = place.z.len();
-            let mut factor = h.clone();
-            let known = cholesky(&mut factor, d).is_ok();
-            if known { place.value - 0.5 * log_det_cholesky(&factor, d) } else { f64::NEG_INFINITY }
-        });
-        Top { place, curvature, mass }
+        let place = self.climb(start, SHORT);
+        let curvature = self.curvature(&place.z);
+        Top { place, curvature }
     }
 
     /// Evaluates a point; None where anything is not finite.
@@ -138,7 +145,7 @@ impl Search<'_> {
     fn climb(&mut self, mut at: Place, steps: usize) -> Place {
         let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
         for _ in 0..steps {
-            if dot(&at.slope, &at.slope).sqrt() < 1e-7 || at.z.iter().any(|x| x.abs() > FAR) {
+            if dot(&at.slope, &at.slope).sqrt() < 1e-7 {
                 break;
             }
             let mut direction = two_loop(&at.slope, &pairs);
@@ -197,20 +204,15 @@ impl Search<'_> {
         minus.iter().all(|x| x.is_finite()).then_some(minus)
     }
 
-    /// Newton steps while the curvature is positive definite and they gain; the curvature where they end.
+    /// Newton steps, damped where the curvature is not positive definite, while they gain; the curvature where they end.
     fn polish(&mut self, mut at: Place) -> (Place, Option<Vec<f64>>) {
         let d = at.z.len();
         let mut curvature = self.curvature(&at.z);
-        for _ in 0..NEWTON {
+        for _ in 0..if d <= FEW { MANY_NEWTON } else { NEWTON } {
             let Some(h) = &curvature else { break };
-            let mut factor = h.clone();
-            if cholesky(&mut factor, d).is_err() {
-                break;
-            }
-            let mut step = at.slope.clone();
-            solve_cholesky(&factor, d, &mut step);
+            let Some(step) = newton(h, &at.slope) else { break };
             let decrement = dot(&step, &at.slope);
-            if decrement < 1e-22 || step.iter().any(|x| !x.is_finite()) {
+            if decrement < 1e-22 {
                 break;
             }
             let z: Vec<f64> = at.z.iter().zip(&step).map(|(z, s)| z + s).collect();
@@ -225,6 +227,24 @@ impl Search<'_> {
         }
         (at, curvature)
     }
+}
+
+/// The Newton step for a curvature; one that is not positive definite gets more of its own diagonal until it is.
+fn newton(h: &[f64], slope: &[f64]) -> Option<Vec<f64>> {
+    let d = slope.len();
+    let top = (0..d).fold(f64::MIN_POSITIVE, |t, i| t.max(h[i * d + i].abs()));
+    for damping in [0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0] {
+        let mut factor = h.to_vec();
+        (0..d).for_each(|i| factor[i * d + i] += damping * h[i * d + i].abs().max(1e-8 * top));
+        if cholesky(&mut factor, d).is_ok() {
+            let mut step = slope.to_vec();
+            solve_cholesky(&factor, d, &mut step);
+            if step.iter().all(|x| x.is_finite()) {
+                return Some(step);
+            }
+        }
+    }
+    None
 }
 
 /// The quasi-Newton direction of ascent: the slope through the remembered pairs.

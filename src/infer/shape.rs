@@ -6,7 +6,7 @@
 //! the others follows most: those with large third derivatives ∂²_i ∂_h of log p.
 
 use super::gaussian::{Factor, Gaussian};
-use super::warp::{Warp, pairs, products};
+use super::warp::{Warp, norms, pair_count, pairs, products, skew_of};
 use crate::num::linalg::{
     add_product, cholesky, lower_product, lower_transposed_product, solve_lower_many,
     solve_lower_transposed_many,
@@ -19,8 +19,10 @@ use rayon::prelude::*;
 const PURPOSE: u64 = 0x7368_6170;
 /// Draws evaluated together, in antithetic pairs.
 const BLOCK: usize = 64;
-/// Most leaders.
-const LEADERS: usize = 8;
+/// Most leaders, and most where there are many coordinates.
+const LEADERS: [usize; 2] = [8, 24];
+/// Many coordinates.
+const MANY: usize = 100;
 /// A leader with a smaller share of the third derivatives is none.
 const LEAST_SHARE: f64 = 0.01;
 /// A layer that promises less, in nats, is not worth its cost.
@@ -39,15 +41,23 @@ pub(super) struct Shape {
     pub(super) gain: f64,
 }
 
-/// The layer that the residuals of `count` draws ask for; None if a draw is not finite.
-pub(super) fn shape(target: &dyn Target, q: &Gaussian, count: usize, seed: u64) -> Option<Shape> {
+/// The layer that the residuals of `count` draws ask for; None if a draw is not finite. A first layer chooses its leaders;
+/// a later one keeps them, as the first coordinates.
+pub(super) fn shape(
+    target: &dyn Target,
+    q: &Gaussian,
+    leaders: Option<usize>,
+    count: usize,
+    seed: u64,
+) -> Option<Shape> {
     let Factor::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
     let draws = draw(target, q, count, seed)?;
     let n = draws.count;
-    let order = order(factor, &draws, d);
-    let leaders = order.1;
-    let order = order.0;
+    let (order, leaders) = match leaders {
+        Some(leaders) => ((0..d).collect(), leaders),
+        None => order(factor, &draws, d),
+    };
     // The same draws in the layer's order: x = C u, g as they are, and the factor of the permuted covariance.
     let mut x = vec![0.0; d * n];
     lower_product(factor, &draws.u, [d, n], &mut x);
@@ -144,7 +154,8 @@ fn order(factor: &[f64], draws: &Draws, d: usize) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&i, &j| score[j].total_cmp(&score[i]).then(i.cmp(&j)));
     let leads = |i: &&usize| score[**i] > (LEAST_SHARE * total).max(1e-4);
-    let leaders = order.iter().take_while(leads).count().min(LEADERS).min(d.saturating_sub(1));
+    let leaders =
+        order.iter().take_while(leads).count().min(LEADERS[usize::from(d >= MANY)]).min(d.saturating_sub(1));
     let mut rest = order.split_off(leaders);
     rest.sort_unstable();
     order.extend(rest);
@@ -164,8 +175,8 @@ fn permuted_factor(factor: &[f64], order: &[usize]) -> Option<Vec<f64>> {
     Some(covariance)
 }
 
-/// An average over antithetic pairs, drawn towards zero by its own noise.
-fn average(value: impl Fn(usize) -> f64, n: usize) -> f64 {
+/// An average over antithetic pairs, and its squared standard error.
+fn average(value: impl Fn(usize) -> f64, n: usize) -> [f64; 2] {
     let half = BLOCK / 2;
     let (mut sum, mut square) = (0.0, 0.0);
     for block in 0..n / BLOCK {
@@ -177,19 +188,23 @@ fn average(value: impl Fn(usize) -> f64, n: usize) -> f64 {
     }
     let count = (n / 2) as f64;
     let mean = sum / count;
-    let noise = (square / count - mean * mean).max(0.0) / count;
-    mean * (1.0 - 3.0 * noise / (mean * mean).max(f64::MIN_POSITIVE)).max(0.0)
+    [mean, (square / count - mean * mean).max(0.0) / count]
 }
 
-/// What one coordinate contributes: its coefficients and the gain they promise.
-struct Row {
-    spread: Vec<f64>,
-    bend: Vec<f64>,
-    skew: f64,
-    tail: f64,
-    gain: f64,
+/// Draws the averages of one feature towards zero by their noise: by the share of signal among all of them, or by what each
+/// shows alone.
+fn shrink(averages: &mut [[f64; 2]]) {
+    let count = averages.iter().filter(|a| a[1] > 0.0).count().max(1) as f64;
+    let total: f64 = averages.iter().map(|[m, noise]| m * m - noise).sum();
+    let signal = (total / count).max(0.0);
+    for [m, noise] in averages {
+        let together = signal / (signal + *noise).max(f64::MIN_POSITIVE);
+        let alone = 1.0 - 4.0 * *noise / (*m * *m).max(f64::MIN_POSITIVE);
+        *m *= together.max(alone);
+    }
 }
 
+/// The layer of these draws in its own order, and the gain that it promises.
 fn coefficients(
     u: &[f64],
     r: &[f64],
@@ -201,53 +216,37 @@ fn coefficients(
 ) -> (Warp, f64) {
     let d = order.len();
     let products = products(u, leaders, n);
-    let rows: Vec<Row> = (0..d)
-        .into_par_iter()
-        .map(|p| {
-            let (u_p, r_p) = (&u[p * n..(p + 1) * n], &r[p * n..(p + 1) * n]);
-            let mut gain = 0.0;
-            let spread = (0..leaders)
-                .map(|h| {
-                    if h >= p {
-                        return 0.0;
-                    }
-                    let m = average(|b| r_p[b] * u_p[b] * u[h * n + b], n);
-                    gain += 0.25 * m * m;
-                    (0.5 * m).clamp(-0.7, 0.7)
-                })
-                .collect();
-            let mut bend_gain = 0.0;
-            let bend = pairs(leaders)
-                .enumerate()
-                .map(|(k, (h, j))| {
-                    if j >= p {
-                        return 0.0;
-                    }
-                    let m = average(|b| r_p[b] * products[k * n + b], n);
-                    let norm = 1.0 + f64::from(h == j);
-                    bend_gain += 0.5 * m * m / norm;
-                    (m / norm).clamp(-1.0, 1.0)
-                })
-                .collect();
-            let skew = average(|b| r_p[b] * (u_p[b] * u_p[b] - 1.0), n);
-            let tail = average(|b| r_p[b] * (u_p[b].powi(3) - 3.0 * u_p[b]), n);
-            gain += bend_gain + skew * skew / 12.0 + tail * tail / 48.0;
-            Row {
-                spread,
-                bend,
-                skew: (skew / 3.0).clamp(-0.6, 0.6),
-                tail: (tail / 8.0).clamp(-0.2, 0.3),
-                gain,
+    let row = |p: usize, a: &[f64]| -> Vec<f64> { a[p * n..(p + 1) * n].to_vec() };
+    // The features that may act on any coordinate, with the last leader that each needs.
+    let needs: Vec<usize> = (0..leaders).chain(pairs(leaders).map(|(_, k)| k)).collect();
+    let features: Vec<Vec<f64>> =
+        (0..leaders).map(|h| row(h, u)).chain((0..pair_count(leaders)).map(|k| row(k, &products))).collect();
+    let norms = norms(leaders);
+    let mut gain = 0.0;
+    let mut column =
+        |value: &(dyn Fn(usize, usize) -> f64 + Sync), from: usize, stiffness: f64| -> Vec<f64> {
+            let one = |p: usize| if p < from { [0.0; 2] } else { average(|b| value(p, b), n) };
+            let mut averages: Vec<[f64; 2]> = (0..d).into_par_iter().map(one).collect();
+            shrink(&mut averages);
+            gain += averages.iter().map(|[m, _]| 0.5 * m * m / stiffness).sum::<f64>();
+            averages.iter().map(|[m, _]| m / stiffness).collect()
+        };
+    let skew = column(&|p, b| r[p * n + b] * (u[p * n + b] * u[p * n + b] - 1.0), 0, 6.0);
+    let mut spread = vec![0.0; d * features.len()];
+    let mut bend = vec![0.0; d * pair_count(leaders)];
+    for (f, feature) in features.iter().enumerate() {
+        let limit = if f < leaders { 0.7 } else { 0.15 };
+        let value = |p: usize, b: usize| r[p * n + b] * u[p * n + b] * feature[b];
+        for (p, a) in column(&value, needs[f] + 1, 2.0 * norms[f]).into_iter().enumerate() {
+            spread[p * features.len() + f] = a.clamp(-limit, limit);
+        }
+        if f >= leaders {
+            let value = |p: usize, b: usize| r[p * n + b] * feature[b];
+            for (p, c) in column(&value, needs[f] + 1, norms[f]).into_iter().enumerate() {
+                bend[p * pair_count(leaders) + f - leaders] = c.clamp(-1.0, 1.0);
             }
-        })
-        .collect();
-    let gain = rows.iter().map(|r| r.gain).sum();
-    let (mut spread, mut bend, mut skew, mut tail) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for row in rows {
-        spread.extend(row.spread);
-        bend.extend(row.bend);
-        skew.push(row.skew);
-        tail.push(row.tail);
+        }
     }
-    (Warp { mean, factor, order, leaders, spread, bend, skew, tail }, gain)
+    let skew = skew.into_iter().map(skew_of).collect();
+    (Warp { mean, factor, order, leaders, spread, bend, skew }, gain)
 }

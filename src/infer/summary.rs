@@ -40,31 +40,72 @@ pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: 
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
     let error: f64 = values.iter().zip(weights).map(|(x, w)| w * w * square(*x)).sum();
-    let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    order.sort_unstable_by(|&a, &b| values[a as usize].total_cmp(&values[b as usize]).then(a.cmp(&b)));
-    let [q5, q50, q95] = quantiles(values, weights, &order, [0.05, 0.5, 0.95]);
+    let [q5, q50, q95] = quantiles(values, weights, [mean, variance.sqrt()], [0.05, 0.5, 0.95]);
     Output { name: name.to_string(), mean, sd: variance.sqrt(), mcse: inflation * error.sqrt(), q5, q50, q95 }
 }
 
-/// Quantiles by linear interpolation between the midpoints of the steps of the weighted distribution function.
-fn quantiles<const N: usize>(values: &[f64], weights: &[f64], order: &[u32], at: [f64; N]) -> [f64; N] {
-    let mut out = [f64::NAN; N];
-    let mut next = 0;
-    let (mut below, mut before) = (0.0, None::<(f64, f64)>);
-    for i in order.iter().map(|&i| i as usize) {
-        let middle = below + 0.5 * weights[i];
-        below += weights[i];
-        while next < N && middle >= at[next] {
-            out[next] = match before {
-                Some((p, x)) if middle > p => x + (values[i] - x) * (at[next] - p) / (middle - p),
-                _ => values[i],
-            };
-            next += 1;
-        }
-        before = Some((middle, values[i]));
+/// Bins that the values are thrown into, and how many standard deviations they cover on each side of the mean.
+const BINS: usize = 1024;
+const REACH: f64 = 6.0;
+
+/// Quantiles by linear interpolation between the midpoints of the steps of the weighted distribution function. Values are
+/// thrown into bins first, so that only those near a quantile are sorted.
+fn quantiles<const N: usize>(
+    values: &[f64],
+    weights: &[f64],
+    [mean, sd]: [f64; 2],
+    at: [f64; N],
+) -> [f64; N] {
+    if !(sd > 0.0) || !sd.is_finite() || !mean.is_finite() {
+        return [if sd == 0.0 { mean } else { f64::NAN }; N];
     }
-    out[next..].fill(order.last().map_or(f64::NAN, |&i| values[i as usize]));
-    out
+    let bin = |x: f64| {
+        let place = (x - mean) / sd * (0.5 * BINS as f64 / REACH) + 0.5 * BINS as f64;
+        place.clamp(0.0, (BINS - 1) as f64) as usize
+    };
+    let (mut mass, mut count) = (vec![0.0; BINS], vec![0_usize; BINS]);
+    for (x, w) in values.iter().zip(weights) {
+        let k = bin(*x);
+        mass[k] += w;
+        count[k] += 1;
+    }
+    at.map(|p| {
+        let mut below = 0.0;
+        let mut k = 0;
+        while k + 1 < BINS && below + mass[k] < p {
+            below += mass[k];
+            k += 1;
+        }
+        // One value on each side of the bin takes part in the interpolation.
+        let first = (0..k).rev().find(|&j| count[j] > 0).unwrap_or(k);
+        let last = (k + 1..BINS).find(|&j| count[j] > 0).unwrap_or(k);
+        let start = below - mass[first..k].iter().sum::<f64>();
+        let mut near: Vec<(f64, f64)> = values
+            .iter()
+            .zip(weights)
+            .filter(|(x, _)| (first..=last).contains(&bin(**x)))
+            .map(|(x, w)| (*x, *w))
+            .collect();
+        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        quantile(&near, start, p)
+    })
+}
+
+/// The quantile among sorted values with their weights, where `below` is the weight of all that are not listed below them.
+fn quantile(near: &[(f64, f64)], mut below: f64, p: f64) -> f64 {
+    let mut before = None::<(f64, f64)>;
+    for &(x, w) in near {
+        let middle = below + 0.5 * w;
+        below += w;
+        if middle >= p {
+            return match before {
+                Some((q, y)) if middle > q => y + (x - y) * (p - q) / (middle - q),
+                _ => x,
+            };
+        }
+        before = Some((middle, x));
+    }
+    near.last().map_or(f64::NAN, |v| v.0)
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Bent coordinates in which a posterior is closer to Gaussian: a triangular map, one layer after another.
 //!
 //! A layer orders the coordinates so that a few leaders come first, and takes standard coordinates w to
-//! `z = m + C y`, `y_p = S_p(w_p) exp(a_p·w_L - |a_p|²) + b_p·He₂(w_L)`: the spread of each coordinate follows the leaders
-//! (as the effects of groups follow their scale), its centre is a curve in them, and S_p, a sinh-arcsinh, skews its
-//! margin and changes its tails. Everything is triangular, so the log determinant is a sum.
+//! `z = m + C y`, `y_p = S_p(w_p) exp(a_p·(t, He₂(t)) - …) + b_p·He₂(t)` with `t = w / √(1 + w²/16)` of the leaders: the spread
+//! of each coordinate follows the leaders (as the effects of groups follow their scale), its centre is a curve in them, and
+//! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
+//! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
+use super::gaussian::{Factor, Gaussian};
 use crate::num::linalg::{lower_product, lower_transposed_product};
+use crate::num::special::log_phi;
 use crate::target::{Evaluator, Target};
 
 /// One layer.
@@ -17,23 +20,39 @@ pub(super) struct Warp {
     /// The coordinate at each place of the layer's order.
     pub(super) order: Vec<usize>,
     pub(super) leaders: usize,
-    /// a: `d × leaders`.
+    /// a: `d × (leaders + pairs)`.
     pub(super) spread: Vec<f64>,
     /// b: `d × pairs`, pairs as [`pairs`] lists them.
     pub(super) bend: Vec<f64>,
+    /// c: below zero for a tail to the left, above for one to the right.
     pub(super) skew: Vec<f64>,
-    pub(super) tail: Vec<f64>,
 }
 
-/// The pairs of leaders h ≤ k.
+/// Leaders that bend in pairs; the others bend by their squares alone.
+const PAIRED: usize = 6;
+
+/// The pairs of leaders h ≤ k that bend, ordered by k.
 pub(super) fn pairs(leaders: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..leaders).flat_map(move |k| (0..=k).map(move |h| (h, k)))
+    (0..leaders).flat_map(move |k| (if k < PAIRED { 0 } else { k }..=k).map(move |h| (h, k)))
+}
+
+/// How many pairs there are.
+pub(super) fn pair_count(leaders: usize) -> usize {
+    let paired = leaders.min(PAIRED);
+    paired * (paired + 1) / 2 + leaders - paired
+}
+
+/// t(w), which levels off.
+fn levelled(w: f64) -> f64 {
+    w / (1.0 + w * w / 16.0).sqrt()
 }
 
 /// What a forward pass leaves for the way back, each `d × n`.
 #[derive(Default)]
 struct Trace {
     w: Vec<f64>,
+    /// t(w) of the leaders.
+    lead: Vec<f64>,
     /// S(w), S'(w) and the slope of log S'(w).
     value: Vec<f64>,
     slope: Vec<f64>,
@@ -43,6 +62,28 @@ struct Trace {
 }
 
 impl Warp {
+    /// The layer of a Gaussian: in its coordinates the Gaussian is standard.
+    pub(super) fn plain(q: &Gaussian) -> Warp {
+        let d = q.mean.len();
+        let factor = match &q.factor {
+            Factor::Dense(c) => c.clone(),
+            Factor::Diagonal(s) => {
+                let mut c = vec![0.0; d * d];
+                s.iter().enumerate().for_each(|(i, s)| c[i * d + i] = *s);
+                c
+            }
+        };
+        Warp {
+            mean: q.mean.clone(),
+            factor,
+            order: (0..d).collect(),
+            leaders: 0,
+            spread: Vec::new(),
+            bend: Vec::new(),
+            skew: vec![0.0; d],
+        }
+    }
+
     /// The same layer with its bends scaled by a share.
     pub(super) fn damped(&self, share: f64) -> Warp {
         let scaled = |x: &[f64]| x.iter().map(|x| share * x).collect();
@@ -50,49 +91,71 @@ impl Warp {
             spread: scaled(&self.spread),
             bend: scaled(&self.bend),
             skew: scaled(&self.skew),
-            tail: scaled(&self.tail),
             ..self.clone()
         }
+    }
+
+    /// How many numbers each row of `spread` has.
+    fn features(&self) -> usize {
+        self.leaders + pair_count(self.leaders)
     }
 
     /// Leaders and pairs of leaders that stand before place `p`.
     fn before(&self, p: usize) -> (usize, usize) {
         let h = p.min(self.leaders);
-        (h, h * (h + 1) / 2)
+        (h, pair_count(h))
     }
 
     /// z from w for `n` draws; adds the log determinant.
     fn forward(&self, w: &[f64], n: usize, log_det: &mut [f64], trace: &mut Trace) -> Vec<f64> {
         let d = self.mean.len();
-        for room in [&mut trace.value, &mut trace.slope, &mut trace.curve, &mut trace.swell] {
+        for (room, usual) in [
+            (&mut trace.value, 0.0),
+            (&mut trace.slope, 1.0),
+            (&mut trace.curve, 0.0),
+            (&mut trace.swell, 1.0),
+        ] {
             room.clear();
-            room.resize(d * n, 0.0);
+            room.resize(d * n, usual);
         }
         trace.w = w.to_vec();
-        let products = products(w, self.leaders, n);
-        let count = self.leaders * (self.leaders + 1) / 2;
+        trace.lead = w[..self.leaders * n].iter().map(|w| levelled(*w)).collect();
+        let lead = &trace.lead;
+        let products = products(lead, self.leaders, n);
+        let count = pair_count(self.leaders);
+        let norms = norms(self.leaders);
         let mut y = vec![0.0; d * n];
         for p in 0..d {
             let row = p * n..(p + 1) * n;
             let (h, pairs) = self.before(p);
             let swell = &mut trace.swell[row.clone()];
-            let spread = &self.spread[p * self.leaders..p * self.leaders + h];
-            let centre = -spread.iter().map(|a| a * a).sum::<f64>();
-            swell.fill(centre);
-            for (a, lead) in spread.iter().zip(w.chunks_exact(n)) {
-                if *a != 0.0 {
-                    swell.iter_mut().zip(lead).for_each(|(s, w)| *s += a * w);
+            let y = &mut y[row.clone()];
+            let value = &mut trace.value[row.clone()];
+            if self.skew[p] == 0.0 {
+                value.copy_from_slice(&w[row.clone()]);
+            } else {
+                let margin = Margin { skew: self.skew[p] };
+                for b in 0..n {
+                    let at = p * n + b;
+                    [value[b], trace.slope[at], trace.curve[at]] = margin.at(w[at]);
+                    log_det[b] += trace.slope[at].ln();
                 }
             }
-            let margin = Margin { skew: self.skew[p], tail: self.tail[p] };
-            let y = &mut y[row.clone()];
-            for b in 0..n {
-                let at = p * n + b;
-                let [value, slope, curve] = margin.at(w[at]);
-                log_det[b] += swell[b] + slope.ln();
-                swell[b] = swell[b].exp();
-                (trace.value[at], trace.slope[at], trace.curve[at]) = (value, slope, curve);
-                y[b] = value * swell[b];
+            let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
+            if h > 0 && spread.iter().any(|a| *a != 0.0) {
+                swell.fill(-spread.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>());
+                for (a, feature) in spread.iter().zip(lead.chunks_exact(n).chain(products.chunks_exact(n))) {
+                    if *a != 0.0 {
+                        swell.iter_mut().zip(feature).for_each(|(s, x)| *s += a * x);
+                    }
+                }
+                for (s, l) in swell.iter_mut().zip(log_det.iter_mut()) {
+                    *l += *s;
+                    *s = s.exp();
+                }
+                y.iter_mut().zip(value).zip(swell).for_each(|((y, v), s)| *y = *v * *s);
+            } else {
+                y.copy_from_slice(value);
             }
             let bend = &self.bend[p * count..p * count + pairs];
             for (c, product) in bend.iter().zip(products.chunks_exact(n)) {
@@ -122,7 +185,7 @@ impl Warp {
         }
         let mut slope = vec![0.0; d * n];
         lower_transposed_product(&self.factor, &placed, [d, n], &mut slope);
-        let count = self.leaders * (self.leaders + 1) / 2;
+        let count = pair_count(self.leaders);
         let mut of_leaders = vec![0.0; self.leaders * n];
         let mut of_pairs = vec![0.0; count * n];
         let mut out = vec![0.0; d * n];
@@ -136,9 +199,10 @@ impl Warp {
                     into.iter_mut().zip(slope).for_each(|(o, s)| *o += c * s);
                 }
             }
-            let spread = &self.spread[p * self.leaders..p * self.leaders + h];
-            for (a, into) in spread.iter().zip(of_leaders.chunks_exact_mut(n)) {
-                if *a != 0.0 {
+            let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
+            let features = of_leaders.chunks_exact_mut(n).chain(of_pairs.chunks_exact_mut(n));
+            for (a, into) in spread.iter().zip(features) {
+                if h > 0 && *a != 0.0 {
                     for (b, o) in into.iter_mut().enumerate() {
                         *o += a * (1.0 + slope[b] * trace.value[p * n + b] * trace.swell[p * n + b]);
                     }
@@ -151,18 +215,26 @@ impl Warp {
         }
         for ((h, k), adjoint) in pairs(self.leaders).zip(of_pairs.chunks_exact(n)) {
             for b in 0..n {
-                of_leaders[h * n + b] += adjoint[b] * trace.w[k * n + b];
-                of_leaders[k * n + b] += adjoint[b] * trace.w[h * n + b];
+                of_leaders[h * n + b] += adjoint[b] * trace.lead[k * n + b];
+                of_leaders[k * n + b] += adjoint[b] * trace.lead[h * n + b];
             }
         }
-        out.iter_mut().zip(&of_leaders).for_each(|(o, l)| *o += l);
+        for ((o, l), w) in out.iter_mut().zip(&of_leaders).zip(&trace.w) {
+            *o += l * (1.0 + w * w / 16.0).powf(-1.5);
+        }
         out
     }
 }
 
+/// The variance of each feature under a standard normal: of the leaders, then of their pairs.
+pub(super) fn norms(leaders: usize) -> Vec<f64> {
+    let pairs = pairs(leaders).map(|(h, k)| 1.0 + f64::from(h == k));
+    std::iter::repeat_n(1.0, leaders).chain(pairs).collect()
+}
+
 /// The second Hermite polynomials of the leaders, pair by pair.
 pub(super) fn products(w: &[f64], leaders: usize, n: usize) -> Vec<f64> {
-    let mut out = Vec::with_capacity(leaders * (leaders + 1) / 2 * n);
+    let mut out = Vec::with_capacity(pair_count(leaders) * n);
     for (h, k) in pairs(leaders) {
         let minus = f64::from(h == k);
         out.extend((0..n).map(|b| w[h * n + b] * w[k * n + b] - minus));
@@ -170,24 +242,39 @@ pub(super) fn products(w: &[f64], leaders: usize, n: usize) -> Vec<f64> {
     out
 }
 
-/// S(w) = sinh((1 + tail) asinh w + skew), less about its mean.
+/// The mean slope of log Φ under a standard normal; its mean is -1.
+const LOG_PHI_SLOPE: f64 = 0.903_197_285_568_488_7;
+/// Minus half the mean of log Φ(w) (w² - 1): how much log Φ bends.
+const LOG_PHI_BEND: f64 = 0.297_817_798_422_927_2;
+/// Most of log Φ in a margin.
+const MOST_SKEW: f64 = 1.0;
+
+/// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right. For large c this is
+/// the logarithm of a uniform number, with an exponential tail.
 struct Margin {
     skew: f64,
-    tail: f64,
 }
 
 impl Margin {
     /// S, S' and (log S')' at w.
     fn at(&self, w: f64) -> [f64; 3] {
-        if self.skew == 0.0 && self.tail == 0.0 {
-            return [w, 1.0, 0.0];
-        }
-        let root = (1.0 + w * w).sqrt();
-        let power = 1.0 + self.tail;
-        let inside = power * w.asinh() + self.skew;
-        let value = inside.sinh() - 1.5 * self.skew.sinh();
-        [value, power * inside.cosh() / root, inside.tanh() * power / root - w / (root * root)]
+        let (c, side) = (self.skew.abs(), -self.skew.signum());
+        let x = side * w;
+        let log_phi = log_phi(x);
+        // φ / Φ and its slope.
+        let ratio = (-0.5 * x * x - 0.918_938_533_204_672_8 - log_phi).exp();
+        let bend = -ratio * (x + ratio);
+        let scale = 1.0 / (1.0 + LOG_PHI_SLOPE * c);
+        let slope = 1.0 + c * ratio;
+        [side * scale * (x + c * (log_phi + 1.0)), scale * slope, side * c * bend / slope]
     }
+}
+
+/// The margin whose second Hermite coefficient is `bend`.
+pub(super) fn skew_of(bend: f64) -> f64 {
+    let room = LOG_PHI_BEND - LOG_PHI_SLOPE * bend.abs();
+    let c = if room > 0.0 { (bend.abs() / room).min(MOST_SKEW) } else { MOST_SKEW };
+    bend.signum() * c
 }
 
 /// A target in bent coordinates: the first layer is next to the target.
@@ -197,9 +284,17 @@ pub(super) struct Warped<'t> {
 }
 
 impl Warped<'_> {
-    fn place(&self, w: &[f64], n: usize) -> Vec<f64> {
+    /// The leaders of the last layer: its first coordinates.
+    pub(super) fn leaders(&self) -> usize {
+        self.layers.last().map_or(0, |l| l.leaders)
+    }
+
+    /// The inner point of each draw and the log determinant there.
+    pub(super) fn place(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
         let (mut log_det, mut trace) = (vec![0.0; n], Trace::default());
-        self.layers.iter().rev().fold(w.to_vec(), |w, layer| layer.forward(&w, n, &mut log_det, &mut trace))
+        let forward = |w: Vec<f64>, layer: &Warp| layer.forward(&w, n, &mut log_det, &mut trace);
+        let z = self.layers.iter().rev().fold(w, forward);
+        (z, log_det)
     }
 }
 
@@ -218,11 +313,11 @@ impl Target for Warped<'_> {
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
-        self.inner.constrain(&self.place(z, 1))
+        self.inner.constrain(&self.place(z.to_vec(), 1).0)
     }
 
     fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
-        self.inner.constrain_batch(&self.place(z, draws), draws)
+        self.inner.constrain_batch(&self.place(z.to_vec(), draws).0, draws)
     }
 }
 
@@ -276,15 +371,21 @@ mod tests {
             factor[i * d + i] = 1.0 + factor[i * d + i].abs();
             factor[i * d + i + 1..(i + 1) * d].fill(0.0);
         }
+        let width = leaders + pair_count(leaders);
+        let mut features = some(d * width, 0.1);
+        // Only leaders that come before a coordinate may act on it.
+        for p in 0..leaders {
+            let acts = (0..leaders).map(|h| h < p).chain(pairs(leaders).map(|(_, k)| k < p));
+            acts.enumerate().filter(|(_, acts)| !acts).for_each(|(f, _)| features[p * width + f] = 0.0);
+        }
         Warp {
             mean: some(d, 1.0),
             factor,
             order: (0..d).rev().collect(),
             leaders,
-            spread: some(d * leaders, 0.3),
-            bend: some(d * leaders * (leaders + 1) / 2, 0.2),
+            spread: features,
+            bend: some(d * pair_count(leaders), 0.2),
             skew: some(d, 0.3),
-            tail: some(d, 0.1),
         }
     }
 

@@ -5,7 +5,8 @@
 //! [`best_lanes`] gives the work a scalar type that is the processor's own register, of the same layout as the type it
 //! was written for, so nothing is left to find: prefer it for kernels that are generic in [`Real`].
 //!
-//! No fused multiply-add is ever contracted by the compiler, so every version gives the same bits.
+//! The compiler never contracts a product and a sum, so every version gives the same bits, save where a kernel asks for
+//! [`Real::mul_add`].
 
 use super::real::Real;
 use std::cell::Cell;

@@ -162,6 +162,26 @@ impl<V: Real> Real for DualOf<V> {
         Self { v, d: tangent(in_x, self.d) + tangent(in_y, y.d) }
     }
 
+    // A constant has no tangent to multiply by.
+    #[inline(always)]
+    fn scale(self, c: f64) -> Self {
+        Self { v: self.v.scale(c), d: self.d.scale(c) }
+    }
+    #[inline(always)]
+    fn shift(self, c: f64) -> Self {
+        Self { v: self.v.shift(c), d: self.d }
+    }
+    #[inline(always)]
+    fn add_scaled(self, c: f64, x: Self) -> Self {
+        Self { v: self.v.add_scaled(c, x.v), d: self.d.add_scaled(c, x.d) }
+    }
+    #[inline(always)]
+    fn log1p_exp_and_slope(self) -> (Self, Self) {
+        let (y, s) = self.v.log1p_exp_and_slope();
+        let bend = s * (-self.v).inv_logit();
+        (Self { v: y, d: tangent(s, self.d) }, Self { v: s, d: tangent(bend, self.d) })
+    }
+
     functions! {
         exp |_x, y| y;
         ln |x, _y| x.recip();

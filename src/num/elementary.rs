@@ -118,7 +118,12 @@ fn keep_tiny<V: Vector>(x: V, y: V) -> V {
 /// log(1 + f) + k log 2 for f in [√½ - 1, √2 - 1].
 #[inline(always)]
 pub(super) fn log_sum<V: Vector>(f: V, k: V) -> V {
-    let s = f / (V::splat(2.0) + f);
+    log_sum_with(f, f / (V::splat(2.0) + f), k)
+}
+
+/// The same, given s = f / (2 + f).
+#[inline(always)]
+fn log_sum_with<V: Vector>(f: V, s: V, k: V) -> V {
     let z = s * s;
     let rest = z * polynomial(&LOG, z);
     // log(1 + f) = f - s (f - rest) would lose a bit where f is large: the form with ½f² keeps it.
@@ -154,14 +159,32 @@ pub fn log1p<V: Vector>(x: V) -> V {
     x.if_less(-one, V::splat(f64::NAN), y)
 }
 
-/// log(1 + y) for 0 ≤ y ≤ 1.
+/// 1 + y = 2^k (1 + f) for 0 ≤ y ≤ 1 with f in [√½ - 1, √2 - 1]: gives f and k.
 #[inline(always)]
-fn log1p_unit<V: Vector>(y: V) -> V {
+fn split_unit<V: Vector>(y: V) -> (V, V) {
     // 1 + y = 2 (1 + (y - 1)/2) from √2 on.
     let (one, middle) = (V::splat(1.0), V::splat(std::f64::consts::SQRT_2 - 1.0));
     let f = y.if_less(middle, y, (y - one) * V::splat(0.5));
-    let k = y.if_less(middle, V::splat(0.0), one);
+    (f, y.if_less(middle, V::splat(0.0), one))
+}
+
+/// log(1 + y) for 0 ≤ y ≤ 1.
+#[inline(always)]
+fn log1p_unit<V: Vector>(y: V) -> V {
+    let (f, k) = split_unit(y);
     log_sum(f, k)
+}
+
+/// log(1 + e^x) and its slope 1 / (1 + e^-x) with one division for both. At most 3 ulp each.
+#[inline(always)]
+pub fn log1p_exp_and_slope<V: Vector>(x: V) -> (V, V) {
+    let (zero, one) = (V::splat(0.0), V::splat(1.0));
+    let e = exp(-x.abs());
+    let (f, k) = split_unit(e);
+    let (log_below, slope_below) = (V::splat(2.0) + f, one + e);
+    let inverse = one / (log_below * slope_below);
+    let log = log_sum_with(f, f * slope_below * inverse, k);
+    (x.if_less(zero, zero, x) + log, x.if_less(zero, e, one) * log_below * inverse)
 }
 
 /// log(1 + e^x) without overflow. At most 2 ulp.

@@ -1,55 +1,98 @@
-//! One number, and eight draws in memory, as [`Real`] scalars.
+//! One number, and eight or sixteen numbers in memory, as [`Real`] scalars.
 
 use super::dispatch::{LaneWork, View, best_lanes};
 use super::real::{Fn3, LANES, Real};
 use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// Eight draws of one quantity.
+/// Eight numbers: what the linear algebra packs its matrices into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct F8(pub [f64; LANES]);
 
+/// Sixteen draws of one quantity: two registers of AVX-512, so that two chains of arithmetic run side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct F16(pub [f64; 16]);
+
+/// What sixteen draws are handled in: all at once, or eight and eight.
+pub trait Part: Real {
+    /// Parts of sixteen draws.
+    const PARTS: usize;
+    /// Sixteens as their parts, one after another.
+    fn parts(x: &[F16]) -> &[Self];
+    /// The same, to write.
+    fn parts_mut(x: &mut [F16]) -> &mut [Self];
+}
+
+impl Part for F16 {
+    const PARTS: usize = 1;
+    #[inline(always)]
+    fn parts(x: &[F16]) -> &[F16] {
+        x
+    }
+    #[inline(always)]
+    fn parts_mut(x: &mut [F16]) -> &mut [F16] {
+        x
+    }
+}
+
+impl Part for F8 {
+    const PARTS: usize = 2;
+    #[inline(always)]
+    fn parts(x: &[F16]) -> &[F8] {
+        // SAFETY: an F16 is two F8 in a row, of the same alignment; so below.
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 2 * x.len()) }
+    }
+    #[inline(always)]
+    fn parts_mut(x: &mut [F16]) -> &mut [F8] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 2 * x.len()) }
+    }
+}
+
 macro_rules! operators {
-    ($($trait:ident $method:ident $op:tt),*) => {$(
-        impl $trait for F8 {
-            type Output = F8;
+    ($t:ident: $($trait:ident $method:ident $op:tt),*) => {
+        $(
+            impl $trait for $t {
+                type Output = $t;
+                #[inline(always)]
+                fn $method(mut self, other: $t) -> $t {
+                    for i in 0..$t::WIDTH {
+                        self.0[i] $op other.0[i];
+                    }
+                    self
+                }
+            }
+        )*
+
+        impl Neg for $t {
+            type Output = $t;
             #[inline(always)]
-            fn $method(mut self, other: F8) -> F8 {
-                for i in 0..LANES {
-                    self.0[i] $op other.0[i];
+            fn neg(mut self) -> $t {
+                for x in &mut self.0 {
+                    *x = -*x;
                 }
                 self
             }
         }
-    )*};
-}
-operators!(Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
-impl Neg for F8 {
-    type Output = F8;
-    #[inline(always)]
-    fn neg(mut self) -> F8 {
-        for x in &mut self.0 {
-            *x = -*x;
+        impl AddAssign for $t {
+            #[inline(always)]
+            fn add_assign(&mut self, other: $t) {
+                *self = *self + other;
+            }
         }
-        self
-    }
-}
 
-impl AddAssign for F8 {
-    #[inline(always)]
-    fn add_assign(&mut self, other: F8) {
-        *self = *self + other;
-    }
+        impl SubAssign for $t {
+            #[inline(always)]
+            fn sub_assign(&mut self, other: $t) {
+                *self = *self - other;
+            }
+        }
+    };
 }
-
-impl SubAssign for F8 {
-    #[inline(always)]
-    fn sub_assign(&mut self, other: F8) {
-        *self = *self - other;
-    }
-}
+operators!(F8: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
+operators!(F16: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
 /// Functions of one number by an ordinary call.
 macro_rules! calls {
@@ -104,6 +147,10 @@ impl Real for f64 {
         self.powf(y)
     }
     #[inline(always)]
+    fn log1p_exp_and_slope(self) -> (f64, f64) {
+        el::log1p_exp_and_slope(self)
+    }
+    #[inline(always)]
     fn lgamma(self) -> f64 {
         if self > 0.0 { gamma::lgamma(self) } else { sf::lgamma(self) }
     }
@@ -121,16 +168,16 @@ impl Real for f64 {
     }
 }
 
-/// Functions of eight draws, in the registers of this processor; each compiled once, as they are long.
+/// Functions of a draw in each lane, in the registers of this processor; each compiled once, as they are long.
 macro_rules! in_registers {
-    ($($name:ident),*) => {$(
+    ($t:ident: $($name:ident),*) => {$(
         #[inline(never)]
-        fn $name(self) -> F8 {
-            struct Apply(F8);
-            impl LaneWork<F8> for Apply {
-                type Out = F8;
+        fn $name(self) -> $t {
+            struct Apply($t);
+            impl LaneWork<$t> for Apply {
+                type Out = $t;
                 #[inline(always)]
-                fn run<U: Real>(self, view: View<F8, U>) -> F8 {
+                fn run<U: Real>(self, view: View<$t, U>) -> $t {
                     view.back(view.value(self.0).$name())
                 }
             }
@@ -139,52 +186,73 @@ macro_rules! in_registers {
     )*};
 }
 
-impl Real for F8 {
-    const WIDTH: usize = LANES;
-    #[inline(always)]
-    fn splat(x: f64) -> F8 {
-        F8([x; LANES])
-    }
-    #[inline(always)]
-    fn lane(self, i: usize) -> f64 {
-        self.0[i]
-    }
-    #[inline(always)]
-    fn set_lane(&mut self, i: usize, x: f64) {
-        self.0[i] = x;
-    }
-    #[inline(always)]
-    fn lift1(self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> F8 {
-        F8(self.0.map(f))
-    }
-    #[inline(always)]
-    fn lift2(self, b: F8, f: fn(f64, f64) -> f64, _: fn(f64, f64) -> f64, _: fn(f64, f64) -> f64) -> F8 {
-        F8(std::array::from_fn(|i| f(self.0[i], b.0[i])))
-    }
-    #[inline(always)]
-    fn lift3(self, b: F8, c: F8, f: Fn3, _: [Fn3; 3]) -> F8 {
-        F8(std::array::from_fn(|i| f(self.0[i], b.0[i], c.0[i])))
-    }
-    #[inline(always)]
-    fn if_less(self, b: F8, yes: F8, no: F8) -> F8 {
-        F8(std::array::from_fn(|i| if self.0[i] < b.0[i] { yes.0[i] } else { no.0[i] }))
-    }
-    #[inline(always)]
-    fn if_equal(self, b: F8, yes: F8, no: F8) -> F8 {
-        F8(std::array::from_fn(|i| if self.0[i] == b.0[i] { yes.0[i] } else { no.0[i] }))
-    }
-    #[inline(always)]
-    fn detach(self) -> F8 {
-        self
-    }
-    #[inline(always)]
-    fn pow(self, y: F8) -> F8 {
-        self.lift2(y, f64::powf, f64::powf, f64::powf)
-    }
-    in_registers! {
-        exp, ln, log1p, expm1, tanh, sqrt, inv_logit, log1p_exp,
-        erf, erfc, phi, log_phi, phi_ratio,
-        sin, cos, tan, asin, acos, atan, sinh, cosh,
-        lgamma, digamma, trigamma, inv_phi
-    }
+/// Functions of each lane by an ordinary call.
+macro_rules! by_lane {
+    ($t:ident: $($name:ident),*) => {$(
+        fn $name(self) -> $t {
+            $t(self.0.map(Real::$name))
+        }
+    )*};
 }
+
+macro_rules! in_memory {
+    ($t:ident, $width:expr, $functions:ident) => {
+        impl Real for $t {
+            const WIDTH: usize = $width;
+            #[inline(always)]
+            fn splat(x: f64) -> $t {
+                $t([x; $width])
+            }
+            #[inline(always)]
+            fn lane(self, i: usize) -> f64 {
+                self.0[i]
+            }
+            #[inline(always)]
+            fn set_lane(&mut self, i: usize, x: f64) {
+                self.0[i] = x;
+            }
+            #[inline(always)]
+            fn lift1(self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> $t {
+                $t(self.0.map(f))
+            }
+            #[inline(always)]
+            fn lift2(
+                self,
+                b: $t,
+                f: fn(f64, f64) -> f64,
+                _: fn(f64, f64) -> f64,
+                _: fn(f64, f64) -> f64,
+            ) -> $t {
+                $t(std::array::from_fn(|i| f(self.0[i], b.0[i])))
+            }
+            #[inline(always)]
+            fn lift3(self, b: $t, c: $t, f: Fn3, _: [Fn3; 3]) -> $t {
+                $t(std::array::from_fn(|i| f(self.0[i], b.0[i], c.0[i])))
+            }
+            #[inline(always)]
+            fn if_less(self, b: $t, yes: $t, no: $t) -> $t {
+                $t(std::array::from_fn(|i| if self.0[i] < b.0[i] { yes.0[i] } else { no.0[i] }))
+            }
+            #[inline(always)]
+            fn if_equal(self, b: $t, yes: $t, no: $t) -> $t {
+                $t(std::array::from_fn(|i| if self.0[i] == b.0[i] { yes.0[i] } else { no.0[i] }))
+            }
+            #[inline(always)]
+            fn detach(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn pow(self, y: $t) -> $t {
+                self.lift2(y, f64::powf, f64::powf, f64::powf)
+            }
+            $functions! {
+                $t: exp, ln, log1p, expm1, sqrt, inv_logit, log1p_exp, tanh,
+                erf, erfc, phi, log_phi, phi_ratio,
+                sin, cos, tan, asin, acos, atan, sinh, cosh,
+                lgamma, digamma, trigamma, inv_phi
+            }
+        }
+    };
+}
+in_memory!(F8, LANES, by_lane);
+in_memory!(F16, 16, in_registers);

@@ -1,14 +1,14 @@
-//! The scalar that every kernel is written for: one number, eight draws side by side, or one number with a tangent.
+//! The scalar that every kernel is written for: one number, sixteen draws side by side, or one number with a tangent.
 //!
-//! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F8`] the same code evaluates eight draws in
+//! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F16`] the same code evaluates sixteen draws in
 //! SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep becomes forward-mode
 //! differentiation and the reverse sweep becomes a Hessian-vector product.
 
 pub use super::dual::{Dual, DualOf};
-pub use super::lanes::F8;
+pub use super::lanes::{F8, F16, Part};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// Number of draws in an [`F8`].
+/// Number of lanes in an [`F8`].
 pub const LANES: usize = 8;
 
 /// The register types that stand in for a scalar type, one for each level of [`dispatch`](super::dispatch).
@@ -144,6 +144,17 @@ pub trait Real:
     fn shift(self, c: f64) -> Self {
         self + Self::splat(c)
     }
+    /// self · a + b, rounded once where the registers can do that in one instruction, twice elsewhere: for long sums of
+    /// products, where the order of rounding means nothing.
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self * a + b
+    }
+    /// self + c · x, rounded as by [`Real::mul_add`].
+    #[inline(always)]
+    fn add_scaled(self, c: f64, x: Self) -> Self {
+        Self::splat(c).mul_add(x, self)
+    }
     /// x²
     #[inline(always)]
     fn square(self) -> Self {
@@ -180,6 +191,11 @@ pub trait Real:
     #[inline(always)]
     fn log1p_exp(self) -> Self {
         self.max(Self::zero()) + (-self.abs()).exp().log1p()
+    }
+    /// log(1 + e^x) and its slope 1 / (1 + e^-x), which share most of their work.
+    #[inline(always)]
+    fn log1p_exp_and_slope(self) -> (Self, Self) {
+        (self.log1p_exp(), self.inv_logit())
     }
     /// log(1 - e^x) for x < 0, accurate at both ends.
     #[inline(always)]

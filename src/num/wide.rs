@@ -1,7 +1,7 @@
-//! Eight draws in the registers of each instruction set, as [`Real`] scalars.
+//! Eight or sixteen draws in the registers of each instruction set, as [`Real`] scalars.
 
-use super::lanes::F8;
-use super::real::{Fn3, LANES, Real, Registers};
+use super::lanes::{F8, F16};
+use super::real::{Fn3, Real, Registers};
 use super::vector::{Pair, Vector};
 use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{AddAssign, SubAssign};
@@ -27,7 +27,7 @@ use types::{On256, On512, Plain};
 
 macro_rules! registers {
     ($($t:ty: $avx512:ty, $avx2:ty, $baseline:ty;)*) => {$(
-        // SAFETY: all hold one f64, or all hold eight in the order of their lanes.
+        // SAFETY: all hold one f64, or all hold as many in the order of their lanes.
         unsafe impl Registers for $t {
             type Avx512 = $avx512;
             type Avx2 = $avx2;
@@ -38,6 +38,7 @@ macro_rules! registers {
 registers! {
     f64: f64, f64, f64;
     F8: On512, On256, Plain;
+    F16: Pair<On512>, Pair<On256>, Pair<Plain>;
 }
 
 /// Functions that are written for registers: part of the kernel around them (`always`), or compiled once (`never`).
@@ -60,17 +61,17 @@ macro_rules! by_lane {
     )*};
 }
 
-/// Eight calls, in a function of its own: it keeps the kernels around it small.
+/// A call for each lane, in a function of its own: it keeps the kernels around it small.
 #[inline(never)]
-fn each(mut x: [f64; LANES], f: fn(f64) -> f64) -> [f64; LANES] {
+fn each<const N: usize>(mut x: [f64; N], f: fn(f64) -> f64) -> [f64; N] {
     for x in &mut x {
         *x = f(*x);
     }
     x
 }
 
-macro_rules! eight_lanes {
-    ($inline:ident: $($t:ty),*) => {$(
+macro_rules! lanes_of {
+    ($inline:ident $lanes:literal: $($t:ty),*) => {$(
         registers!($t: $t, $t, $t;);
 
         impl AddAssign for $t {
@@ -89,25 +90,25 @@ macro_rules! eight_lanes {
 
         impl $t {
             #[inline(always)]
-            fn to_lanes(self) -> [f64; LANES] {
-                // SAFETY: the registers hold eight f64 and nothing else.
+            fn to_lanes(self) -> [f64; $lanes] {
+                // SAFETY: the registers hold that many f64 and nothing else.
                 unsafe { std::mem::transmute(self) }
             }
             #[inline(always)]
             fn all_positive(self) -> bool {
                 let (zero, one) = (Vector::splat(0.0), Vector::splat(1.0));
                 let flags: $t = Vector::if_less(zero, self, zero, one);
-                flags.to_lanes() == [0.0; LANES]
+                flags.to_lanes() == [0.0; $lanes]
             }
             #[inline(always)]
-            fn from_lanes(x: [f64; LANES]) -> $t {
+            fn from_lanes(x: [f64; $lanes]) -> $t {
                 // SAFETY: as above; every bit pattern is a number.
                 unsafe { std::mem::transmute(x) }
             }
         }
 
         impl Real for $t {
-            const WIDTH: usize = LANES;
+            const WIDTH: usize = $lanes;
             #[inline(always)]
             fn splat(x: f64) -> $t {
                 Vector::splat(x)
@@ -135,7 +136,7 @@ macro_rules! eight_lanes {
                 _: fn(f64, f64) -> f64,
             ) -> $t {
                 let (mut x, b) = (self.to_lanes(), b.to_lanes());
-                for i in 0..LANES {
+                for i in 0..$lanes {
                     x[i] = f(x[i], b[i]);
                 }
                 Self::from_lanes(x)
@@ -143,7 +144,7 @@ macro_rules! eight_lanes {
             #[inline(always)]
             fn lift3(self, b: $t, c: $t, f: Fn3, _: [Fn3; 3]) -> $t {
                 let (mut x, b, c) = (self.to_lanes(), b.to_lanes(), c.to_lanes());
-                for i in 0..LANES {
+                for i in 0..$lanes {
                     x[i] = f(x[i], b[i], c[i]);
                 }
                 Self::from_lanes(x)
@@ -165,8 +166,16 @@ macro_rules! eight_lanes {
                 Vector::sqrt(self)
             }
             #[inline(always)]
+            fn mul_add(self, a: $t, b: $t) -> $t {
+                Vector::mul_add(self, a, b)
+            }
+            #[inline(always)]
             fn pow(self, y: $t) -> $t {
                 self.lift2(y, f64::powf, f64::powf, f64::powf)
+            }
+            #[inline($inline)]
+            fn log1p_exp_and_slope(self) -> ($t, $t) {
+                el::log1p_exp_and_slope(self)
             }
             #[inline($inline)]
             fn lgamma(self) -> $t {
@@ -189,6 +198,9 @@ macro_rules! eight_lanes {
         }
     )*};
 }
-eight_lanes!(never: Plain);
+lanes_of!(never 8: Plain);
+lanes_of!(never 16: Pair<Plain>);
 #[cfg(target_arch = "x86_64")]
-eight_lanes!(always: On512, On256);
+lanes_of!(always 8: On512, On256);
+#[cfg(target_arch = "x86_64")]
+lanes_of!(always 16: Pair<On512>, Pair<On256>);

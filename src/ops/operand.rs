@@ -1,6 +1,7 @@
 //! How a kernel sees its arguments: constants without lanes, variables with them, each with its broadcasting.
 
-use crate::num::real::{Dual, F8, Real};
+use crate::num::dispatch::View;
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::array::{ArrayKernel, ArrayOp};
 use crate::ops::scalar::{Elementwise, ScalarKernel};
 use std::cell::Cell;
@@ -21,7 +22,7 @@ macro_rules! lanes {
         }
     )*};
 }
-lanes!(f64, F8, Dual);
+lanes!(f64, F16, Dual);
 
 /// An argument's numbers.
 #[derive(Clone, Copy)]
@@ -32,7 +33,16 @@ pub enum Arg<'a, T> {
     Var(&'a [T]),
 }
 
-impl<T: Real> Arg<'_, T> {
+impl<'a, T: Real> Arg<'a, T> {
+    /// The same numbers where `U` stands for `T`.
+    #[inline(always)]
+    pub fn seen<U: Real>(self, view: View<T, U>) -> Arg<'a, U> {
+        match self {
+            Arg::Const(c) => Arg::Const(c),
+            Arg::Var(v) => Arg::Var(view.slice(v)),
+        }
+    }
+
     /// Element `i`.
     #[inline(always)]
     pub fn get(&self, i: usize) -> T {
@@ -43,6 +53,7 @@ impl<T: Real> Arg<'_, T> {
     }
 
     /// Number of elements.
+    #[inline(always)]
     pub fn len(&self) -> usize {
         match self {
             Arg::Const(c) => c.len(),
@@ -68,8 +79,6 @@ pub enum Broadcast {
     Each,
     /// The only one.
     One,
-    /// Element `i mod n`: the argument's axes are the last ones.
-    Cycle(usize),
     /// As listed.
     Table(std::sync::Arc<[u32]>),
 }
@@ -84,22 +93,45 @@ impl Broadcast {
         if size == 1 {
             return Broadcast::One;
         }
-        let significant = from.iter().position(|&n| n != 1).unwrap_or(from.len());
-        let tail = &from[significant..];
-        if to.ends_with(tail) {
-            return Broadcast::Cycle(size);
-        }
         Broadcast::Table(broadcast_table(from, to).into())
     }
 
     /// The element that meets element `i`.
     #[inline(always)]
     pub fn at(&self, i: usize) -> usize {
+        self.index().at(i)
+    }
+
+    /// The same, borrowed.
+    #[inline(always)]
+    pub fn index(&self) -> Index<'_> {
         match self {
-            Broadcast::Each => i,
-            Broadcast::One => 0,
-            Broadcast::Cycle(n) => i % n,
-            Broadcast::Table(t) => t[i] as usize,
+            Broadcast::Each => Index::Each,
+            Broadcast::One => Index::One,
+            Broadcast::Table(t) => Index::Table(t),
+        }
+    }
+}
+
+/// A [`Broadcast`] as kernels see it: it can start anywhere.
+#[derive(Clone, Copy, Debug)]
+pub enum Index<'a> {
+    /// The same one.
+    Each,
+    /// The only one.
+    One,
+    /// As listed.
+    Table(&'a [u32]),
+}
+
+impl Index<'_> {
+    /// The element that meets element `i`.
+    #[inline(always)]
+    pub fn at(self, i: usize) -> usize {
+        match self {
+            Index::Each => i,
+            Index::One => 0,
+            Index::Table(t) => t[i] as usize,
         }
     }
 }
@@ -131,10 +163,33 @@ pub struct Operand<'a, T> {
     /// Its numbers.
     pub arg: Arg<'a, T>,
     /// How they meet the result's elements.
-    pub index: &'a Broadcast,
+    pub index: Index<'a>,
 }
 
-impl<T: Real> Operand<'_, T> {
+impl<'a, T: Real> Operand<'a, T> {
+    /// An argument met as `index` says.
+    #[inline(always)]
+    pub fn new(arg: Arg<'a, T>, index: &'a Broadcast) -> Self {
+        Self { arg, index: index.index() }
+    }
+
+    /// No numbers at all.
+    #[inline(always)]
+    pub fn empty() -> Self {
+        Self { arg: Arg::Const(&[]), index: Index::One }
+    }
+
+    /// What meets the elements from `start` on.
+    #[inline(always)]
+    pub fn from(self, start: usize) -> Self {
+        match (self.index, self.arg) {
+            (Index::One, _) => self,
+            (Index::Each, Arg::Const(c)) => Self { arg: Arg::Const(&c[start..]), index: Index::Each },
+            (Index::Each, Arg::Var(v)) => Self { arg: Arg::Var(&v[start..]), index: Index::Each },
+            (Index::Table(t), arg) => Self { arg, index: Index::Table(&t[start..]) },
+        }
+    }
+
     /// The number that meets element `i`.
     #[inline(always)]
     pub fn at(&self, i: usize) -> T {

@@ -2,6 +2,7 @@
 
 mod ode;
 mod profile;
+mod program;
 mod run;
 mod schedule;
 

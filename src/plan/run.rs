@@ -1,10 +1,13 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
 use super::ode::OdeRoom;
+use super::program;
 use super::schedule::{Code, MOST_ARGS, Plan, Slot, Step};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::Real;
 use crate::ops::array::{Forward, Reverse};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Lane, Operand};
-use crate::ops::scalar;
+use crate::ops::scalar::{self, Predictor};
 use std::cell::Cell;
 
 /// The buffers of one thread: values, their adjoints, and what operations keep between sweeps.
@@ -13,16 +16,20 @@ pub struct Workspace<T> {
     values: Vec<T>,
     adjoints: Vec<T>,
     saved: Vec<T>,
+    room: Vec<T>,
     odes: Vec<OdeRoom>,
 }
 
 impl<T: Lane> Workspace<T> {
     /// Buffers for a plan.
     pub fn new(plan: &Plan) -> Self {
+        let mut values = vec![T::zero(); plan.buffer];
+        plan.fixed.iter().for_each(|&(at, x)| values[at] = T::splat(x));
         Self {
-            values: vec![T::zero(); plan.values],
+            values,
             adjoints: vec![T::zero(); plan.values],
             saved: vec![T::zero(); plan.saved],
+            room: vec![T::zero(); scalar::ROOM],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
         }
     }
@@ -40,10 +47,13 @@ impl<T: Lane> Workspace<T> {
     }
 
     pub(super) fn step_forward(&mut self, step: &Step, slopes: bool) {
+        if let Code::Program(code) = &step.code {
+            return program::forward(code, &mut self.values);
+        }
         let (before, rest) = self.values.split_at_mut(step.at);
         let out = &mut rest[..step.len];
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.forward(before, out, saved, &mut self.odes, slopes);
+        step.forward(before, out, Keep { saved, room: &mut self.room }, &mut self.odes, slopes);
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
@@ -67,12 +77,15 @@ impl<T: Lane> Workspace<T> {
     }
 
     pub(super) fn step_reverse(&mut self, step: &Step) {
+        if let Code::Program(code) = &step.code {
+            return program::reverse(code, &self.values, &mut self.adjoints);
+        }
         let (before, rest) = self.adjoints.split_at_mut(step.at);
         let adjoint = &rest[..step.len];
         let cells = Cell::from_mut(before).as_slice_of_cells();
         let (args, rest) = self.values.split_at(step.at);
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.reverse(args, &rest[..step.len], saved, adjoint, cells);
+        step.reverse(args, &rest[..step.len], Keep { saved, room: &mut self.room }, adjoint, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
@@ -89,6 +102,13 @@ impl<T: Lane> Workspace<T> {
     }
 }
 
+/// What a step has beside its arguments and its result: what it keeps for the reverse sweep, and room to work in.
+struct Keep<'a, T> {
+    saved: &'a mut [T],
+    room: &'a mut [T],
+}
+
+#[inline(always)]
 fn arg<'a, T: Lane>(slot: &'a Slot, values: &'a [T]) -> Arg<'a, T> {
     match slot {
         Slot::Const(c) => Arg::Const(c),
@@ -96,6 +116,7 @@ fn arg<'a, T: Lane>(slot: &'a Slot, values: &'a [T]) -> Arg<'a, T> {
     }
 }
 
+#[inline(always)]
 fn adjoint<'a, T>(slot: &Slot, cells: &'a [Cell<T>]) -> Adjoint<'a, T> {
     match slot {
         Slot::Const(_) => None,
@@ -104,29 +125,30 @@ fn adjoint<'a, T>(slot: &Slot, cells: &'a [Cell<T>]) -> Adjoint<'a, T> {
 }
 
 /// The arguments of a step on the stack, so that running it allocates nothing.
+#[inline(always)]
 fn gather<A: Copy>(n: usize, empty: A, get: impl Fn(usize) -> A) -> [A; MOST_ARGS] {
     let mut all = [empty; MOST_ARGS];
-    all.iter_mut().take(n).enumerate().for_each(|(k, a)| *a = get(k));
+    for (k, a) in all.iter_mut().take(n).enumerate() {
+        *a = get(k);
+    }
     all
 }
 
-static ONE: Broadcast = Broadcast::One;
-
 impl Step {
+    #[inline(always)]
     fn operands<'a, T: Lane>(
         &'a self,
         index: &'a [Broadcast],
         values: &'a [T],
     ) -> [Operand<'a, T>; MOST_ARGS] {
-        let empty = Operand { arg: Arg::Const(&[]), index: &ONE };
-        gather(self.args.len(), empty, |k| Operand { arg: arg(&self.args[k], values), index: &index[k] })
+        gather(self.args.len(), Operand::empty(), |k| Operand::new(arg(&self.args[k], values), &index[k]))
     }
 
     fn forward<T: Lane>(
         &self,
         values: &[T],
         out: &mut [T],
-        saved: &mut [T],
+        Keep { saved, room }: Keep<T>,
         odes: &mut [OdeRoom],
         slopes: bool,
     ) {
@@ -139,9 +161,20 @@ impl Step {
                 let operands = &self.operands(index, values)[..n];
                 let weights = weights.as_deref();
                 out[0] = if slopes {
-                    scalar::sum(T::scalar(row.kernel), operands, weights, *count, saved)
+                    scalar::sum(T::scalar(row.kernel), operands, weights, *count, saved, room)
                 } else {
                     scalar::sum_value(T::scalar(row.kernel), operands, weights, *count)
+                };
+            }
+            Code::Predicted { row, index, weights, which, operator } => {
+                let operands = &self.operands(index, values)[..n];
+                let weights = weights.as_deref();
+                let predictor = Predictor { which: *which, operator };
+                let f = T::scalar(row.kernel);
+                out[0] = if slopes {
+                    scalar::sum_predicted(f, operands, predictor, weights, saved, room)
+                } else {
+                    scalar::sum_predicted_value(f, operands, predictor, weights, room)
                 };
             }
             Code::Concat => {
@@ -167,23 +200,30 @@ impl Step {
                 let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
                 code.forward(&mut odes[*room], args, out, saved);
             }
+            Code::Program(_) => {}
         }
     }
 
-    fn reverse<T: Lane>(&self, values: &[T], out: &[T], saved: &mut [T], up: &[T], cells: &[Cell<T>]) {
+    fn reverse<T: Lane>(
+        &self,
+        values: &[T],
+        out: &[T],
+        Keep { saved, room }: Keep<T>,
+        up: &[T],
+        cells: &[Cell<T>],
+    ) {
         let n = self.args.len();
         match &self.code {
             Code::Map { row, index } => {
                 let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
-                scalar::pull(T::scalar(row.kernel), &self.operands(index, values)[..n], up, &adjoints[..n]);
+                let operands = self.operands(index, values);
+                scalar::pull(T::scalar(row.kernel), &operands[..n], out, up, &adjoints[..n], room);
             }
-            Code::MapSum { .. } => {
+            Code::MapSum { .. } | Code::Predicted { .. } => {
                 let mut at = 0;
                 for slot in &self.args {
                     if let Some(into) = adjoint(slot, cells) {
-                        for (cell, &slope) in into.iter().zip(&saved[at..]) {
-                            cell.set(cell.get() + up[0] * slope);
-                        }
+                        best_lanes(AddScaled { by: up[0], x: &saved[at..at + into.len()], into });
                         at += into.len();
                     }
                 }
@@ -216,6 +256,26 @@ impl Step {
             Code::Ode { code, .. } => {
                 code.reverse(saved, up, [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)]);
             }
+            Code::Program(_) => {}
+        }
+    }
+}
+
+/// into += by · x
+struct AddScaled<'a, T> {
+    by: T,
+    x: &'a [T],
+    into: &'a [Cell<T>],
+}
+
+impl<T: Real> LaneWork<T> for AddScaled<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let by = view.value(self.by);
+        for (cell, &x) in view.cells(self.into).iter().zip(view.slice(self.x)) {
+            cell.set(cell.get() + by * x);
         }
     }
 }
@@ -224,7 +284,7 @@ impl Step {
 mod tests {
     use super::*;
     use crate::graph::Builder;
-    use crate::num::real::{F8, Real};
+    use crate::num::real::F16;
     use crate::ops::scalar::{EXP, MUL};
 
     #[test]
@@ -236,9 +296,9 @@ mod tests {
         let e = b.unary(&EXP, eta);
         let total = b.map_sum(&MUL, &[e, e], None).unwrap();
         let plan = Plan::new(&b.finish(), &[total], 3);
-        let mut ws = Workspace::<F8>::new(&plan);
+        let mut ws = Workspace::<F16>::new(&plan);
         let point = [0.1, -0.2, 0.05];
-        ws.inputs(&plan).iter_mut().zip(point).for_each(|(v, p)| *v = F8::splat(p));
+        ws.inputs(&plan).iter_mut().zip(point).for_each(|(v, p)| *v = F16::splat(p));
         ws.forward(&plan, true);
         ws.reverse(&plan);
         // Σ exp(2 x·z): gradient Σ 2 exp(2 x·z) x.

@@ -80,7 +80,7 @@ impl Context<'_> {
                 let (line, column, text) = self.place(b.span);
                 object!({
                     "node": b.node.0, "operation": b.operation, "line": line, "column": column, "text": text,
-                    "terms": b.terms, "least": b.least, "most": b.most,
+                    "terms": b.terms, "least": finite(b.least), "most": finite(b.most),
                 })
             }).collect::<Vec<_>>(),
             "obstacles": c.obstacles.iter().map(|o| {
@@ -161,6 +161,28 @@ impl Context<'_> {
     }
 }
 
+/// The certificate node by node, for `stickler dump`.
+pub fn dump(source: &str, certificate: &Certificate) -> String {
+    let c = certificate;
+    let mut out = format!(
+        "{}, d = {}, M = {}, mu = {}\n",
+        c.tier.name(),
+        c.dimension,
+        show(c.smoothness()),
+        show(c.least)
+    );
+    for b in &c.bounds {
+        let (line, column) = b.span.line_column(source);
+        let range = format!("[{}, {}]", show(Some(b.least)), show(Some(b.most)));
+        let _ = writeln!(out, "%{} {} x {} in {range} from {line}:{column}", b.node.0, b.operation, b.terms);
+    }
+    for o in &c.obstacles {
+        let (line, column) = o.span.line_column(source);
+        let _ = writeln!(out, "obstacle at {line}:{column}: {}", o.reason);
+    }
+    out
+}
+
 fn condition(most: Option<f64>, least: Option<f64>) -> Option<f64> {
     Some(most? / least.filter(|m| *m > 0.0)?)
 }
@@ -193,6 +215,13 @@ fn show(x: Option<f64>) -> String {
     match x {
         None => "-".into(),
         Some(0.0) => "0".into(),
+        Some(x) if x.is_infinite() => {
+            if x > 0.0 {
+                "inf".into()
+            } else {
+                "-inf".into()
+            }
+        }
         Some(x) if (1e-3..1e6).contains(&x.abs()) => {
             let places = (5 - x.abs().log10().floor() as i32).clamp(0, 8) as usize;
             let text = format!("{x:.places$}");

@@ -1,14 +1,17 @@
 //! A fit as JSON.
 
+use super::Vouched;
+use crate::infer::certified::Promise;
 use crate::infer::{Ending, Fit, Output};
 use serde_json::{Map, Value, json as object};
 
 /// The fit, found by `path`; numbers that are not finite are null.
-pub fn json(fit: &Fit, path: &str, exit: u8) -> Value {
+pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
     object!({
         "status": status(fit.status),
         "exit": exit,
         "path": path,
+        "tier": vouched.tier.name(),
         "elbo": fit.elbo,
         "elbo_se": fit.elbo_se,
         "gap_nats": fit.gap_nats,
@@ -21,6 +24,25 @@ pub fn json(fit: &Fit, path: &str, exit: u8) -> Value {
         "gaussian": table(&fit.gaussian),
         "flags": fit.flags,
         "notes": fit.notes,
+        "certified": vouched.promise.as_ref().map(promise),
+        "certified_run": vouched.run.as_ref().map(|run| object!({
+            "method": run.method, "step": run.step, "coordinates": run.coordinates, "steps": run.steps,
+            "measure": run.measure, "bound": run.bound,
+        })),
+    })
+}
+
+/// Bounds at an upper confidence limit of 97.5 %.
+fn promise(p: &Promise) -> Value {
+    object!({
+        "confidence": 0.975,
+        "mu_whitened": p.curvature,
+        "fisher": p.fisher,
+        "fisher_se": p.fisher_se,
+        "kl_bound": p.kl,
+        "mean_error_sd_bound": p.mean_error,
+        "gap_nats_bound": p.gap_nats,
+        "log_evidence_bounds": [p.evidence_least, p.evidence_most],
     })
 }
 

@@ -1,10 +1,11 @@
 //! A fit as a table for a terminal.
 
+use super::Vouched;
 use crate::infer::Fit;
 use std::fmt::Write;
 
 /// The fit as text: the quantities, then what is known of the answer.
-pub fn text(fit: &Fit, path: &str) -> String {
+pub fn text(fit: &Fit, path: &str, vouched: &Vouched) -> String {
     let width = fit.outputs.iter().map(|o| o.name.chars().count()).max().unwrap_or(9).max(9);
     let mut out = String::new();
     let _ = writeln!(
@@ -26,6 +27,7 @@ pub fn text(fit: &Fit, path: &str) -> String {
         let _ = writeln!(out, "estimated optimisation gap: {} nats", number(fit.gap_nats));
     }
     let _ = writeln!(out, "PSIS k-hat {:.2}: {}", fit.khat, verdict(fit.khat));
+    certain(&mut out, vouched);
     for note in &fit.notes {
         let _ = writeln!(out, "note: {note}");
     }
@@ -33,6 +35,34 @@ pub fn text(fit: &Fit, path: &str) -> String {
         let _ = writeln!(out, "warning: {flag}");
     }
     out
+}
+
+/// What is certain, apart from what is estimated.
+fn certain(out: &mut String, vouched: &Vouched) {
+    if let Some(run) = &vouched.run {
+        let bound = run.bound.map_or("no bound (a step was taken back)".into(), |b| {
+            format!("{} <= {}", run.measure, number(b))
+        });
+        let _ = writeln!(
+            out,
+            "certified run: {} with step {} in {} coordinates, {} steps: {bound}",
+            run.method, run.step, run.coordinates, run.steps
+        );
+    }
+    let Some(p) = &vouched.promise else { return };
+    let _ = writeln!(out, "certified ({}), at 97.5 % confidence:", vouched.tier.name());
+    let _ = writeln!(
+        out,
+        "  KL(q || p) <= {} nats; optimisation gap <= {} nats",
+        number(p.kl),
+        number(p.gap_nats)
+    );
+    let _ = writeln!(
+        out,
+        "  every mean of the Gaussian within {} of its standard deviations",
+        number(p.mean_error)
+    );
+    let _ = writeln!(out, "  {:.3} <= log p(x) <= {:.3}", p.evidence_least, p.evidence_most);
 }
 
 fn verdict(khat: f64) -> &'static str {

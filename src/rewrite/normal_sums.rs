@@ -4,20 +4,19 @@
 //! is `‖R (v, 1)‖²`. A QR factorisation keeps the accuracy that the normal equations would lose. Rows are grouped by the
 //! variables in them, so that a hierarchy collapses group by group.
 
-use super::{Rewriter, Rule};
+use super::{Rule, replace};
 use crate::dist::NORMAL_JOINT;
 use crate::facts::common_dims;
-use crate::graph::{Graph, Node, NodeId, Op};
+use crate::graph::{Builder, Graph, Node, NodeId, Op};
 use crate::num::linalg::qr;
 use crate::ops::operand::Broadcast;
-use crate::structure::Affine;
+use crate::structure::{Affine, Structure};
 use std::collections::HashMap;
 
 /// The rule.
-pub(super) const RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     name: "normal-sums",
     doc: "a normal likelihood with affine mean and one scale becomes its sufficient statistics",
-    may_apply,
     apply,
 };
 
@@ -38,6 +37,25 @@ fn may_apply(graph: &Graph, node: &Node) -> bool {
         && !(known(0) && known(1))
 }
 
+fn apply(graph: Graph, roots: &[NodeId], dimension: usize) -> (Graph, Vec<NodeId>) {
+    let needed = graph.needed(roots);
+    if !graph.iter().any(|(id, node)| needed[id.0 as usize] && may_apply(&graph, node)) {
+        return (graph, roots.to_vec());
+    }
+    let old = graph.clone();
+    let structure = Structure::new(&old, roots, dimension);
+    replace(graph, roots, |b, node, args| {
+        let mut rewriter = Rewriter { structure: &structure, b };
+        may_apply(&old, node).then(|| collapsed(&mut rewriter, node, args[2])).flatten()
+    })
+}
+
+/// The forms of the old nodes, which keep their places in the new graph.
+struct Rewriter<'s, 'b> {
+    structure: &'s Structure<'s>,
+    b: &'b mut Builder,
+}
+
 /// Rows with the same variables, collapsed.
 struct Block {
     columns: Vec<u32>,
@@ -46,7 +64,7 @@ struct Block {
     constants: Vec<f64>,
 }
 
-fn apply(rewriter: &mut Rewriter, node: &Node) -> Option<NodeId> {
+fn collapsed(rewriter: &mut Rewriter, node: &Node, sigma: NodeId) -> Option<NodeId> {
     let residual = residual(rewriter, node)?;
     let (blocks, rest) = collapse(&residual);
     let rows: usize = blocks.iter().map(|b| b.constants.len()).sum();
@@ -59,7 +77,7 @@ fn apply(rewriter: &mut Rewriter, node: &Node) -> Option<NodeId> {
     }
     let scale = match rewriter.structure.graph().node(node.args[2]).constant() {
         Some(_) => rewriter.b.number(1.0),
-        None => rewriter.copy_of(node.args[2])?,
+        None => sigma,
     };
     let forms = match &blocks[..] {
         [block] => together(rewriter, block)?,
@@ -199,7 +217,7 @@ fn variables(rewriter: &mut Rewriter, columns: &[u32]) -> Option<NodeId> {
     for s in &sources {
         let part = match s {
             None => rewriter.b.input(0, vec![structure.dimension()]),
-            Some(node) => rewriter.copy_of(*node)?,
+            Some(node) => *node,
         };
         let n: usize = rewriter.b.dims(part).iter().product();
         parts.push(rewriter.b.reshape(part, vec![n]));

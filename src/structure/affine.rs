@@ -93,6 +93,15 @@ impl Affine {
         }
     }
 
+    /// Whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        let values = match &self.rows {
+            Rows::Shared { values, .. } => &values[..],
+            Rows::Own { values, .. } => values,
+        };
+        self.constant.iter().chain(values).all(|x| x.is_finite())
+    }
+
     /// The largest variable that occurs.
     pub fn last_variable(&self) -> Option<u32> {
         match &self.rows {

@@ -2,7 +2,7 @@
 
 use super::Structure;
 use super::affine::{Affine, MOST_ENTRIES};
-use crate::facts::Interval;
+use crate::facts::{Interval, common_dims};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::ops::array::{Concat, CumSum, Forward, MatMul, OpRef, Solve, Sum, Take, TriangularSolve};
 use crate::ops::operand::{Arg, Broadcast, Lane};
@@ -18,7 +18,9 @@ pub(super) fn find<'g>(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> 
     let mut pass =
         Pass { graph, forms: vec![None; graph.len()], owners: Vec::new(), variables: dimension, entries: 0 };
     for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
-        let form = pass.form(node).filter(|form| pass.entries + form.entries() <= MOST_TOTAL);
+        // What is not finite says nothing of the coordinates, so it is left to those who read the node itself.
+        let fits = |form: &Affine| pass.entries + form.entries() <= MOST_TOTAL && form.is_finite();
+        let form = pass.form(node).filter(fits);
         let form = form.unwrap_or_else(|| pass.own(id, node));
         pass.entries += form.entries();
         pass.forms[id.0 as usize] = Some(Arc::new(form));
@@ -48,8 +50,9 @@ impl Pass<'_> {
             Op::Constant(values) => Some(Affine::constants(values)),
             Op::Input { offset } => Some(Affine::variables(*offset as u32, node.len())),
             Op::Map(row) => self.map(row, &node.args, &node.dims),
-            Op::MapSum { .. } | Op::Ode(_) => None,
+            Op::MapSum { row, weighted } => self.map_sum(row, *weighted, &node.args),
             Op::Array(op) => self.array(op, node),
+            Op::Ode(_) => None,
         }
     }
 
@@ -101,6 +104,22 @@ impl Pass<'_> {
             return Some(both.gather(n, |i| if c(i) != 0.0 { i } else { n + i }));
         }
         self.linear_row(row, args, dims)
+    }
+
+    /// A weighted sum of elements that are affine each.
+    fn map_sum(&self, row: &'static ScalarRow, weighted: bool, args: &[NodeId]) -> Option<Affine> {
+        let (args, weight) = args.split_at(args.len() - usize::from(weighted));
+        let all = args.iter().chain(weight).map(|&a| self.graph.node(a).dims.as_slice());
+        let dims = common_dims(all);
+        let each = self.map(row, args, &dims)?;
+        let weight = weight.first().map(|&w| self.number(w, &dims));
+        let weight = match weight {
+            Some(known) => Some(known?),
+            None => None,
+        };
+        each.sums(1, self.variables, |_, add| {
+            (0..each.len()).for_each(|i| add(i, weight.as_ref().map_or(1.0, |w| w(i))));
+        })
     }
 
     /// A function that is linear in the one argument that is not constant, by its own declared facts.

@@ -33,6 +33,15 @@ pub struct Expansion {
     pub atoms: Vec<Atom>,
 }
 
+impl Expansion {
+    /// Whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        let weights = self.atoms.iter().flat_map(|a| a.weights.iter().map(|(_, w)| w));
+        let mut all = self.linear.iter().map(|(_, w)| w).chain(weights);
+        self.constant.is_finite() && all.all(|w| w.is_finite())
+    }
+}
+
 /// Weighted elements of one node that is not affine.
 pub struct Atom {
     /// The node.

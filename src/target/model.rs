@@ -4,10 +4,10 @@ use super::{Evaluator, Target, predict};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
-use crate::rewrite::rewrite;
+use crate::rewrite::{Rule, rewrite};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
@@ -82,23 +82,15 @@ impl ModelTarget {
 
     /// Rewrites and schedules a lowered model.
     pub fn from_lowered(lowered: Lowered) -> ModelTarget {
-        let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let density = match rewrite(&lowered.graph, &roots, lowered.dimension) {
-            Some((graph, roots)) => Plan::new(&graph, &roots, lowered.dimension),
-            None => Plan::new(&lowered.graph, &roots, lowered.dimension),
-        };
-        Self::scheduled(lowered, density)
+        Self::with_rules(lowered, crate::rewrite::TABLE)
     }
 
-    /// Schedules a lowered model as it is: the reference for what rewrites compute.
-    pub fn without_rewrites(lowered: Lowered) -> ModelTarget {
+    /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
+    pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let density = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        Self::scheduled(lowered, density)
-    }
-
-    fn scheduled(lowered: Lowered, density: Plan) -> ModelTarget {
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
+        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
+        let density = Plan::new(&graph, &terms, lowered.dimension);
         let mut arguments = Vec::new();
         lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
         arguments.sort_unstable();
@@ -241,11 +233,11 @@ impl Target for ModelTarget {
         let plan = &self.outputs;
         let sizes = plan.root_sizes();
         let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
-        let mut workspace = Workspace::<F8>::new(plan);
-        for first in (0..draws).step_by(LANES) {
-            let width = LANES.min(draws - first);
+        let mut workspace = Workspace::<F16>::new(plan);
+        for first in (0..draws).step_by(F16::WIDTH) {
+            let width = F16::WIDTH.min(draws - first);
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                for lane in 0..LANES {
+                for lane in 0..F16::WIDTH {
                     input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
                 }
             }
@@ -272,21 +264,43 @@ impl Target for ModelTarget {
 
 /// Evaluates the sum of a plan's roots.
 pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
-    Box::new(PlanEvaluator { plan, one: None, eight: None, dual: None })
+    Box::new(PlanEvaluator { plan, one: None, wide: None, dual: None })
 }
 
 /// Buffers for one thread, made when first needed.
 struct PlanEvaluator<'a> {
     plan: &'a Plan,
     one: Option<Workspace<f64>>,
-    eight: Option<Workspace<F8>>,
+    wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
+}
+
+/// An evaluator within a pool of threads.
+struct Threaded<'a> {
+    pool: rayon::ThreadPool,
+    inner: Box<dyn Evaluator + 'a>,
+}
+
+impl Evaluator for Threaded<'_> {
+    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.evaluate(z, draws, log_density, gradient));
+    }
+
+    fn log_density(&mut self, z: &[f64], draws: usize, log_density: &mut [f64]) {
+        self.inner.log_density(z, draws, log_density);
+    }
+
+    fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
+        let inner = &mut self.inner;
+        self.pool.install(|| inner.hessian_vectors(z, v, count, out));
+    }
 }
 
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
-/// Fewest draws of an incomplete batch for which eight lanes are worth running.
+/// Fewest draws of an incomplete batch for which all lanes are worth running.
 const WORTH_LANES: usize = 3;
 
 impl PlanEvaluator<'_> {
@@ -301,19 +315,21 @@ impl PlanEvaluator<'_> {
         gradient: Option<&mut [f64]>,
     ) {
         let width = T::WIDTH.min(draws - first);
-        for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-            for lane in 0..T::WIDTH {
-                input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
+        for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
+            let z = &z[first..first + width];
+            if width == T::WIDTH {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane]));
+            } else {
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
             }
         }
         workspace.forward(plan, gradient.is_some());
-        let roots = plan.root_sizes().len();
-        let total = (0..roots).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
+        let total = (0..plan.roots()).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
         if let Some(gradient) = gradient {
             workspace.reverse(plan);
-            for (i, g) in workspace.gradient(plan).iter().enumerate() {
-                (0..width).for_each(|lane| gradient[i * draws + first + lane] = g.lane(lane));
+            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
             }
         }
     }
@@ -324,9 +340,9 @@ impl PlanEvaluator<'_> {
         while first < draws {
             let gradient = gradient.as_deref_mut();
             if draws - first >= WORTH_LANES {
-                let workspace = self.eight.get_or_insert_with(|| Workspace::new(plan));
+                let workspace = self.wide.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
-                first += LANES;
+                first += F16::WIDTH;
             } else {
                 let workspace = self.one.get_or_insert_with(|| Workspace::new(plan));
                 Self::run(plan, workspace, z, draws, first, log_density, gradient);
@@ -363,18 +379,21 @@ impl Evaluator for PlanEvaluator<'_> {
 
 impl ModelTarget {
     /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
-    pub fn evaluator_with_threads(&self, _threads: usize) -> Box<dyn Evaluator + '_> {
-        self.evaluator()
+    pub fn evaluator_with_threads(&self, threads: usize) -> Box<dyn Evaluator + '_> {
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) if threads > 1 => Box::new(Threaded { pool, inner: self.evaluator() }),
+            _ => self.evaluator(),
+        }
     }
 
     /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
     pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
         let plan = &self.density;
-        let mut workspace = Workspace::<F8>::new(plan);
+        let mut workspace = Workspace::<F16>::new(plan);
         for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-            (0..LANES).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
+            (0..F16::WIDTH).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
         }
-        (LANES, profile(plan, &mut workspace, PROFILE_ROUNDS))
+        (F16::WIDTH, profile(plan, &mut workspace, PROFILE_ROUNDS))
     }
 
     /// The nodes of all terms, for dumps of the graph.

@@ -3,8 +3,8 @@
 use crate::dist::{Distribution, Sampler};
 use crate::graph::{Graph, NodeId};
 use crate::lower::{Dist, Predicted};
-use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
-use crate::ops::scalar::{self, ScalarRow};
+use crate::ops::operand::Broadcast;
+use crate::ops::scalar::ScalarRow;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, Open01};
@@ -73,7 +73,7 @@ impl Values<'_> {
     fn from(&self, dist: &Dist, dims: &[usize], rng: &mut ChaCha8Rng) -> Vec<f64> {
         let count: usize = dims.iter().product();
         match dist {
-            Dist::Row { row, args, .. } => self.from_row(row, args, dims, rng),
+            Dist::Row { row, args, .. } => self.draw_row(row, args, dims, rng),
             Dist::Mixture(parts) => {
                 let all: Vec<Vec<f64>> = parts.iter().map(|(_, part)| self.from(part, dims, rng)).collect();
                 let pick = |i: usize| {
@@ -115,7 +115,7 @@ impl Values<'_> {
         }
     }
 
-    fn from_row(
+    fn draw_row(
         &self,
         row: &Distribution,
         args: &[NodeId],
@@ -205,11 +205,5 @@ fn uniform(rng: &mut ChaCha8Rng) -> f64 {
 /// A function of a value and arguments.
 fn value(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     let all: Vec<f64> = std::iter::once(x).chain(args.iter().copied()).collect();
-    let operands: Vec<Operand<f64>> = all
-        .iter()
-        .map(|v| Operand { arg: Arg::Const(std::slice::from_ref(v)), index: &Broadcast::One })
-        .collect();
-    let mut out = [f64::NAN];
-    scalar::map(<f64 as Lane>::scalar(row.kernel), &operands, &mut out);
-    out[0]
+    row.at(&all)
 }

@@ -1,13 +1,15 @@
 //! Cholesky factors of correlation matrices.
 
 use super::row::{Constrained, Transform, assemble, batch, column};
-use crate::ops::scalar::{self, scalar_row};
+use crate::facts::known;
+use crate::ops::scalar::{self, Facts, scalar_row};
 
 scalar_row! {
     LOG1M_TANH_SQUARE = "log1m_tanh_square"(u), "log(1 - tanh(u)²)";
     value (T::splat(std::f64::consts::LN_2) - u.abs() - (u.abs().scale(-2.0)).exp().log1p()).scale(2.0);
     slopes(_y) [u.tanh().scale(-2.0)];
-    probes [&[0.5], &[-20.0], &[3.0]]
+    probes [&[0.5], &[-20.0], &[3.0]];
+    facts Facts::of(|u, _| known::log1m_tanh_square(u[0]))
 }
 
 /// The row.

@@ -1,13 +1,29 @@
 //! Numbers between two bounds.
 
 use super::row::{Constrained, Transform};
-use crate::ops::scalar::{self, scalar_row};
+use crate::facts::{Jet, known};
+use crate::ops::scalar::{self, Facts, scalar_row};
 
 scalar_row! {
     LOG_JACOBIAN = "interval.jacobian"(u, width), "log width + log inv_logit(u) + log inv_logit(-u)";
     value width.ln() - u.abs() - (-u.abs()).exp().log1p().scale(2.0);
     slopes(_y) [T::one() - u.inv_logit().scale(2.0), width.recip()];
-    probes [&[0.5, 2.0], &[-30.0, 0.1], &[8.0, 1.0]]
+    probes [&[0.5, 2.0], &[-30.0, 0.1], &[8.0, 1.0]];
+    // log(p (1 - p)) for p = inv_logit(u): the density of the logistic distribution.
+    facts Facts::with_log(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 {
+                let bend = known::logistic(a[0])?;
+                return (c[1] > 0.0).then(|| bend.shifted(c[1].ln()));
+            }
+            Some(known::log(a[1])?.shifted(-c[0].abs() - 2.0 * (-c[0].abs()).exp().ln_1p()))
+        },
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            (k == 1).then(|| Jet::linear(a[1], 1.0, -c[0].abs() - 2.0 * (-c[0].abs()).exp().ln_1p()))
+        }
+    )
 }
 
 /// The row.

@@ -16,6 +16,7 @@ mod sum_to_zero;
 mod unit_vector;
 mod upper;
 
+pub use interval::LOG_JACOBIAN as INTERVAL_JACOBIAN;
 pub use row::{Constrained, Transform};
 
 /// Every transform, in the order of the manual.

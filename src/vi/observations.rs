@@ -4,7 +4,7 @@
 use super::subsample::{Subsample, SubsetEvaluator};
 use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::lower::TermKind;
-use crate::num::real::{F8, LANES, Real};
+use crate::num::real::{F16, Real};
 use crate::ops::array::{LogSumExp, MatMul, OpRef, Sum, Take};
 use crate::ops::scalar;
 use crate::plan::{Plan, Workspace};
@@ -210,7 +210,7 @@ impl Subsample for Observations<'_> {
 struct OnSubset<'a> {
     whole: &'a Observations<'a>,
     rows: Vec<usize>,
-    plan: Option<(Plan, Workspace<F8>)>,
+    plan: Option<(Plan, Workspace<F16>)>,
 }
 
 impl OnSubset<'_> {
@@ -254,16 +254,16 @@ impl SubsetEvaluator for OnSubset<'_> {
             self.schedule(rows);
         }
         let Some((plan, workspace)) = &mut self.plan else { return };
-        for first in (0..draws).step_by(LANES) {
-            let width = LANES.min(draws - first);
+        for first in (0..draws).step_by(F16::WIDTH) {
+            let width = F16::WIDTH.min(draws - first);
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                for lane in 0..LANES {
+                for lane in 0..F16::WIDTH {
                     input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
                 }
             }
             workspace.forward(plan, true);
             let roots = plan.root_sizes().len();
-            let total = (0..roots).fold(F8::zero(), |sum, r| sum + workspace.root(plan, r, 0));
+            let total = (0..roots).fold(F16::zero(), |sum, r| sum + workspace.root(plan, r, 0));
             (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
             workspace.reverse(plan);
             for (i, g) in workspace.gradient(plan).iter().enumerate() {

@@ -2,29 +2,34 @@
 //! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
 #![allow(dead_code)]
 
-use stickler::num::real::{Dual, F8, LANES, Real};
-use stickler::ops::operand::{Arg, Broadcast, Lane, Operand};
+use stickler::num::real::{Dual, F16, Real};
+use stickler::ops::operand::{Arg, Index, Lane, Operand};
 use stickler::ops::scalar::{MOST_ARGS, ScalarRow};
 
-static ONE: Broadcast = Broadcast::One;
-
 fn operands<T: Real>(x: &[T]) -> Vec<Operand<'_, T>> {
-    x.iter().map(|v| Operand { arg: Arg::Var(std::slice::from_ref(v)), index: &ONE }).collect()
+    x.iter().map(|v| Operand { arg: Arg::Var(std::slice::from_ref(v)), index: Index::One }).collect()
 }
 
 /// The row's value at one point.
 pub fn value<T: Lane>(row: &'static ScalarRow, x: &[T]) -> T {
     let mut out = [T::zero()];
-    T::scalar(row.kernel).values(&operands(x), 0, &mut out);
+    T::scalar(row.kernel).values(&operands(x), &mut out);
     out[0]
 }
 
 /// The row's slopes at one point, those in `wanted`; the others mean nothing.
-fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
+pub fn slopes_in<T: Lane>(row: &'static ScalarRow, x: &[T], wanted: impl Fn(usize) -> bool) -> Vec<T> {
     let need: Vec<bool> = (0..x.len()).map(wanted).collect();
-    let (mut out, mut slopes) = ([T::zero()], [[T::zero(); MOST_ARGS]]);
-    T::scalar(row.kernel).slopes(&operands(x), 0, &need, &mut out, &mut slopes);
-    slopes[0][..x.len()].to_vec()
+    let mut slopes = [T::zero(); MOST_ARGS];
+    T::scalar(row.kernel).slopes(&operands(x), &need, &[value(row, x)], &mut slopes);
+    slopes[..x.len()].to_vec()
+}
+
+/// The row's slopes at one point, computed together with its value.
+fn slopes_with_value<T: Lane>(row: &'static ScalarRow, x: &[T]) -> Vec<T> {
+    let (mut out, mut slopes) = ([T::zero()], [T::zero(); MOST_ARGS]);
+    T::scalar(row.kernel).both(&operands(x), &vec![true; x.len()], &mut out, &mut slopes);
+    slopes[..x.len()].to_vec()
 }
 
 /// The row's slopes at one point.
@@ -141,12 +146,12 @@ fn check_second_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], fre
     }
 }
 
-/// Eight lanes give, bit for bit, what one number gives; with tangents too.
+/// Sixteen lanes give, bit for bit, what one number gives; with tangents too.
 fn check_lanes(row: &'static ScalarRow, x: &[f64], what: &str) {
     let lane = |i: usize| x.iter().map(|v| v * (1.0 + 1e-9 * i as f64)).collect::<Vec<_>>();
-    let all: Vec<F8> = (0..x.len()).map(|k| F8(std::array::from_fn(|i| lane(i)[k]))).collect();
-    let (y, s) = (value(row, &all), slopes(row, &all));
-    for i in 0..LANES {
+    let all: Vec<F16> = (0..x.len()).map(|k| F16(std::array::from_fn(|i| lane(i)[k]))).collect();
+    let (y, s, together) = (value(row, &all), slopes(row, &all), slopes_with_value(row, &all));
+    for i in 0..F16::WIDTH {
         let (one, each) = (value(row, &lane(i)), slopes(row, &lane(i)));
         let duals: Vec<Dual> = lane(i).iter().map(|&v| Dual { v, d: 1.0 }).collect();
         let (yd, sd) = (value(row, &duals), slopes(row, &duals));
@@ -158,7 +163,7 @@ fn check_lanes(row: &'static ScalarRow, x: &[f64], what: &str) {
         );
         for k in 0..x.len() {
             assert!(
-                same(s[k].lane(i), each[k]) && same(sd[k].v, each[k]),
+                same(s[k].lane(i), each[k]) && same(sd[k].v, each[k]) && same(together[k].lane(i), each[k]),
                 "{what}: {} at {x:?}: lanes differ in the slope in {}",
                 row.name,
                 row.args[k]

@@ -4,7 +4,7 @@
 use crate::{data_positions, log_density, numbers, rows};
 use stickler::dist::{self, BaseArg, Distribution};
 use stickler::graph::{Builder, NodeId};
-use stickler::num::real::{Dual, F8, Real};
+use stickler::num::real::{Dual, F16, Real};
 use stickler::plan::{Plan, Workspace};
 
 const WEIGHTS: [f64; 3] = [0.5, 2.0, 1.25];
@@ -77,8 +77,8 @@ impl Case {
 
 /// Value and gradient of a plan's only root, in one lane.
 fn run(plan: &Plan, at: &[f64]) -> (f64, Vec<f64>) {
-    let mut ws = Workspace::<F8>::new(plan);
-    ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = F8::splat(*x));
+    let mut ws = Workspace::<F16>::new(plan);
+    ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = F16::splat(*x));
     ws.forward(plan, true);
     ws.reverse(plan);
     (ws.root(plan, 0, 0).lane(2), ws.gradient(plan).iter().map(|g| g.lane(5)).collect())

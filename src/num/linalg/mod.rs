@@ -5,6 +5,7 @@
 //! Sizes that do not fit the slices are a fault of the caller: the functions assert them.
 
 mod cholesky;
+pub mod design;
 mod eigen;
 mod lu;
 mod product;

@@ -41,6 +41,11 @@ pub trait Vector:
     fn two_to(shifted: Self) -> Self;
     /// Splits a positive normal number into m · 2^k with m in [√½, √2): gives m, k and 2^-k.
     fn split(self) -> (Self, Self, Self);
+    /// self · a + b, in one instruction where the registers have it.
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self * a + b
+    }
     /// Where the integer n in n + [`ROUND`](super::elementary::ROUND) is odd: `yes`; elsewhere `no`.
     fn if_odd(shifted: Self, yes: Self, no: Self) -> Self;
 }

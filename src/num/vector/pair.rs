@@ -55,6 +55,10 @@ impl<V: Vector> Vector for Pair<V> {
         Pair(self.0.if_equal(b.0, yes.0, no.0), self.1.if_equal(b.1, yes.1, no.1))
     }
     #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Pair(self.0.mul_add(a.0, b.0), self.1.mul_add(a.1, b.1))
+    }
+    #[inline(always)]
     fn two_to(shifted: Self) -> Self {
         Pair(V::two_to(shifted.0), V::two_to(shifted.1))
     }

@@ -1,7 +1,7 @@
 //! The Cholesky factor of a positive definite matrix.
 
 use super::dense::{axpy, copy, dot, square};
-use super::wide::wide;
+use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
 use crate::num::real::Real;
@@ -43,7 +43,7 @@ impl Kernel for Cholesky {
     }
 }
 
-wide! {
+wide_lanes! {
     /// Replaces a matrix by its factor.
     fn factor<'a, T>(a: &'a mut [T], n: usize) {
         let (zero, never) = (T::zero(), T::splat(f64::NAN));
@@ -60,7 +60,7 @@ wide! {
     }
 }
 
-wide! {
+wide_lanes! {
     /// Replaces the adjoint of the factor (lower triangle of `bar`) by that of the matrix: Murray (2016), 'Differentiation of
     /// the Cholesky decomposition', the unblocked algorithm.
     fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], n: usize) {

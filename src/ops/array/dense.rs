@@ -30,13 +30,19 @@ pub(super) fn copy<T: Real>(arg: Arg<T>, into: &mut [T]) {
 /// Σ a_i b_i
 #[inline(always)]
 pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).fold(T::zero(), |sum, (&x, &y)| sum + x * y)
+    let mut sum = T::zero();
+    for (&x, &y) in a.iter().zip(b) {
+        sum += x * y;
+    }
+    sum
 }
 
 /// y += factor · x
 #[inline(always)]
 pub(super) fn axpy<T: Real>(factor: T, x: &[T], y: &mut [T]) {
-    y.iter_mut().zip(x).for_each(|(y, &x)| *y += factor * x);
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
 }
 
 /// The size of a square matrix, or why it is none.
@@ -56,7 +62,9 @@ pub(super) fn solve_columns<T: Real>(l: &[T], n: usize, x: &mut [T], transposed:
             let (above, row) = x.split_at_mut(i * m);
             let row = &mut row[..m];
             let pivot = l[i * n + i];
-            row.iter_mut().for_each(|r| *r = *r / pivot);
+            for r in row.iter_mut() {
+                *r = *r / pivot;
+            }
             for (k, above) in above.chunks_exact_mut(m).enumerate() {
                 axpy(-l[i * n + k], row, above);
             }
@@ -69,7 +77,9 @@ pub(super) fn solve_columns<T: Real>(l: &[T], n: usize, x: &mut [T], transposed:
                 axpy(-l[i * n + k], above, row);
             }
             let pivot = l[i * n + i];
-            row.iter_mut().for_each(|r| *r = *r / pivot);
+            for r in row.iter_mut() {
+                *r = *r / pivot;
+            }
         }
     }
 }

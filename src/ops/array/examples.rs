@@ -1,7 +1,7 @@
 //! One example or more of every array operation, and the laws that all of them must obey.
 
 use super::*;
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use std::cell::Cell;
 
@@ -179,10 +179,13 @@ fn lanes_do_what_single_numbers_do() {
     for e in examples() {
         let x = flat(&e);
         let lane = |l: usize| -> Vec<f64> {
-            x.iter().enumerate().map(|(i, v)| v * (1.0 + 1e-2 * ((i * LANES + l) as f64).sin())).collect()
+            x.iter()
+                .enumerate()
+                .map(|(i, v)| v * (1.0 + 1e-2 * ((i * F16::WIDTH + l) as f64).sin()))
+                .collect()
         };
-        let draws: Vec<Vec<f64>> = (0..LANES).map(lane).collect();
-        let wide: Vec<F8> = (0..x.len()).map(|i| F8(std::array::from_fn(|l| draws[l][i]))).collect();
+        let draws: Vec<Vec<f64>> = (0..F16::WIDTH).map(lane).collect();
+        let wide: Vec<F16> = (0..x.len()).map(|i| F16(std::array::from_fn(|l| draws[l][i]))).collect();
         let (out, slopes) = run(&e, &wide);
         for (l, draw) in draws.iter().enumerate() {
             let (one, slope) = run(&e, draw);

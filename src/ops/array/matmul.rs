@@ -2,9 +2,9 @@
 
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::dispatch::{Work, best};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
-use crate::ops::operand::{Arg, accumulate};
+use crate::ops::operand::{Adjoint, Arg, accumulate};
 use std::cell::Cell;
 
 /// `A B` for matrices; `A v` and `v A` for a matrix and a vector.
@@ -48,39 +48,88 @@ impl Kernel for MatMul {
     }
 
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
-        let (n, k, m) = extents(cx.dims);
-        let (a, b) = (cx.args[0], cx.args[1]);
-        if let (Arg::Const(a), Arg::Var(b), 1) = (a, b, m) {
-            return best(DesignForward { a, b, out: cx.out });
+        let sizes = extents(cx.dims);
+        if let (Arg::Const(a), Arg::Var(b), 1) = (cx.args[0], cx.args[1], sizes.2) {
+            return best_lanes(DesignForward { a, b, out: cx.out });
         }
-        for i in 0..n {
-            for j in 0..m {
-                cx.out[i * m + j] =
-                    (0..k).fold(T::zero(), |sum, l| sum + a.get(i * k + l) * b.get(l * m + j));
-            }
-        }
+        best_lanes(General { sizes, a: cx.args[0], b: cx.args[1], out: cx.out });
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
-        let (n, k, m) = extents(cx.dims);
-        if let Some(adjoint) = cx.adjoints[0] {
+        let sizes = extents(cx.dims);
+        if let (Arg::Const(a), Some(into), 1) = (cx.args[0], cx.adjoints[1], sizes.2) {
+            return best_lanes(DesignReverse { a, up: cx.adjoint, into });
+        }
+        let (a, b) = (cx.args[0], cx.args[1]);
+        best_lanes(GeneralReverse { sizes, a, b, up: cx.adjoint, into: [cx.adjoints[0], cx.adjoints[1]] });
+    }
+}
+
+/// Any product.
+struct General<'a, T> {
+    sizes: (usize, usize, usize),
+    a: Arg<'a, T>,
+    b: Arg<'a, T>,
+    out: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for General<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let ((n, k, m), a, b) = (self.sizes, self.a.seen(view), self.b.seen(view));
+        let out = view.slice_mut(self.out);
+        for i in 0..n {
+            for j in 0..m {
+                let mut sum = U::zero();
+                for l in 0..k {
+                    sum += a.get(i * k + l) * b.get(l * m + j);
+                }
+                out[i * m + j] = sum;
+            }
+        }
+    }
+}
+
+/// The adjoints of both sides.
+struct GeneralReverse<'a, T> {
+    sizes: (usize, usize, usize),
+    a: Arg<'a, T>,
+    b: Arg<'a, T>,
+    up: &'a [T],
+    into: [Adjoint<'a, T>; 2],
+}
+
+impl<T: Real> LaneWork<T> for GeneralReverse<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let ((n, k, m), a, b) = (self.sizes, self.a.seen(view), self.b.seen(view));
+        let up = view.slice(self.up);
+        if let Some(into) = self.into[0] {
+            let into = view.cells(into);
             for i in 0..n {
                 for l in 0..k {
-                    let sum =
-                        (0..m).fold(T::zero(), |s, j| s + cx.adjoint[i * m + j] * cx.args[1].get(l * m + j));
-                    accumulate(adjoint, i * k + l, sum);
+                    let mut sum = U::zero();
+                    for j in 0..m {
+                        sum += up[i * m + j] * b.get(l * m + j);
+                    }
+                    accumulate(into, i * k + l, sum);
                 }
             }
         }
-        let Some(adjoint) = cx.adjoints[1] else { return };
-        if let (Arg::Const(a), 1) = (cx.args[0], m) {
-            return best(DesignReverse { a, up: cx.adjoint, into: adjoint });
-        }
-        for l in 0..k {
-            for j in 0..m {
-                let sum =
-                    (0..n).fold(T::zero(), |s, i| s + cx.args[0].get(i * k + l) * cx.adjoint[i * m + j]);
-                accumulate(adjoint, l * m + j, sum);
+        if let Some(into) = self.into[1] {
+            let into = view.cells(into);
+            for l in 0..k {
+                for j in 0..m {
+                    let mut sum = U::zero();
+                    for i in 0..n {
+                        sum += a.get(i * k + l) * up[i * m + j];
+                    }
+                    accumulate(into, l * m + j, sum);
+                }
             }
         }
     }
@@ -93,14 +142,15 @@ struct DesignForward<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> Work for DesignForward<'_, T> {
+impl<T: Real> LaneWork<T> for DesignForward<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self) {
-        for (o, row) in self.out.iter_mut().zip(self.a.chunks_exact(self.b.len().max(1))) {
-            let mut sum = T::zero();
-            for (&x, &y) in row.iter().zip(self.b) {
+    fn run<U: Real>(self, view: View<T, U>) {
+        let b = view.slice(self.b);
+        for (o, row) in view.slice_mut(self.out).iter_mut().zip(self.a.chunks_exact(b.len().max(1))) {
+            let mut sum = U::zero();
+            for (&x, &y) in row.iter().zip(b) {
                 sum += y.scale(x);
             }
             *o = sum;
@@ -115,13 +165,14 @@ struct DesignReverse<'a, T> {
     into: &'a [Cell<T>],
 }
 
-impl<T: Real> Work for DesignReverse<'_, T> {
+impl<T: Real> LaneWork<T> for DesignReverse<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run(self) {
-        for (row, &g) in self.a.chunks_exact(self.into.len().max(1)).zip(self.up) {
-            for (cell, &x) in self.into.iter().zip(row) {
+    fn run<U: Real>(self, view: View<T, U>) {
+        let into = view.cells(self.into);
+        for (row, &g) in self.a.chunks_exact(into.len().max(1)).zip(view.slice(self.up)) {
+            for (cell, &x) in into.iter().zip(row) {
                 cell.set(cell.get() + g.scale(x));
             }
         }

@@ -3,6 +3,7 @@
 mod cholesky;
 mod concat;
 mod dense;
+mod design;
 mod eigen;
 #[cfg(test)]
 mod examples;
@@ -19,6 +20,7 @@ mod wide;
 
 pub use cholesky::Cholesky;
 pub use concat::Concat;
+pub use design::{Design, Operator, Rows};
 pub use eigen::EigenSym;
 pub use extremum::{Max, Min};
 pub use hmm::HmmForward;

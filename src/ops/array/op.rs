@@ -1,7 +1,7 @@
 //! What an operation on whole arrays must say of itself.
 
 use crate::facts::Shape;
-use crate::num::real::{Dual, F8, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Adjoint, Arg};
 use std::any::Any;
 use std::hash::{Hash, Hasher};
@@ -79,7 +79,7 @@ impl<K: Kernel, T: Real> ArrayKernel<T> for K {
 
 /// An array operation with its settings (axis, index table, ...), as the graph holds it.
 pub trait ArrayOp:
-    ArrayKernel<f64> + ArrayKernel<F8> + ArrayKernel<Dual> + std::fmt::Debug + Send + Sync
+    ArrayKernel<f64> + ArrayKernel<F16> + ArrayKernel<Dual> + std::fmt::Debug + Send + Sync
 {
     /// See [`Kernel::NAME`].
     fn name(&self) -> &'static str;

@@ -1,7 +1,7 @@
 //! General linear systems, inverses and determinants, by elimination with row exchanges.
 
 use super::dense::{axpy, copy, dot, square};
-use super::wide::wide;
+use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
 use crate::num::real::Real;
@@ -145,7 +145,7 @@ fn identity<T: Real>(a: &mut [T], n: usize) {
     (0..n).for_each(|i| a[i * n + i] = T::one());
 }
 
-wide! {
+wide_lanes! {
     /// Replaces b (n rows) by A⁻¹ b, and A by the triangular factor U of its decomposition.
     fn eliminate<'a, T>(a: &'a mut [T], n: usize, b: &'a mut [T]) {
         let m = b.len() / n.max(1);

@@ -2,8 +2,10 @@
 
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// `out[i] = in[table[i]]`: scalar index, slice, gather by group, transpose, reshape, repetition.
@@ -17,7 +19,7 @@ pub struct Take {
 
 impl Take {
     /// First position, when the table is consecutive.
-    fn consecutive(&self) -> Option<usize> {
+    pub fn consecutive(&self) -> Option<usize> {
         let first = *self.table.first()? as usize;
         let last = *self.table.last()? as usize;
         let plain = last.checked_sub(first)? + 1 == self.table.len()
@@ -40,11 +42,7 @@ impl Kernel for Take {
 
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         match cx.args[0] {
-            Arg::Var(x) => {
-                for (o, &p) in cx.out.iter_mut().zip(self.table.iter()) {
-                    *o = x[p as usize];
-                }
-            }
+            Arg::Var(x) => best_lanes(Gather { x, table: &self.table, out: cx.out }),
             Arg::Const(x) => {
                 for (o, &p) in cx.out.iter_mut().zip(self.table.iter()) {
                     *o = T::splat(x[p as usize]);
@@ -55,7 +53,41 @@ impl Kernel for Take {
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
-        for (&p, &a) in self.table.iter().zip(cx.adjoint) {
+        best_lanes(Scatter { up: cx.adjoint, table: &self.table, adjoint });
+    }
+}
+
+struct Gather<'a, T> {
+    x: &'a [T],
+    table: &'a [u32],
+    out: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Gather<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let x = view.slice(self.x);
+        for (o, &p) in view.slice_mut(self.out).iter_mut().zip(self.table) {
+            *o = x[p as usize];
+        }
+    }
+}
+
+struct Scatter<'a, T> {
+    up: &'a [T],
+    table: &'a [u32],
+    adjoint: &'a [Cell<T>],
+}
+
+impl<T: Real> LaneWork<T> for Scatter<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let adjoint = view.cells(self.adjoint);
+        for (&a, &p) in view.slice(self.up).iter().zip(self.table) {
             accumulate(adjoint, p as usize, a);
         }
     }

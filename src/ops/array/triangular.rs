@@ -1,7 +1,7 @@
 //! Solutions of triangular systems.
 
 use super::dense::{copy, dot, solve_columns, solve_rows, spread, square};
-use super::wide::wide;
+use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
 use crate::num::real::Real;
@@ -18,7 +18,7 @@ pub struct TriangularSolve {
     pub rows: bool,
 }
 
-wide! {
+wide_lanes! {
     /// In place L⁻¹ x or L⁻ᵀ x.
     fn solve<'a, T>(l: &'a [T], n: usize, x: &'a mut [T], rows: bool, transposed: bool) {
         if rows {
@@ -29,14 +29,16 @@ wide! {
     }
 }
 
-wide! {
+wide_lanes! {
     /// Takes tril(left rightᵀ), summed over the vectors, from the adjoint of L.
     fn subtract_outer<'a, T>(left: &'a [T], right: &'a [T], n: usize, rows: bool, adjoint: &'a [Cell<T>]) {
         if rows {
             for (left, right) in left.chunks_exact(n.max(1)).zip(right.chunks_exact(n.max(1))) {
                 for (i, &a) in left.iter().enumerate() {
                     let row = &adjoint[i * n..i * n + i + 1];
-                    row.iter().zip(right).for_each(|(cell, &b)| cell.set(cell.get() - a * b));
+                    for (cell, &b) in row.iter().zip(right) {
+                        cell.set(cell.get() - a * b);
+                    }
                 }
             }
         } else {

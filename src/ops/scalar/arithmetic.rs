@@ -124,6 +124,13 @@ scalar_row! {
     facts Facts::of(|a, k| { let c: [f64; 2] = known::fixed(a, k)?; known::hypot(a[k], c[1 - k]) })
 }
 
+scalar_row! {
+    QUADRATIC = "quadratic"(x, mu, w), "-w (x - mu)² / 2: a normal log density without its constant, by its precision";
+    value { let d = x - mu; (d * w * d).scale(-0.5) };
+    slopes(_y) { let d = x - mu; let s = d * w; [-s, s, d.square().scale(-0.5)] };
+    probes [&[1.5, 2.0, 0.5], &[-7.5, 2.0, 1e4]]
+}
+
 pub(super) static ROWS: &[&ScalarRow] = &[
     &ADD, &SUB, &MUL, &DIV, &POW, &NEG, &SQUARE, &INV, &ABS, &FMAX, &FMIN, &FLOOR, &CEIL, &ROUND, &IDIV,
     &MOD, &FMA, &HYPOT,

@@ -5,6 +5,7 @@ mod compare;
 mod elementary;
 mod row;
 mod special;
+mod sweep;
 mod tile;
 
 pub use arithmetic::*;
@@ -13,7 +14,8 @@ pub use elementary::*;
 pub(crate) use row::scalar_row;
 pub use row::{Facts, JetOf, ScalarFn, ScalarRow};
 pub use special::*;
-pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, Tile, map, pull, sum, sum_value};
+pub use sweep::{Predictor, ROOM, map, pull, sum, sum_predicted, sum_predicted_value, sum_value};
+pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, TILE, Tile};
 
 /// Every function with a name of its own in the language, in the order of the manual. Densities are rows too; they are
 /// listed with their distributions.

@@ -2,11 +2,14 @@
 
 use super::tile::ScalarKernel;
 use crate::facts::{Interval, Jet};
-use crate::num::real::Real;
-use crate::ops::operand::{Arg, Broadcast, Lane, Operand};
+use crate::num::real::{Part, Real};
+use crate::ops::operand::{Arg, Index, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
+    /// Draws that are handled side by side: sixteen let two chains of arithmetic overlap, at the price of more code.
+    type Lanes: Part;
+
     /// Its value.
     fn value<T: Real>(x: [T; N]) -> T;
 
@@ -81,10 +84,10 @@ impl ScalarRow {
     pub fn at(&self, args: &[f64]) -> f64 {
         let operands: Vec<Operand<f64>> = args
             .iter()
-            .map(|x| Operand { arg: Arg::Const(std::slice::from_ref(x)), index: &Broadcast::One })
+            .map(|x| Operand { arg: Arg::Const(std::slice::from_ref(x)), index: Index::One })
             .collect();
         let mut out = [0.0];
-        <f64 as Lane>::scalar(self.kernel).values(&operands, 0, &mut out);
+        <f64 as Lane>::scalar(self.kernel).values(&operands, &mut out);
         out[0]
     }
 }
@@ -108,42 +111,54 @@ impl Eq for ScalarRow {}
 ///
 /// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last `facts`
 /// says what is known of its derivatives everywhere.
+///
+/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
+/// such a function is run for sixteen draws side by side.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
-     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr; probes $probes:expr $(; facts $facts:expr)?) => {
+     value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
+     $(both($at:ident, $wanted:ident) $both:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
+            const COUNT: usize = $crate::ops::scalar::scalar_row!(@count $($arg)+);
             struct Code;
-            impl $crate::ops::scalar::ScalarFn<{ $crate::ops::scalar::scalar_row!(@count $($arg)+) }> for Code {
+            impl $crate::ops::scalar::ScalarFn<COUNT> for Code {
+                type Lanes = $crate::ops::scalar::scalar_row!(@lanes $($wanted)?);
                 #[inline(always)]
                 #[allow(unused_variables)]
-                fn value<T: $crate::num::real::Real>(
-                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
-                ) -> T {
+                fn value<T: $crate::num::real::Real>([$($arg),+]: [T; COUNT]) -> T {
                     $value
                 }
                 #[inline(always)]
                 #[allow(unused_variables)]
                 fn slopes<T: $crate::num::real::Real>(
-                    [$($arg),+]: [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
+                    [$($arg),+]: [T; COUNT],
                     $y: T,
-                    need: &[bool; $crate::ops::scalar::scalar_row!(@count $($arg)+)],
-                ) -> [T; $crate::ops::scalar::scalar_row!(@count $($arg)+)] {
+                    need: &[bool; COUNT],
+                ) -> [T; COUNT] {
                     $(let $need = need;)?
                     $slopes
                 }
+                $(
+                    #[inline(always)]
+                    fn both<T: $crate::num::real::Real>($at: [T; COUNT], $wanted: &[bool; COUNT]) -> (T, [T; COUNT]) {
+                        $both
+                    }
+                )?
             }
             $crate::ops::scalar::ScalarRow {
                 name: $name,
                 args: &[$(stringify!($arg)),+],
                 doc: $doc,
-                kernel: &$crate::ops::scalar::Tile::<Code, { $crate::ops::scalar::scalar_row!(@count $($arg)+) }>::NEW,
+                kernel: &$crate::ops::scalar::Tile::<Code, COUNT>::NEW,
                 probes: { const P: &[&[f64]] = &$probes; P },
                 facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
             }
         };
     };
+    (@lanes) => { $crate::num::real::F8 };
+    (@lanes $wanted:ident) => { $crate::num::real::F16 };
     (@facts) => { None };
     (@facts $facts:expr) => { $facts };
     (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };

@@ -1,38 +1,35 @@
-//! Runs an elementwise function over arrays: plain, summed, and backwards.
+//! The innermost loops of an elementwise function, for each scalar type.
 //!
-//! Only the two innermost loops know the function, so that a row costs little code: values of a tile of elements, and
-//! values with slopes of a tile. What is done with them — broadcasting sums, weights, adjoints — is written once below.
+//! Only these loops know the function, so that a row costs little code. What is done with the numbers — broadcasting
+//! sums, weights, adjoints — is written once, in `sweep`.
 
 use super::ScalarFn;
 use crate::num::dispatch::{LaneWork, View, widest};
-use crate::num::real::{Dual, F8, Real};
-use crate::ops::operand::{Adjoint, Arg, Broadcast, Operand, accumulate};
+use crate::num::real::{Dual, F16, Part, Real};
+use crate::ops::operand::{Arg, Index, Operand};
 use std::marker::PhantomData;
-
-/// Elements that a tile holds.
-const TILE: usize = 16;
 
 /// Most arguments of an elementwise function.
 pub const MOST_ARGS: usize = 6;
 
+/// Most elements that are handled at a time where values and slopes need room.
+pub const TILE: usize = 16;
+
 /// The innermost loops of one elementwise function for one scalar type.
 pub trait Elementwise<T>: Send + Sync {
-    /// `out[i] = f(args at start + i)`.
-    fn values(&self, args: &[Operand<T>], start: usize, out: &mut [T]);
+    /// `out[i] = f(args at i)`.
+    fn values(&self, args: &[Operand<T>], out: &mut [T]);
 
-    /// The same, and the slopes of element `i` in `slopes[i]`; those of arguments that are not needed mean nothing.
-    fn slopes(
-        &self,
-        args: &[Operand<T>],
-        start: usize,
-        need: &[bool],
-        out: &mut [T],
-        slopes: &mut [[T; MOST_ARGS]],
-    );
+    /// The same for n elements, with the slope in argument k of element i in `slopes[k * n + i]`; those of arguments that
+    /// are not needed mean nothing.
+    fn both(&self, args: &[Operand<T>], need: &[bool], out: &mut [T], slopes: &mut [T]);
+
+    /// The slopes of at most [`TILE`] elements whose values are known.
+    fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
 }
 
 /// An elementwise function for every scalar type.
-pub trait ScalarKernel: Elementwise<f64> + Elementwise<F8> + Elementwise<Dual> {}
+pub trait ScalarKernel: Elementwise<f64> + Elementwise<F16> + Elementwise<Dual> {}
 
 /// The loops around the code `F` of a function of `N` numbers.
 pub struct Tile<F, const N: usize>(PhantomData<F>);
@@ -44,82 +41,84 @@ impl<F, const N: usize> Tile<F, N> {
 
 impl<F: ScalarFn<N>, const N: usize> ScalarKernel for Tile<F, N> {}
 
-/// One number, with or without a tangent.
+/// One number, with or without a tangent. Where the value is known it is computed again: one copy of the code less.
 macro_rules! one_by_one {
     ($($t:ty),*) => {$(
         impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
-            fn values(&self, args: &[Operand<$t>], start: usize, out: &mut [$t]) {
+            fn values(&self, args: &[Operand<$t>], out: &mut [$t]) {
                 for (i, o) in out.iter_mut().enumerate() {
-                    *o = F::value(std::array::from_fn(|k| args[k].at(start + i)));
+                    *o = F::value(std::array::from_fn(|k| args[k].at(i)));
                 }
             }
 
-            fn slopes(
-                &self,
-                args: &[Operand<$t>],
-                start: usize,
-                need: &[bool],
-                out: &mut [$t],
-                slopes: &mut [[$t; MOST_ARGS]],
-            ) {
+            fn both(&self, args: &[Operand<$t>], need: &[bool], out: &mut [$t], slopes: &mut [$t]) {
                 let need: [bool; N] = std::array::from_fn(|k| need[k]);
-                for (i, (o, s)) in out.iter_mut().zip(slopes).enumerate() {
-                    let (y, d) = F::both(std::array::from_fn(|k| args[k].at(start + i)), &need);
+                let n = out.len();
+                for (i, o) in out.iter_mut().enumerate() {
+                    let (y, d) = F::both(std::array::from_fn(|k| args[k].at(i)), &need);
                     *o = y;
-                    s[..N].copy_from_slice(&d);
+                    (0..N).for_each(|k| slopes[k * n + i] = d[k]);
                 }
+            }
+
+            fn slopes(&self, args: &[Operand<$t>], need: &[bool], values: &[$t], slopes: &mut [$t]) {
+                let mut again = [<$t as Real>::zero(); TILE];
+                self.both(args, need, &mut again[..values.len()], slopes);
             }
         }
     )*};
 }
 one_by_one!(f64, Dual);
 
-/// Eight draws: in AVX-512 registers, or draw by draw where the processor has none.
-impl<F: ScalarFn<N>, const N: usize> Elementwise<F8> for Tile<F, N> {
-    fn values(&self, args: &[Operand<F8>], start: usize, out: &mut [F8]) {
-        let work = Values::<F, F8, N> { args, start, out, code: PhantomData };
+/// Sixteen draws in AVX-512 registers, or draw by draw where the processor has none.
+impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
+    fn values(&self, args: &[Operand<F16>], out: &mut [F16]) {
+        let work = Values::<F, N> { args, out, code: PhantomData };
         if let Err(Values { out, .. }) = widest(work) {
-            draw_by_draw(self, args, start, &[], out, None);
+            draw_by_draw(self, args, &[], out, None);
         }
     }
 
-    fn slopes(
-        &self,
-        args: &[Operand<F8>],
-        start: usize,
-        need: &[bool],
-        out: &mut [F8],
-        slopes: &mut [[F8; MOST_ARGS]],
-    ) {
-        let work = Slopes::<F, F8, N> { args, start, need, out, slopes, code: PhantomData };
-        if let Err(Slopes { out, slopes, .. }) = widest(work) {
-            draw_by_draw(self, args, start, need, out, Some(slopes));
+    fn both(&self, args: &[Operand<F16>], need: &[bool], out: &mut [F16], slopes: &mut [F16]) {
+        let work = Both::<F, N> { args, need, out, slopes, code: PhantomData };
+        if let Err(Both { out, slopes, .. }) = widest(work) {
+            draw_by_draw(self, args, need, out, Some(slopes));
+        }
+    }
+
+    fn slopes(&self, args: &[Operand<F16>], need: &[bool], values: &[F16], slopes: &mut [F16]) {
+        let work = Slopes::<F, N> { args, need, values, slopes, code: PhantomData };
+        if let Err(Slopes { slopes, .. }) = widest(work) {
+            let mut again = [F16::zero(); TILE];
+            draw_by_draw(self, args, need, &mut again[..values.len()], Some(slopes));
         }
     }
 }
 
-/// Eight draws by the code for one.
+/// Sixteen draws by the code for one.
 fn draw_by_draw(
     f: &dyn Elementwise<f64>,
-    args: &[Operand<F8>],
-    start: usize,
+    args: &[Operand<F16>],
     need: &[bool],
-    out: &mut [F8],
-    mut slopes: Option<&mut [[F8; MOST_ARGS]]>,
+    out: &mut [F16],
+    mut slopes: Option<&mut [F16]>,
 ) {
+    let n = out.len();
     for (i, o) in out.iter_mut().enumerate() {
-        for lane in 0..F8::WIDTH {
+        for lane in 0..F16::WIDTH {
             let mut x = [[0.0]; MOST_ARGS];
-            args.iter().zip(&mut x).for_each(|(a, x)| x[0] = a.at(start + i).lane(lane));
-            let mut operands = [Operand { arg: Arg::Const(&[]), index: &Broadcast::One }; MOST_ARGS];
-            operands.iter_mut().zip(&x).for_each(|(o, x)| o.arg = Arg::Const(x));
+            args.iter().zip(&mut x).for_each(|(a, x)| x[0] = a.at(i).lane(lane));
+            let mut operands = [Operand::empty(); MOST_ARGS];
+            operands.iter_mut().zip(&x).for_each(|(o, x)| {
+                *o = Operand { arg: Arg::Const(x), index: Index::One };
+            });
             let operands = &operands[..args.len()];
-            let (mut y, mut d) = ([0.0], [[0.0; MOST_ARGS]]);
+            let (mut y, mut d) = ([0.0], [0.0; MOST_ARGS]);
             match &mut slopes {
-                None => f.values(operands, 0, &mut y),
+                None => f.values(operands, &mut y),
                 Some(slopes) => {
-                    f.slopes(operands, 0, need, &mut y, &mut d);
-                    slopes[i].iter_mut().zip(d[0]).for_each(|(s, d)| s.set_lane(lane, d));
+                    f.both(operands, need, &mut y, &mut d);
+                    (0..args.len()).for_each(|k| slopes[k * n + i].set_lane(lane, d[k]));
                 }
             }
             o.set_lane(lane, y[0]);
@@ -127,180 +126,104 @@ fn draw_by_draw(
     }
 }
 
-struct Values<'a, F, T, const N: usize> {
-    args: &'a [Operand<'a, T>],
-    start: usize,
-    out: &'a mut [T],
+struct Values<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F16>],
+    out: &'a mut [F16],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, T: Real, const N: usize> LaneWork<T> for Values<'_, F, T, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Values<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        for (i, o) in view.slice_mut(self.out).iter_mut().enumerate() {
-            *o = F::value(load(self.args, self.start + i, view));
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let args = all(self.args);
+        let out = view.slice_mut(F::Lanes::parts_mut(self.out));
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = F::value(load(&args, i, view));
         }
     }
 }
 
-struct Slopes<'a, F, T, const N: usize> {
-    args: &'a [Operand<'a, T>],
-    start: usize,
+struct Both<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F16>],
     need: &'a [bool],
-    out: &'a mut [T],
-    slopes: &'a mut [[T; MOST_ARGS]],
+    out: &'a mut [F16],
+    slopes: &'a mut [F16],
     code: PhantomData<F>,
 }
 
-impl<F: ScalarFn<N>, T: Real, const N: usize> LaneWork<T> for Slopes<'_, F, T, N> {
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Both<'_, F, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        let mut need = [false; N];
-        need.copy_from_slice(&self.need[..N]);
-        for (i, (o, s)) in view.slice_mut(self.out).iter_mut().zip(self.slopes).enumerate() {
-            let (y, d) = F::both(load(self.args, self.start + i, view), &need);
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.out.len());
+        let out = view.slice_mut(F::Lanes::parts_mut(self.out));
+        let slopes = &mut view.slice_mut(F::Lanes::parts_mut(self.slopes))[..N * n];
+        for (i, o) in out.iter_mut().enumerate() {
+            let (y, d) = F::both(load(&args, i, view), &need);
             *o = y;
-            for (to, from) in view.slice_mut(s).iter_mut().zip(d) {
-                *to = from;
+            for k in 0..N {
+                if need[k] {
+                    slopes[k * n + i] = d[k];
+                }
             }
         }
     }
 }
 
-/// The numbers that meet element `i`, in registers.
+struct Slopes<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F16>],
+    need: &'a [bool],
+    values: &'a [F16],
+    slopes: &'a mut [F16],
+    code: PhantomData<F>,
+}
+
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Slopes<'_, F, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.values.len());
+        let values = view.slice(F::Lanes::parts(self.values));
+        let slopes = &mut view.slice_mut(F::Lanes::parts_mut(self.slopes))[..N * n];
+        for (i, &y) in values.iter().enumerate() {
+            let d = F::slopes(load(&args, i, view), y, &need);
+            for k in 0..N {
+                if need[k] {
+                    slopes[k * n + i] = d[k];
+                }
+            }
+        }
+    }
+}
+
 #[inline(always)]
-fn load<T: Real, U: Real, const N: usize>(args: &[Operand<T>], i: usize, view: View<T, U>) -> [U; N] {
+fn all<'a, const N: usize>(args: &[Operand<'a, F16>]) -> [Operand<'a, F16>; N] {
+    let mut all = [Operand::empty(); N];
+    all.copy_from_slice(&args[..N]);
+    all
+}
+
+#[inline(always)]
+fn needed<const N: usize>(need: &[bool]) -> [bool; N] {
+    let mut all = [false; N];
+    all.copy_from_slice(&need[..N]);
+    all
+}
+
+/// The numbers that meet part `i` of the elements, in registers.
+#[inline(always)]
+fn load<P: Part, U: Real, const N: usize>(args: &[Operand<F16>; N], i: usize, view: View<P, U>) -> [U; N] {
     let mut x = [U::zero(); N];
     for k in 0..N {
-        let at = args[k].index.at(i);
+        let at = args[k].index.at(i / P::PARTS);
         x[k] = match args[k].arg {
             Arg::Const(c) => U::splat(c[at]),
-            Arg::Var(v) => view.slice(v)[at],
+            Arg::Var(v) => view.slice(P::parts(v))[P::PARTS * at + i % P::PARTS],
         };
     }
     x
-}
-
-/// `out[i] = f(args at i)`.
-pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
-    f.values(args, 0, out);
-}
-
-/// Adds `adjoint_out[i] · ∂f/∂arg` to each argument's adjoint.
-pub fn pull<T: Real>(
-    f: &dyn Elementwise<T>,
-    args: &[Operand<T>],
-    adjoint_out: &[T],
-    adjoints: &[Adjoint<T>],
-) {
-    let mut need = [false; MOST_ARGS];
-    adjoints.iter().enumerate().for_each(|(k, a)| need[k] = a.is_some());
-    let mut tile = Buffer::<T>::new();
-    for (c, up) in adjoint_out.chunks(TILE).enumerate() {
-        let start = c * TILE;
-        tile.fill(f, args, start, up.len(), &need);
-        for (k, adjoint) in adjoints.iter().enumerate() {
-            let Some(adjoint) = adjoint else { continue };
-            for (i, &u) in up.iter().enumerate() {
-                accumulate(adjoint, args[k].index.at(start + i), u * tile.slopes[i][k]);
-            }
-        }
-    }
-}
-
-/// `Σ_i w_i f(args at i)` over `count` elements, and the derivative of that sum in each argument, element by element of
-/// the argument, in `slopes` (laid out one argument after another, variables only).
-pub fn sum<T: Real>(
-    f: &dyn Elementwise<T>,
-    args: &[Operand<T>],
-    weights: Option<&[f64]>,
-    count: usize,
-    slopes: &mut [T],
-) -> T {
-    slopes.fill(T::zero());
-    let mut need = [false; MOST_ARGS];
-    args.iter().enumerate().for_each(|(k, a)| need[k] = a.arg.is_var());
-    let mut total = T::zero();
-    let mut tile = Buffer::<T>::new();
-    for start in (0..count).step_by(TILE) {
-        let n = TILE.min(count - start);
-        tile.fill(f, args, start, n, &need);
-        if let Some(w) = weights {
-            tile.weigh(&w[start..start + n]);
-        }
-        total = tile.values[..n].iter().fold(total, |sum, &y| sum + y);
-        let mut at = 0;
-        for (k, arg) in args.iter().enumerate().filter(|(k, _)| need[*k]) {
-            let into = &mut slopes[at..at + arg.arg.len()];
-            at += into.len();
-            tile.add(k, n, start, arg.index, into);
-        }
-    }
-    total
-}
-
-/// The sum alone.
-pub fn sum_value<T: Real>(
-    f: &dyn Elementwise<T>,
-    args: &[Operand<T>],
-    weights: Option<&[f64]>,
-    count: usize,
-) -> T {
-    let mut total = T::zero();
-    let mut values = [T::zero(); TILE];
-    for start in (0..count).step_by(TILE) {
-        let values = &mut values[..TILE.min(count - start)];
-        f.values(args, start, values);
-        for (i, &y) in values.iter().enumerate() {
-            total += weights.map_or(y, |w| y.scale(w[start + i]));
-        }
-    }
-    total
-}
-
-/// Values and slopes of one tile.
-struct Buffer<T> {
-    values: [T; TILE],
-    slopes: [[T; MOST_ARGS]; TILE],
-}
-
-impl<T: Real> Buffer<T> {
-    fn new() -> Self {
-        Self { values: [T::zero(); TILE], slopes: [[T::zero(); MOST_ARGS]; TILE] }
-    }
-
-    fn fill(&mut self, f: &dyn Elementwise<T>, args: &[Operand<T>], start: usize, n: usize, need: &[bool]) {
-        f.slopes(args, start, need, &mut self.values[..n], &mut self.slopes[..n]);
-    }
-
-    fn weigh(&mut self, weights: &[f64]) {
-        for ((y, s), &w) in self.values.iter_mut().zip(&mut self.slopes).zip(weights) {
-            let w = T::splat(w);
-            *y = *y * w;
-            s.iter_mut().for_each(|x| *x = *x * w);
-        }
-    }
-
-    /// Adds the slopes in argument `k` to the elements of it that they belong to.
-    fn add(&self, k: usize, n: usize, start: usize, index: &Broadcast, into: &mut [T]) {
-        match index {
-            Broadcast::One => {
-                into[0] = self.slopes[..n].iter().fold(into[0], |sum, s| sum + s[k]);
-            }
-            Broadcast::Each => {
-                for (cell, s) in into[start..start + n].iter_mut().zip(&self.slopes) {
-                    *cell = s[k];
-                }
-            }
-            Broadcast::Cycle(_) | Broadcast::Table(_) => {
-                for (i, s) in self.slopes[..n].iter().enumerate() {
-                    into[index.at(start + i)] += s[k];
-                }
-            }
-        }
-    }
 }

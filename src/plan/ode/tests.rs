@@ -2,7 +2,7 @@
 
 use super::super::{Plan, Workspace};
 use crate::graph::{BuildError, Builder, NodeId, Ode, OdeMethod, Tolerance};
-use crate::num::real::{Dual, F8, LANES, Real};
+use crate::num::real::{Dual, F16, Real};
 use crate::ops::scalar::{EXP, MUL, NEG};
 
 const METHODS: [OdeMethod; 2] = [OdeMethod::DormandPrince, OdeMethod::Radau];
@@ -198,9 +198,9 @@ fn draws_do_not_depend_on_those_beside_them() {
     for method in METHODS {
         let plan = total(equation(lotka_volterra, [2, 4], &[2.0, 5.0], method, 1e-7));
         let draw = |l: usize| HARES.map(|x| x * (1.0 + 0.03 * l as f64));
-        let wide: Vec<F8> = (0..6).map(|i| F8(std::array::from_fn(|l| draw(l)[i]))).collect();
+        let wide: Vec<F16> = (0..6).map(|i| F16(std::array::from_fn(|l| draw(l)[i]))).collect();
         let (values, slopes) = evaluate(&plan, &wide);
-        for l in 0..LANES {
+        for l in 0..F16::WIDTH {
             let (value, slope) = evaluate(&plan, &draw(l));
             assert_eq!(values.lane(l).to_bits(), value.to_bits());
             assert!((0..6).all(|i| slopes[i].lane(l).to_bits() == slope[i].to_bits()));

@@ -1,0 +1,102 @@
+//! `stickler fit --certified`: runs exactly the plan that the theorems license.
+
+use super::Failure;
+use super::args::FitArgs;
+use super::fit::Bar;
+use super::load::Source;
+use crate::certify::Certificate;
+use crate::infer::certified::{Plan, plans, run};
+use crate::infer::{self, Fit, Options};
+use crate::report::CertifiedRun;
+use crate::target::ModelTarget;
+use crate::vi::bound::Measure;
+use crate::vi::license::License;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Most steps that are run without being asked for.
+const MOST_STEPS: usize = 200_000;
+
+pub(super) fn fit(
+    target: &ModelTarget,
+    source: &Source,
+    certificate: &Certificate,
+    args: &FitArgs,
+) -> Result<(Fit, CertifiedRun), Failure> {
+    if !(args.epsilon > 0.0) {
+        return Err(Failure::Usage("--epsilon must be positive".into()));
+    }
+    let plans = plans(target, certificate, args.epsilon, args.seed);
+    let Some((coordinates, plan, license, needed)) = choose(&plans) else {
+        return Err(Failure::Wrong(refusal(source, certificate)));
+    };
+    let steps = args.steps.unwrap_or(needed.min(MOST_STEPS));
+    let clock = Instant::now();
+    let mut bar = Bar::new(args.json);
+    let done = run(target, plan, &license, steps, args.seed, &mut |p| {
+        bar.show(&format!(
+            "step {} of {}  ELBO {:.3}  step size {:.2e}",
+            p.step, p.steps, p.elbo, p.step_size
+        ));
+        ControlFlow::Continue(())
+    })
+    .map_err(|e| Failure::Usage(e.to_string()))?;
+    let options = Options { seed: args.seed, ..Options::default() };
+    let Some(mut fit) = infer::assess(target, &done.mean, &done.covariance, &options) else {
+        return Err(Failure::Wrong(
+            "error[fit]: the plan ended with a covariance that is not positive definite\n".into(),
+        ));
+    };
+    fit.gap_nats = f64::NAN;
+    fit.gradients += done.gradients;
+    fit.seconds = clock.elapsed().as_secs_f64();
+    if steps < needed {
+        fit.flags.push(format!(
+            "{needed} steps are needed for an error of {}; after {steps} the bound is the one printed (give --steps to change it)",
+            args.epsilon
+        ));
+    }
+    let measure = match license.measure {
+        Measure::Distance => "E|w - w*|^2",
+        Measure::Gap => "E ELBO gap",
+    };
+    let run = CertifiedRun {
+        method: license.method.name,
+        step: license.rule.name,
+        coordinates,
+        steps,
+        measure,
+        bound: done.bound,
+    };
+    Ok((fit, run))
+}
+
+/// The plan with the fewest steps.
+fn choose(plans: &[Option<Plan>; 2]) -> Option<(&'static str, &Plan, License, usize)> {
+    ["raw", "whitened"]
+        .into_iter()
+        .zip(plans)
+        .filter_map(|(name, plan)| {
+            let plan = plan.as_ref()?;
+            let (license, steps) = plan.chosen?;
+            Some((name, plan, license, steps))
+        })
+        .min_by_key(|(_, _, _, steps)| *steps)
+}
+
+/// Why there is no plan.
+fn refusal(source: &Source, certificate: &Certificate) -> String {
+    let mut text = format!(
+        "error[no-certificate]: no theorem bounds a run on this model ({}): {}\n",
+        certificate.tier.name(),
+        certificate.tier.meaning()
+    );
+    for o in certificate.obstacles.iter().take(3) {
+        let (line, _) = o.span.line_column(&source.text);
+        text += &format!("  line {line}: {}\n", o.reason);
+    }
+    if certificate.obstacles.is_empty() {
+        text += "  without strong concavity the distance to the optimum is not bounded beforehand; give every parameter a proper prior\n";
+    }
+    text + "  = help: `stickler fit` without --certified needs no certificate; `stickler certify` shows all reasons\n"
+}

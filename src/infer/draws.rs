@@ -1,0 +1,116 @@
+//! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
+
+use super::bend::Bent;
+use super::gaussian::Gaussian;
+use super::psis::{Smoothed, smooth};
+use super::sample::{Proposal, Sample};
+use super::warp::Warped;
+use super::{KHAT_LIMIT, Options, summary};
+use rayon::prelude::*;
+
+/// Most numbers held of outputs of draws.
+pub(super) const HELD: usize = 60_000_000;
+/// Most work for importance draws: numbers made on the way.
+const WORK: usize = 2_000_000_000;
+/// Most importance draws.
+const MOST_DRAWS: usize = 131_072;
+/// Importance draws to begin with.
+const FEWEST: usize = 4096;
+/// Most leading coordinates with heavy tails in a proposal.
+const HEAVY: usize = 6;
+/// So near to the limit k̂ is not known well enough with fewer draws than this.
+const UNSURE: f64 = 0.3;
+const DECIDED: usize = 32_768;
+/// Draws that judge a proposal.
+const PILOT: usize = 2048;
+
+/// A few draws, to judge a proposal.
+pub(super) fn pilot<'t>(
+    target: &'t Warped<'t>,
+    q: &'t Gaussian,
+    proposal: Proposal,
+    seed: u64,
+) -> Sample<'t> {
+    let mut sample = Sample::new(target, q, proposal, seed);
+    sample.extend(PILOT, false);
+    sample
+}
+
+/// The Gaussian where its weights are light, a mixture with heavier tails where they are not.
+pub(super) fn proposal(bent: &Bent) -> Proposal {
+    if bent.khat < 0.4 { Proposal::Gaussian } else { Proposal::Mixture(bent.target.leaders().min(HEAVY)) }
+}
+
+/// Importance draws with their weights.
+pub(super) struct Drawn<'t> {
+    pub(super) sample: Sample<'t>,
+    pub(super) smoothed: Smoothed,
+    /// Tail shape of the weights, or of the weighted squares of the output that is known worst.
+    pub(super) khat: f64,
+    /// What heavy tails add to the standard errors.
+    pub(super) inflation: f64,
+    /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
+    pub(super) worst: f64,
+}
+
+/// The standard error to reach: the largest of so many errors should stay below 0.04 standard deviations.
+pub(super) fn precision(outputs: usize) -> f64 {
+    0.04 / (2.0 * (2.0 * outputs.max(1) as f64).ln()).sqrt().max(2.0)
+}
+
+/// Draws until the standard error of everything reported is small, or no more can be held.
+pub(super) fn enough<'t>(
+    target: &'t Warped<'t>,
+    q: &'t Gaussian,
+    proposal: Proposal,
+    outputs: usize,
+    options: &Options,
+) -> Drawn<'t> {
+    let d = q.mean.len();
+    let most = (HELD / outputs.max(1)).min(WORK / (d * d + 50 * outputs)).clamp(FEWEST, MOST_DRAWS);
+    let mut sample = Sample::new(target, q, proposal, options.seed);
+    let mut count = options.draws.unwrap_or(FEWEST).max(64);
+    loop {
+        sample.extend(count, true);
+        let smoothed = smooth(&sample.log_weights);
+        let errors: Vec<f64> = (0..outputs)
+            .into_par_iter()
+            .map(|j| summary::errors(&sample.column(j), &smoothed.weights))
+            .map(|[mean, sd]| if mean.is_finite() && sd.is_finite() { mean.max(sd) } else { 0.0 })
+            .collect();
+        let (place, largest) =
+            errors.iter().enumerate().fold((0, 0.0), |m, (j, &e)| if e > m.1 { (j, e) } else { m });
+        let khat = smoothed.khat.max(spread_khat(&sample, &smoothed, place));
+        let inflation = inflation(khat);
+        let worst = inflation * largest;
+        let goal = precision(outputs);
+        let have = sample.log_weights.len();
+        // A k̂ near the limit is decided by more draws; one far above it is not.
+        let unsure = (khat - KHAT_LIMIT).abs() < UNSURE && have < DECIDED;
+        let done = options.draws.is_some() || have >= most || (worst <= goal && !unsure);
+        if done || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
+            return Drawn { sample, smoothed, khat, inflation, worst };
+        }
+        let needed = have as f64 * ((worst / goal).powi(2) * 1.1).clamp(2.0, 8.0);
+        count = (needed as usize).min(most);
+    }
+}
+
+/// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.
+fn spread_khat(sample: &Sample, smoothed: &Smoothed, output: usize) -> f64 {
+    if sample.log_weights.is_empty() || smoothed.weights.is_empty() {
+        return f64::NEG_INFINITY;
+    }
+    let values = sample.column(output);
+    let mean: f64 = values.iter().zip(&smoothed.weights).map(|(x, w)| x * w).sum();
+    let both = |(x, l): (&f64, &f64)| l + 2.0 * (x - mean).abs().ln();
+    let logs: Vec<f64> = values.iter().zip(&sample.log_weights).map(both).collect();
+    let khat = smooth(&logs).khat;
+    if khat.is_finite() { khat } else { f64::NEG_INFINITY }
+}
+
+/// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised
+/// Pareto tail beyond the sample.
+fn inflation(khat: f64) -> f64 {
+    1.0 + (2.0 * (khat - 0.3)).max(0.0)
+}

@@ -1,0 +1,329 @@
+//! The no-U-turn sampler (multinomial, Hoffman and Gelman 2014, Betancourt 2017) in the coordinates of a fitted Gaussian.
+//!
+//! In those coordinates the posterior is nearly standard, so the mass matrix is the identity; the step size is adapted in
+//! the warm-up towards an acceptance of 0.8 and then kept.
+
+use crate::num::linalg::dot;
+use crate::num::stream::Stream;
+use crate::target::{Evaluator, Target};
+use rayon::prelude::*;
+
+/// Who draws: momenta, directions, choices.
+const PURPOSE: u64 = 0x6e75_7473;
+/// Chains.
+pub(super) const CHAINS: usize = 4;
+/// Steps of the warm-up and draws kept, a chain.
+const WARM_UP: usize = 500;
+pub(super) const KEPT: usize = 1000;
+/// Most doublings of a trajectory.
+const DEPTH: u32 = 10;
+/// Acceptance aimed at.
+const ACCEPT: f64 = 0.8;
+/// An error in the energy beyond this is a divergence.
+const DIVERGED: f64 = 1000.0;
+
+/// What the chains gave.
+pub(super) struct Chains {
+    /// Points, chain by chain, coordinate `i` of draw `b` of a chain at `i * KEPT + b`.
+    pub(super) points: Vec<Vec<f64>>,
+    pub(super) divergent: usize,
+    pub(super) gradients: usize,
+}
+
+/// Samples a target whose posterior is about standard normal.
+pub(super) fn sample(target: &dyn Target, seed: u64) -> Chains {
+    let chains: Vec<(Vec<f64>, usize, usize)> =
+        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, seed, chain)).collect();
+    let mut out = Chains { points: Vec::new(), divergent: 0, gradients: 0 };
+    for (points, divergent, gradients) in chains {
+        out.points.push(points);
+        out.divergent += divergent;
+        out.gradients += gradients;
+    }
+    out
+}
+
+#[derive(Clone)]
+struct State {
+    position: Vec<f64>,
+    momentum: Vec<f64>,
+    slope: Vec<f64>,
+    value: f64,
+}
+
+/// A stretch of a trajectory.
+struct Tree {
+    back: State,
+    front: State,
+    /// Sum of the momenta.
+    total: Vec<f64>,
+    /// The point chosen from it.
+    chosen: State,
+    /// Log of the weight of all its points.
+    log_weight: f64,
+    /// Whether it has turned back or left the energy surface.
+    ended: bool,
+    diverged: bool,
+    accept: f64,
+    steps: usize,
+}
+
+struct Chain<'t> {
+    evaluator: Box<dyn Evaluator + 't>,
+    stream: Stream,
+    step: f64,
+    gradients: usize,
+}
+
+fn one(target: &dyn Target, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
+    let d = target.dimension();
+    let mut chain = Chain {
+        evaluator: target.evaluator(),
+        stream: Stream::new(seed, PURPOSE, index),
+        step: 1.0 / (d as f64).powf(0.25),
+        gradients: 0,
+    };
+    let mut state = chain.start(d);
+    let mut points = vec![0.0; d * KEPT];
+    let mut divergent = 0;
+    let mut average = Average::new(chain.step);
+    for t in 0..WARM_UP + KEPT {
+        let tree = chain.trajectory(&mut state);
+        if t < WARM_UP {
+            chain.step = average.update(tree.accept / tree.steps.max(1) as f64);
+            if t + 1 == WARM_UP {
+                chain.step = average.settled.exp();
+            }
+        } else {
+            divergent += usize::from(tree.diverged);
+            (0..d).for_each(|i| points[i * KEPT + t - WARM_UP] = state.position[i]);
+        }
+    }
+    (points, divergent, chain.gradients)
+}
+
+/// Nesterov's dual averaging of the logarithm of the step.
+struct Average {
+    centre: f64,
+    error: f64,
+    settled: f64,
+    count: f64,
+}
+
+impl Average {
+    fn new(step: f64) -> Average {
+        Average { centre: (10.0 * step).ln(), error: 0.0, settled: step.ln(), count: 0.0 }
+    }
+
+    fn update(&mut self, accept: f64) -> f64 {
+        self.count += 1.0;
+        let share = 1.0 / (self.count + 10.0);
+        let accept = if accept.is_finite() { accept } else { 0.0 };
+        self.error = (1.0 - share) * self.error + share * (ACCEPT - accept);
+        let log_step = self.centre - self.count.sqrt() / 0.05 * self.error;
+        let share = self.count.powf(-0.75);
+        self.settled = share * log_step + (1.0 - share) * self.settled;
+        log_step.exp().clamp(1e-8, 1e3)
+    }
+}
+
+impl Chain<'_> {
+    fn at(&mut self, position: Vec<f64>, momentum: Vec<f64>) -> State {
+        let (mut value, mut slope) = ([0.0], vec![0.0; position.len()]);
+        self.evaluator.evaluate(&position, 1, &mut value, &mut slope);
+        self.gradients += 1;
+        State { position, momentum, slope, value: value[0] }
+    }
+
+    /// A random point of finite density, nearer to the centre the longer one is looked for.
+    fn start(&mut self, d: usize) -> State {
+        let mut scale = 1.0;
+        loop {
+            let position = (0..d).map(|_| scale * self.stream.normal()).collect();
+            let state = self.at(position, vec![0.0; d]);
+            if (state.value.is_finite() && state.slope.iter().all(|g| g.is_finite())) || scale < 1e-12 {
+                return state;
+            }
+            scale *= 0.7;
+        }
+    }
+
+    fn leap(&mut self, from: &State, step: f64) -> State {
+        let half: Vec<f64> = from.momentum.iter().zip(&from.slope).map(|(p, g)| p + 0.5 * step * g).collect();
+        let position = from.position.iter().zip(&half).map(|(x, p)| x + step * p).collect();
+        let mut to = self.at(position, half);
+        to.momentum.iter_mut().zip(&to.slope).for_each(|(p, g)| *p += 0.5 * step * g);
+        to
+    }
+
+    /// One transition; the state becomes the point chosen.
+    fn trajectory(&mut self, state: &mut State) -> Tree {
+        self.stream.fill_normal(&mut state.momentum);
+        let energy = energy(state);
+        let mut tree = Tree {
+            back: state.clone(),
+            front: state.clone(),
+            total: state.momentum.clone(),
+            chosen: state.clone(),
+            log_weight: 0.0,
+            ended: false,
+            diverged: false,
+            accept: 0.0,
+            steps: 0,
+        };
+        for depth in 0..DEPTH {
+            let forward = self.stream.uniform() < 0.5;
+            let edge = if forward { tree.front.clone() } else { tree.back.clone() };
+            let grown = self.grow(&edge, if forward { 1.0 } else { -1.0 }, depth, energy);
+            tree.accept += grown.accept;
+            tree.steps += grown.steps;
+            tree.diverged |= grown.diverged;
+            if grown.ended {
+                break;
+            }
+            // The new half is preferred, which moves further.
+            if self.stream.uniform().ln() < grown.log_weight - tree.log_weight {
+                tree.chosen = grown.chosen.clone();
+            }
+            join(&mut tree, grown, forward);
+            if tree.ended {
+                break;
+            }
+        }
+        *state = tree.chosen.clone();
+        tree
+    }
+
+    fn grow(&mut self, edge: &State, direction: f64, depth: u32, start: f64) -> Tree {
+        if depth == 0 {
+            let state = self.leap(edge, direction * self.step);
+            let change = start - energy(&state);
+            let change = if change.is_nan() { f64::NEG_INFINITY } else { change };
+            let diverged = change < -DIVERGED;
+            return Tree {
+                back: state.clone(),
+                front: state.clone(),
+                total: state.momentum.clone(),
+                chosen: state,
+                log_weight: change,
+                ended: diverged,
+                diverged,
+                accept: change.exp().min(1.0),
+                steps: 1,
+            };
+        }
+        let mut first = self.grow(edge, direction, depth - 1, start);
+        if first.ended {
+            return first;
+        }
+        let forward = direction > 0.0;
+        let edge = if forward { first.front.clone() } else { first.back.clone() };
+        let second = self.grow(&edge, direction, depth - 1, start);
+        first.accept += second.accept;
+        first.steps += second.steps;
+        first.diverged |= second.diverged;
+        if second.ended {
+            first.ended = true;
+            return first;
+        }
+        let both = crate::num::special::log_sum_exp(&[first.log_weight, second.log_weight]);
+        if self.stream.uniform().ln() < second.log_weight - both {
+            first.chosen = second.chosen.clone();
+        }
+        join(&mut first, second, forward);
+        first
+    }
+}
+
+fn energy(state: &State) -> f64 {
+    0.5 * dot(&state.momentum, &state.momentum) - state.value
+}
+
+/// Joins a stretch to the front or the back of another, and sees whether the whole has turned back.
+fn join(tree: &mut Tree, grown: Tree, forward: bool) {
+    let (first, second) = if forward { (&*tree, &grown) } else { (&grown, &*tree) };
+    let sum = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a + b).collect() };
+    let turned = |total: &[f64], back: &State, front: &State| {
+        dot(total, &back.momentum) <= 0.0 || dot(total, &front.momentum) <= 0.0
+    };
+    let total = sum(&tree.total, &grown.total);
+    let ended = turned(&total, &first.back, &second.front)
+        || turned(&sum(&first.total, &second.back.momentum), &first.back, &second.back)
+        || turned(&sum(&second.total, &first.front.momentum), &first.front, &second.front);
+    let log_weight = crate::num::special::log_sum_exp(&[tree.log_weight, grown.log_weight]);
+    (tree.total, tree.ended, tree.log_weight) = (total, ended, log_weight);
+    if forward {
+        tree.front = grown.front;
+    } else {
+        tree.back = grown.back;
+    }
+}
+
+/// R-hat of split chains and the effective number of draws, for the values of one quantity, chain by chain.
+pub(super) fn convergence(chains: &[Vec<f64>]) -> (f64, f64) {
+    let halves: Vec<&[f64]> = chains.iter().flat_map(|c| c.chunks_exact(c.len() / 2)).collect();
+    let (m, n) = (halves.len() as f64, halves.first().map_or(0, |h| h.len()));
+    let count = n as f64;
+    let means: Vec<f64> = halves.iter().map(|h| h.iter().sum::<f64>() / count).collect();
+    let lagged = |lag: usize| -> f64 {
+        let one = |(h, mean): (&&[f64], &f64)| {
+            h[lag..].iter().zip(h.iter()).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / count
+        };
+        halves.iter().zip(&means).map(one).sum::<f64>() / m
+    };
+    let grand = means.iter().sum::<f64>() / m;
+    let within = lagged(0) * count / (count - 1.0);
+    let between = means.iter().map(|x| (x - grand).powi(2)).sum::<f64>() / (m - 1.0);
+    let whole = within * (count - 1.0) / count + between;
+    let rhat = (whole / within).sqrt();
+    // Geyer's initial monotone sequence of sums of neighbouring autocorrelations.
+    let correlation = |lag: usize| 1.0 - (within - lagged(lag)) / whole;
+    let (mut sum, mut last, mut lag) = (0.0, f64::INFINITY, 0);
+    while lag + 1 < n {
+        let pair = if lag == 0 { 1.0 + correlation(1) } else { correlation(lag) + correlation(lag + 1) };
+        if !(pair > 0.0) {
+            break;
+        }
+        last = pair.min(last);
+        sum += last;
+        lag += 2;
+    }
+    let time = (2.0 * sum - 1.0).max(1.0 / (m * count).log10());
+    (rhat, m * count / time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::from_fn;
+
+    #[test]
+    fn a_correlated_normal_has_its_moments() {
+        // Precision [[1, 0.6], [0.6, 1]]: variances 1 / 0.64.
+        let target = from_fn(2, |z: &[f64], g: &mut [f64]| {
+            let (a, b) = (z[0] - 0.5, z[1]);
+            g[0] = -(a + 0.6 * b);
+            g[1] = -(b + 0.6 * a);
+            -0.5 * (a * a + b * b) - 0.6 * a * b
+        });
+        let chains = sample(&target, 3);
+        let first: Vec<Vec<f64>> = chains.points.iter().map(|p| p[..KEPT].to_vec()).collect();
+        let (rhat, size) = convergence(&first);
+        let all: Vec<f64> = first.concat();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / all.len() as f64;
+        let error = (variance / size).sqrt();
+        assert!(rhat < 1.02 && size > 400.0, "{rhat} {size}");
+        assert!((mean - 0.5).abs() < 4.0 * error, "{mean} {error}");
+        assert!((variance * 0.64 - 1.0).abs() < 0.15, "{variance}");
+        assert_eq!(chains.divergent, 0);
+    }
+
+    #[test]
+    fn independent_draws_count_in_full() {
+        let mut stream = Stream::new(4, 4, 4);
+        let chains: Vec<Vec<f64>> = (0..4).map(|_| (0..1000).map(|_| stream.normal()).collect()).collect();
+        let (rhat, size) = convergence(&chains);
+        assert!((rhat - 1.0).abs() < 0.01 && size > 2500.0, "{rhat} {size}");
+    }
+}

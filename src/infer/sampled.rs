@@ -1,0 +1,67 @@
+//! Summaries of NUTS draws, with their R-hat and effective number.
+
+use super::gaussian::Gaussian;
+use super::nuts;
+use super::summary::{Output, summarise};
+use super::warp::{Warp, Warped};
+use crate::target::Target;
+use rayon::prelude::*;
+
+/// An R-hat above this, or fewer effective draws, are flagged.
+const RHAT: f64 = 1.01;
+const EFFECTIVE: f64 = 400.0;
+
+/// What sampling found.
+pub(super) struct Sampled {
+    pub(super) outputs: Vec<Output>,
+    pub(super) note: String,
+    pub(super) flags: Vec<String>,
+    pub(super) gradients: usize,
+}
+
+/// Samples a target with NUTS in the coordinates of the Gaussian q.
+pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], seed: u64) -> Sampled {
+    let mut layers = target.layers.clone();
+    layers.push(Warp::plain(q));
+    let standard = Warped { inner: target.inner, layers };
+    let chains = nuts::sample(&standard, seed);
+    let values: Vec<Vec<f64>> =
+        chains.points.par_iter().map(|points| standard.constrain_batch(points, nuts::KEPT)).collect();
+    let even = vec![1.0 / (nuts::CHAINS * nuts::KEPT) as f64; nuts::CHAINS * nuts::KEPT];
+    let rows: Vec<(Output, f64, f64)> = names
+        .par_iter()
+        .enumerate()
+        .map(|(j, name)| {
+            let columns: Vec<Vec<f64>> =
+                values.iter().map(|v| v[j * nuts::KEPT..(j + 1) * nuts::KEPT].to_vec()).collect();
+            let (rhat, size) = nuts::convergence(&columns);
+            let mut out = summarise(name, &columns.concat(), &even, 1.0);
+            out.mcse = out.sd / size.sqrt();
+            (out, rhat, size)
+        })
+        .collect();
+    let rhat = rows.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
+    let size = rows.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
+    let note = format!(
+        "sampled with NUTS: {} chains of {} draws, largest R-hat {rhat:.3}, smallest effective number {size:.0}, {} \
+         divergent transitions",
+        nuts::CHAINS,
+        nuts::KEPT,
+        chains.divergent
+    );
+    let mut flags = Vec::new();
+    if !(rhat <= RHAT) || !(size >= EFFECTIVE) {
+        flags.push(format!(
+            "the NUTS chains have not mixed: R-hat is {rhat:.3} (at most {RHAT} is wanted) and {size:.0} draws are effective"
+        ));
+    }
+    if chains.divergent > 0 {
+        flags.push(format!(
+            "{} of the {} NUTS transitions diverged: the sampler may miss a narrow part of the posterior",
+            chains.divergent,
+            nuts::CHAINS * nuts::KEPT
+        ));
+    }
+    let outputs = rows.into_iter().map(|r| r.0).collect();
+    Sampled { outputs, note, flags, gradients: chains.gradients }
+}

@@ -1,0 +1,193 @@
+//! Linear predictors: a constant, dense and sparse design operator applied to one vector of coefficients.
+
+use super::{Forward, Kernel, Reverse, ShapeError};
+use crate::facts::{Shape, Size};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::linalg::design::{add_columns, add_rows};
+use crate::num::real::Real;
+use crate::ops::operand::{Arg, accumulate};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// `offset + X v`, where some columns of X are dense, some the same number in every row, and the rest have a few entries
+/// in each row.
+#[derive(Clone, Debug)]
+pub struct Design(pub Arc<Operator>);
+
+/// What a [`Design`] adds up.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of coefficients.
+    pub coefficients: usize,
+    /// What stands beside the coefficients, row by row.
+    pub offset: Option<Arc<[f64]>>,
+    /// Coefficients that count the same in every row, with how much.
+    pub everywhere: Vec<(usize, f64)>,
+    /// Columns for the first coefficients, row by row.
+    pub dense: Option<Arc<[f64]>>,
+    /// Number of dense columns.
+    pub columns: usize,
+    /// Entries of each row in the rest: coefficients, row by row.
+    pub places: Vec<u32>,
+    /// And how much each counts.
+    pub factors: Vec<f64>,
+    /// Number of such entries in a row.
+    pub entries: usize,
+}
+
+/// Parts of a large operator, each summed by itself.
+const MOST_BLOCKS: usize = 16;
+
+/// Numbers from which an operator is large.
+const LARGE: usize = 1 << 19;
+
+impl Operator {
+    /// Into how many blocks of rows its sums are split, whatever the number of threads.
+    pub fn blocks(&self) -> usize {
+        if self.rows * (self.columns + self.entries) >= LARGE { MOST_BLOCKS } else { 1 }
+    }
+
+    /// Rows `start..start + out.len()`.
+    #[inline(always)]
+    pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {
+        let n = out.len();
+        let mut everywhere = U::zero();
+        for &(c, x) in &self.everywhere {
+            everywhere += v[c].scale(x);
+        }
+        match &self.offset {
+            Some(offset) => {
+                for (o, &x) in out.iter_mut().zip(&offset[start..start + n]) {
+                    *o = everywhere.shift(x);
+                }
+            }
+            None => out.fill(everywhere),
+        }
+        if let Some(x) = &self.dense {
+            let k = self.columns;
+            add_rows(&x[start * k..(start + n) * k], &v[..k], out);
+        }
+        if self.entries > 0 {
+            let m = self.entries;
+            let (places, factors) = (&self.places[start * m..], &self.factors[start * m..]);
+            for (i, o) in out.iter_mut().enumerate() {
+                let mut sum = *o;
+                for j in i * m..(i + 1) * m {
+                    sum = sum.add_scaled(factors[j], v[places[j] as usize]);
+                }
+                *o = sum;
+            }
+        }
+    }
+
+    /// Adds what rows `start..start + up.len()` take back to the coefficients.
+    #[inline(always)]
+    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &mut [U]) {
+        let n = up.len();
+        if !self.everywhere.is_empty() {
+            let mut sum = U::zero();
+            for &u in up {
+                sum += u;
+            }
+            for &(c, x) in &self.everywhere {
+                into[c] += sum.scale(x);
+            }
+        }
+        if let Some(x) = &self.dense {
+            let k = self.columns;
+            add_columns(&x[start * k..(start + n) * k], up, &mut into[..k]);
+        }
+        if self.entries > 0 {
+            let m = self.entries;
+            let (places, factors) = (&self.places[start * m..], &self.factors[start * m..]);
+            for (i, &u) in up.iter().enumerate() {
+                for j in i * m..(i + 1) * m {
+                    let to = &mut into[places[j] as usize];
+                    *to = to.add_scaled(factors[j], u);
+                }
+            }
+        }
+    }
+}
+
+/// Two are the same only if they share their numbers: comparing large matrices would cost more than it saves.
+impl PartialEq for Design {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Hash for Design {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl Kernel for Design {
+    const NAME: &'static str = "design";
+
+    fn shape(&self, _: &[Shape]) -> Result<Shape, ShapeError> {
+        Ok(vec![Size::known(self.0.rows)])
+    }
+
+    /// Room for the coefficients, or for their adjoint.
+    fn saved(&self, _: &[&[usize]]) -> usize {
+        self.0.coefficients
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        let v = match cx.args[0] {
+            Arg::Var(v) => v,
+            Arg::Const(c) => {
+                cx.saved.iter_mut().zip(c).for_each(|(r, &x)| *r = T::splat(x));
+                &*cx.saved
+            }
+        };
+        best_lanes(Rows { operator: &self.0, v, start: 0, out: cx.out });
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        cx.saved.fill(T::zero());
+        best_lanes(Back { operator: &self.0, up: cx.adjoint, into: cx.saved });
+        cx.saved.iter().enumerate().for_each(|(i, &x)| accumulate(adjoint, i, x));
+    }
+}
+
+/// Computes some rows of a linear predictor.
+pub struct Rows<'a, T> {
+    /// The design.
+    pub operator: &'a Operator,
+    /// The coefficients.
+    pub v: &'a [T],
+    /// The first row.
+    pub start: usize,
+    /// The rows.
+    pub out: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Rows<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        self.operator.forward(view.slice(self.v), self.start, view.slice_mut(self.out));
+    }
+}
+
+struct Back<'a, T> {
+    operator: &'a Operator,
+    up: &'a [T],
+    into: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Back<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        self.operator.reverse(0, view.slice(self.up), view.slice_mut(self.into));
+    }
+}

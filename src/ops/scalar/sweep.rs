@@ -1,0 +1,347 @@
+//! Elementwise functions over whole arrays: plain, summed, and backwards.
+
+use super::tile::{Elementwise, MOST_ARGS, TILE};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::Real;
+use crate::ops::array::{Operator, Rows};
+use crate::ops::operand::{Adjoint, Arg, Index, Operand};
+use rayon::prelude::*;
+use std::cell::Cell;
+
+/// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
+const ROWS: usize = 32;
+
+/// Numbers of room that the sweeps need.
+pub const ROOM: usize = ROWS * (2 + MOST_ARGS);
+
+/// `out[i] = f(args at i)`.
+pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
+    f.values(args, out);
+}
+
+/// Adds `up[i] · ∂f/∂arg` to each argument's adjoint, where f has the known `values`.
+pub fn pull<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    values: &[T],
+    up: &[T],
+    adjoints: &[Adjoint<T>],
+    room: &mut [T],
+) {
+    let mut need = [false; MOST_ARGS];
+    adjoints.iter().enumerate().for_each(|(k, a)| need[k] = a.is_some());
+    for start in (0..up.len()).step_by(TILE) {
+        let n = TILE.min(up.len() - start);
+        let tile = from(args, start);
+        f.slopes(&tile[..args.len()], &need, &values[start..start + n], room);
+        let up = &up[start..start + n];
+        best_lanes(Pull { up, slopes: room, args: &tile[..args.len()], adjoints, start });
+    }
+}
+
+/// `Σ_i w_i f(args at i)` over `count` elements, and the derivative of that sum in each argument, element by element of
+/// the argument, in `slopes` (laid out one argument after another, variables only).
+pub fn sum<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    weights: Option<&[f64]>,
+    count: usize,
+    slopes: &mut [T],
+    room: &mut [T],
+) -> T {
+    slopes.fill(T::zero());
+    if count <= ROWS {
+        let into = Slope { args, start: 0, slopes, predictor: None };
+        return sum_tile(f, into, weights, count, room);
+    }
+    let mut total = T::zero();
+    for start in (0..count).step_by(ROWS) {
+        let n = ROWS.min(count - start);
+        let tile = from(args, start);
+        let weights = weights.map(|w| &w[start..start + n]);
+        let into = Slope { args: &tile[..args.len()], start, slopes: &mut *slopes, predictor: None };
+        total += sum_tile(f, into, weights, n, room);
+    }
+    total
+}
+
+/// A linear predictor as an argument of a summed function.
+#[derive(Clone, Copy)]
+pub struct Predictor<'a> {
+    /// Which argument.
+    pub which: usize,
+    /// How it comes from its coefficients.
+    pub operator: &'a Operator,
+}
+
+/// [`sum`] where one argument is a linear predictor, given by its coefficients: predictor, function and adjoint are
+/// computed for a few rows at a time, so that they stay in the first-level cache.
+///
+/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part after the
+/// first; within a pool of threads these share the blocks. The blocks are added in order, so threads change no bit.
+pub fn sum_predicted<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    predictor: Predictor,
+    weights: Option<&[f64]>,
+    slopes: &mut [T],
+    room: &mut [T],
+) -> T {
+    let (rows, blocks) = (predictor.operator.rows, predictor.operator.blocks());
+    if blocks == 1 {
+        return sum_rows(f, args, predictor, weights, slopes, room, 0..rows);
+    }
+    let (all, parts) = slopes.split_at_mut(slopes.len() / (1 + blocks));
+    let height = rows.div_ceil(blocks).next_multiple_of(ROWS);
+    let mut totals = vec![T::zero(); blocks];
+    let block = |(i, (part, total)): (usize, (&mut [T], &mut T))| {
+        let mut room = [T::zero(); ROOM];
+        let range = (i * height).min(rows)..((i + 1) * height).min(rows);
+        *total = sum_rows(f, args, predictor, weights, part, &mut room, range);
+    };
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1 {
+        parts.par_chunks_exact_mut(all.len()).zip(totals.par_iter_mut()).enumerate().for_each(block);
+    } else {
+        parts.chunks_exact_mut(all.len()).zip(totals.iter_mut()).enumerate().for_each(block);
+    }
+    all.fill(T::zero());
+    for part in parts.chunks_exact(all.len()) {
+        all.iter_mut().zip(part).for_each(|(a, &p)| *a += p);
+    }
+    totals.into_iter().fold(T::zero(), |sum, t| sum + t)
+}
+
+fn sum_rows<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    predictor: Predictor,
+    weights: Option<&[f64]>,
+    slopes: &mut [T],
+    room: &mut [T],
+    rows: std::ops::Range<usize>,
+) -> T {
+    let mut total = T::zero();
+    slopes.fill(T::zero());
+    for start in rows.clone().step_by(ROWS) {
+        let n = ROWS.min(rows.end - start);
+        let (eta, room) = room.split_at_mut(n);
+        let tile = predict(args, predictor, start, eta);
+        let weights = weights.map(|w| &w[start..start + n]);
+        let into =
+            Slope { args: &tile[..args.len()], start, slopes: &mut *slopes, predictor: Some(predictor) };
+        total += sum_tile(f, into, weights, n, room);
+    }
+    total
+}
+
+/// The sum alone.
+pub fn sum_predicted_value<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    predictor: Predictor,
+    weights: Option<&[f64]>,
+    room: &mut [T],
+) -> T {
+    let mut total = T::zero();
+    let count = predictor.operator.rows;
+    for start in (0..count).step_by(ROWS) {
+        let n = ROWS.min(count - start);
+        let (eta, room) = room.split_at_mut(n);
+        let tile = predict(args, predictor, start, eta);
+        f.values(&tile[..args.len()], &mut room[..n]);
+        let mut part = T::zero();
+        for (i, &y) in room[..n].iter().enumerate() {
+            part += weights.map_or(y, |w| y.scale(w[start + i]));
+        }
+        total += part;
+    }
+    total
+}
+
+/// The arguments from row `start` on, with the predictor itself in place of its coefficients.
+fn predict<'a, T: Real>(
+    args: &[Operand<'a, T>],
+    Predictor { which, operator }: Predictor,
+    start: usize,
+    eta: &'a mut [T],
+) -> [Operand<'a, T>; MOST_ARGS] {
+    let mut tile = [Operand::empty(); MOST_ARGS];
+    for (k, (t, a)) in tile.iter_mut().zip(args).enumerate() {
+        *t = if k == which { *a } else { a.from(start) };
+    }
+    if let Arg::Var(v) = tile[which].arg {
+        best_lanes(Rows { operator, v, start, out: &mut *eta });
+    }
+    tile[which] = Operand { arg: Arg::Var(eta), index: Index::Each };
+    tile
+}
+
+/// Where the slopes of a tile of elements are added.
+struct Slope<'a, 'b, T> {
+    /// What meets the elements of the tile.
+    args: &'a [Operand<'b, T>],
+    /// The first element of the tile.
+    start: usize,
+    /// As for [`sum`]; for a predictor, in its coefficients.
+    slopes: &'a mut [T],
+    /// The argument that is a predictor.
+    predictor: Option<Predictor<'a>>,
+}
+
+/// One tile of [`sum`]: its part of the sum. Leaves the slopes of element i in argument k at `room[(1 + k) * n + i]`.
+fn sum_tile<T: Real>(
+    f: &dyn Elementwise<T>,
+    into: Slope<T>,
+    weights: Option<&[f64]>,
+    n: usize,
+    room: &mut [T],
+) -> T {
+    let mut need = [false; MOST_ARGS];
+    for (need, a) in need.iter_mut().zip(into.args) {
+        *need = a.arg.is_var();
+    }
+    let (values, slopes) = room.split_at_mut(n);
+    f.both(into.args, &need, values, slopes);
+    best_lanes(Settle { into, weights, values, slopes })
+}
+
+/// The sum alone.
+pub fn sum_value<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    weights: Option<&[f64]>,
+    count: usize,
+) -> T {
+    let mut total = T::zero();
+    let mut values = [T::zero(); TILE];
+    for start in (0..count).step_by(TILE) {
+        let values = &mut values[..TILE.min(count - start)];
+        f.values(&from(args, start)[..args.len()], values);
+        for (i, &y) in values.iter().enumerate() {
+            total += weights.map_or(y, |w| y.scale(w[start + i]));
+        }
+    }
+    total
+}
+
+/// What meets the elements from `start` on.
+#[inline(always)]
+fn from<'a, T: Real>(args: &[Operand<'a, T>], start: usize) -> [Operand<'a, T>; MOST_ARGS] {
+    let mut tile = [Operand::empty(); MOST_ARGS];
+    for (t, a) in tile.iter_mut().zip(args) {
+        *t = a.from(start);
+    }
+    tile
+}
+
+struct Pull<'a, 'b, T> {
+    up: &'a [T],
+    slopes: &'a [T],
+    args: &'a [Operand<'b, T>],
+    adjoints: &'a [Adjoint<'a, T>],
+    start: usize,
+}
+
+impl<T: Real> LaneWork<T> for Pull<'_, '_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let (up, n) = (view.slice(self.up), self.up.len());
+        for (k, adjoint) in self.adjoints.iter().enumerate() {
+            let Some(adjoint) = adjoint else { continue };
+            let (into, slopes) = (view.cells(adjoint), &view.slice(self.slopes)[k * n..(k + 1) * n]);
+            match self.args[k].index {
+                Index::One => {
+                    let mut sum = U::zero();
+                    for i in 0..n {
+                        sum += up[i] * slopes[i];
+                    }
+                    add(&into[0], sum);
+                }
+                Index::Each => {
+                    for (i, cell) in into[self.start..self.start + n].iter().enumerate() {
+                        add(cell, up[i] * slopes[i]);
+                    }
+                }
+                Index::Table(t) => {
+                    for i in 0..n {
+                        add(&into[t[i] as usize], up[i] * slopes[i]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add<U: Real>(cell: &Cell<U>, x: U) {
+    cell.set(cell.get() + x);
+}
+
+struct Settle<'a, 'b, T> {
+    into: Slope<'a, 'b, T>,
+    weights: Option<&'a [f64]>,
+    values: &'a mut [T],
+    slopes: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
+    type Out = T;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) -> T {
+        let n = self.values.len();
+        let values = view.slice_mut(self.values);
+        let slopes = view.slice_mut(self.slopes);
+        if let Some(w) = self.weights {
+            for i in 0..n {
+                values[i] = values[i].scale(w[i]);
+                for k in 0..self.into.args.len() {
+                    slopes[k * n + i] = slopes[k * n + i].scale(w[i]);
+                }
+            }
+        }
+        let mut total = U::zero();
+        for &y in values.iter() {
+            total += y;
+        }
+        let all = view.slice_mut(self.into.slopes);
+        let mut at = 0;
+        for (k, arg) in self.into.args.iter().enumerate() {
+            if !arg.arg.is_var() {
+                continue;
+            }
+            let slopes = &slopes[k * n..(k + 1) * n];
+            if let Some(Predictor { which, operator }) = self.into.predictor
+                && which == k
+            {
+                operator.reverse(self.into.start, slopes, &mut all[at..at + operator.coefficients]);
+                at += operator.coefficients;
+                continue;
+            }
+            match arg.index {
+                Index::One => {
+                    let mut sum = U::zero();
+                    for &s in slopes {
+                        sum += s;
+                    }
+                    all[at] += sum;
+                    at += 1;
+                }
+                Index::Each => {
+                    // What meets the tile starts at its first element, so the whole has `start` more.
+                    all[at + self.into.start..][..n].copy_from_slice(slopes);
+                    at += self.into.start + arg.arg.len();
+                }
+                Index::Table(t) => {
+                    for i in 0..n {
+                        all[at + t[i] as usize] += slopes[i];
+                    }
+                    at += arg.arg.len();
+                }
+            }
+        }
+        view.back(total)
+    }
+}
