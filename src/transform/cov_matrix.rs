@@ -3,6 +3,7 @@
 use super::cholesky_cov;
 use super::row::{Constrained, Transform, assemble, batch};
 use crate::graph::{BuildError, Builder, NodeId};
+use crate::num::linalg;
 
 /// L Lᵀ from the entries of L, each a vector over the batch.
 pub(super) fn product(b: &mut Builder, l: &[NodeId], k: usize) -> Result<Vec<NodeId>, BuildError> {
@@ -23,10 +24,11 @@ pub(super) fn product(b: &mut Builder, l: &[NodeId], k: usize) -> Result<Vec<Nod
 
 /// The lower Cholesky factor, row by row, or None if there is none.
 pub(super) fn cholesky(x: &[f64]) -> Option<Vec<f64>> {
-    let k = (x.len() as f64).sqrt() as usize;
-    let factor = nalgebra::DMatrix::from_row_slice(k, k, x).cholesky()?.l();
+    let k = x.len().isqrt();
+    let mut factor = x.to_vec();
+    linalg::cholesky(&mut factor, k).ok()?;
     let symmetric = (0..k * k).all(|f| (x[f] - x[(f % k) * k + f / k]).abs() <= 1e-8 * (1.0 + x[f].abs()));
-    symmetric.then(|| (0..k * k).map(|f| factor[(f / k, f % k)]).collect())
+    symmetric.then(|| (0..k * k).map(|f| if f % k <= f / k { factor[f] } else { 0.0 }).collect())
 }
 
 /// The row.

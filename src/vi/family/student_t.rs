@@ -1,10 +1,9 @@
 //! The Student-t base scaled to unit variance; more than four degrees of freedom, so that the fourth moment exists.
 
 use super::Family;
-use crate::num::special::{digamma, lgamma};
+use crate::num::special::{digamma, inv_student_t_cdf, lgamma};
 use crate::num::stream::Stream;
 use crate::vi::table::Parameter;
-use special::Beta as _;
 
 /// The row.
 pub(super) const ROW: Family = Family {
@@ -12,7 +11,7 @@ pub(super) const ROW: Family = Family {
     doc: "independent Student-t coordinates of unit variance, mixed by C; more than 4 degrees of freedom",
     parameter: Some(Parameter { name: "degrees of freedom", default: 6.0, range: (4.0, f64::INFINITY) }),
     fill,
-    quantile: |nu, p| scale(nu) * standard_quantile(nu, p),
+    quantile: |nu, p| scale(nu) * inv_student_t_cdf(p, nu),
     log_density: |nu, u| {
         let t = u / scale(nu);
         -log_normaliser(nu) - scale(nu).ln() - 0.5 * (nu + 1.0) * (t * t / nu).ln_1p()
@@ -40,15 +39,4 @@ fn fill(nu: f64, stream: &mut Stream, u: &mut [f64]) {
         // A normal over the root of a chi-squared; the latter is twice a gamma of half the degrees of freedom.
         *x = stream.normal() * ((nu - 2.0) / (2.0 * stream.gamma(0.5 * nu))).sqrt();
     }
-}
-
-/// From the cdf ½ I_x(ν/2, ½) at -t, x = ν / (ν + t²).
-fn standard_quantile(nu: f64, p: f64) -> f64 {
-    let tail = 2.0 * p.min(1.0 - p);
-    if tail >= 1.0 {
-        return 0.0;
-    }
-    let (a, b) = (0.5 * nu, 0.5);
-    let x = tail.inv_inc_beta(a, b, a.ln_beta(b));
-    (nu * (1.0 - x) / x).sqrt().copysign(p - 0.5)
 }
