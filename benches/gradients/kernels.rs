@@ -273,13 +273,13 @@ impl ByHand for Process {
                 bar[i][j] = b;
                 diagonal -= l[i][j] * b;
                 for k in 0..j {
-                    bar[j][k] = bar[j][k] - b * l[i][k];
-                    bar[i][k] = bar[i][k] - b * l[j][k];
+                    bar[j][k] -= b * l[i][k];
+                    bar[i][k] -= b * l[j][k];
                 }
             }
             let d = diagonal * pivot;
             for k in 0..j {
-                bar[j][k] = bar[j][k] - d * l[j][k];
+                bar[j][k] -= d * l[j][k];
             }
             bar[j][j] = d.scale(0.5);
         }
