@@ -19,12 +19,14 @@ const FEWEST: usize = 4096;
 /// Most leading coordinates with heavy tails in a proposal.
 const HEAVY: usize = 6;
 /// So near to the limit k̂ is not known well enough with fewer draws than this.
-const UNSURE: f64 = 0.3;
+const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 /// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
 const LIGHT: f64 = 0.4;
 /// Weights with a k̂ above this, judged by all draws, are compared with those of heavier tails.
 const TAILED: f64 = 0.5;
+/// A standard error of so many times the one aimed at is large.
+const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
 const PILOT: usize = 2048;
 
@@ -93,13 +95,16 @@ fn enough<'t>(
             .collect();
         let (place, largest) =
             errors.iter().enumerate().fold((0, 0.0), |m, (j, &e)| if e > m.1 { (j, e) } else { m });
-        let khat = smoothed.khat.max(spread_khat(&sample, &smoothed, place));
+        let goal = precision(outputs);
+        // Where the error of an output stays large, the tail of that output counts too.
+        let heavy = inflation(smoothed.khat) * largest > LARGE * goal;
+        let khat =
+            if heavy { smoothed.khat.max(spread_khat(&sample, &smoothed, place)) } else { smoothed.khat };
         let inflation = inflation(khat);
         let worst = inflation * largest;
-        let goal = precision(outputs);
         let have = sample.log_weights.len();
         // A k̂ near the limit is decided by more draws; one far above it is not.
-        let unsure = (khat - KHAT_LIMIT).abs() < UNSURE && have < DECIDED;
+        let unsure = UNSURE.contains(&khat) && have < DECIDED;
         let done = options.draws.is_some() || have >= most || (worst <= goal && !unsure);
         if done || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
             return Drawn { sample, smoothed, khat, inflation, worst };

@@ -21,7 +21,7 @@ const MEMORY: usize = 10;
 const NEWTON: usize = 12;
 const MANY_NEWTON: usize = 60;
 /// Few coordinates.
-const FEW: usize = 40;
+const FEW: usize = 100;
 
 /// Searches from random points, after the first.
 const OTHERS: u64 = 3;

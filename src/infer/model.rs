@@ -19,6 +19,8 @@ use std::ops::ControlFlow;
 const WORTH_BLENDING: f64 = 0.15;
 /// The gap, in nats, to which coordinates are compared.
 const ROUGH: f64 = 0.25;
+/// Gradients for the coordinates declared, which often lead into a funnel.
+const BRIEF: usize = 6000;
 /// Coordinates whose ELBO is further behind, in nats, are given up at once.
 const NEAR: f64 = 3.0;
 
@@ -79,6 +81,12 @@ fn in_best_coordinates(
         gradients += second.gradients;
         candidates.push((blended, second, "in coordinates between centred and non-centred"));
     }
+    // Where the data say much about every effect, the effects themselves are the better coordinates.
+    let brief = Options { gradients: Some(BRIEF), ..rough.clone() };
+    if let Ok(third) = approach(declared, &brief, watch) {
+        gradients += third.gradients;
+        candidates.push((declared, third.fitted, "as declared"));
+    }
     let top = candidates.iter().fold(f64::NEG_INFINITY, |m, c| m.max(c.1.elbo));
     candidates.retain(|c| c.1.elbo > top - NEAR);
     // Which is better shows only after bending: what a Gaussian can do says little about tails.
@@ -93,8 +101,8 @@ fn in_best_coordinates(
     gradients += fitted.gradients;
     let mut fit =
         conclude(target, Approach { fitted, path: Path::Variational, gradients, rivals }, &bent, options);
-    fit.as_declared = false;
-    let names = effect_names(target);
+    fit.as_declared = std::ptr::eq(target, declared);
+    let names = effect_names(&standardised);
     fit.notes
         .push(format!("fitted {names} {how}; the quantities reported are those of the model as written"));
     Ok(fit)
@@ -110,6 +118,9 @@ fn effect_names(target: &ModelTarget) -> String {
 /// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates advises, and a
 /// Gaussian to start from; None if there is nothing to gain.
 fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(ModelTarget, Gaussian)> {
+    if matches!(q.factor, Factor::Diagonal(_)) {
+        return None;
+    }
     let d = q.mean.len();
     let precision = diagonal_of_precision(q);
     let lowered = standardised.lowered();

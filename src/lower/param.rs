@@ -3,7 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at, density};
-use crate::dist::{BaseArg, End, Noncentered, Support};
+use crate::dist::{BaseArg, Distribution, End, Noncentered, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
             return Err(cannot_noncenter(place, &format!("`{}` has no non-centred form", row.name)));
         };
         let offset = self.dimension;
-        let z = self.b.input(offset, dims.clone());
+        let u = self.b.input(offset, dims.clone());
         let size = dims.iter().product();
         self.dimension += size;
         let base_nodes: Vec<NodeId> = base_args
@@ -153,6 +153,7 @@ impl Lowerer<'_> {
                 BaseArg::Arg(k) => args[*k],
             })
             .collect();
+        let z = self.base_coordinates(base, &base_nodes, u, &dims, span)?;
         let prior = at(crate::dist::log_density_sum(&mut self.b, base, z, &base_nodes, None), span)?;
         let node = at(build(&mut self.b, z, &args), span)?;
         if self.b.dims(node) != dims {
@@ -177,6 +178,34 @@ impl Lowerer<'_> {
             form: Form::Noncentered,
         });
         self.define(&p.name, Value::real(node, false))
+    }
+
+    /// The values of a base distribution with these arguments, from free coordinates: by the transform of its support.
+    fn base_coordinates(
+        &mut self,
+        base: &Distribution,
+        args: &[NodeId],
+        u: NodeId,
+        dims: &[usize],
+        span: Span,
+    ) -> Result<NodeId> {
+        let Support::Interval(low, high) = base.support else { return Ok(u) };
+        let mut end = |end: End| match end {
+            End::At(x) | End::Past(x) => x.is_finite().then(|| self.b.number(x)),
+            End::Arg(k) => args.get(k).copied(),
+            End::Length(_) => None,
+        };
+        let (transform, bounds) = match (end(low), end(high)) {
+            (None, None) => return Ok(u),
+            (Some(a), None) => ("lower", vec![a]),
+            (None, Some(b)) => ("upper", vec![b]),
+            (Some(a), Some(b)) => ("interval", vec![a, b]),
+        };
+        let transform = row(transform, span)?;
+        let built = at((transform.build)(&mut self.b, u, dims, &bounds), span)?;
+        self.note_region(built.value, transform, &bounds);
+        self.term(built.log_jacobian, TermKind::Jacobian, span);
+        Ok(built.value)
     }
 
     /// The region of a parameter: from its type if one is written, from its prior otherwise.
