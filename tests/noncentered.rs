@@ -7,7 +7,7 @@ use stickler::infer::{Options, fit};
 use stickler::target::ModelTarget;
 
 fn mean_and_sd(prior: &str) -> (f64, f64) {
-    let data = Dataset::from_texts(&[]).expect("no data");
+    let data = Dataset::from_texts::<&str, &str>(&[]).expect("no data");
     let target = ModelTarget::new(&format!("param x ~ {prior}\n"), &data).expect("compiles");
     let fit = fit(&target, &Options::default(), &mut |_| ControlFlow::Continue(())).expect("fits");
     (fit.outputs[0].mean, fit.outputs[0].sd)
