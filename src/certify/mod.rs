@@ -1,7 +1,7 @@
 //! Constants and guarantees read off a model: is the log density concave, how strongly, how smooth, and if not, where not.
 //!
 //! Soundness is absolute: every bound holds for all coordinates, by the facts that operations declare and the rules of
-//! [`ridge`] and [`shape`]. What is not covered is not certified.
+//! `ridge` and `shape`. What is not covered is not certified.
 
 mod like;
 mod reason;
