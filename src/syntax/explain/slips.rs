@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Row] = &[
     reserved_word,
     missing_let,
     missing_colon,
+    bounds_without_type,
     no_type,
     several_names,
     equals_for_tilde,
@@ -91,6 +92,19 @@ fn missing_colon(case: &Case<'_>) -> Option<Diagnostic> {
         let message = format!("a `:` stands between the name `{}` and its type", case.text(start));
         case.error("missing-colon", message, (end, end + 1), "expected `:` before this")
             .help(write(&format!("{} : {}", case.written(0, end), case.written(end, case.len()))))
+    })
+}
+
+/// `param sigma > 0 ~ ...`, `data { x[N] >= 0 }`
+fn bounds_without_type(case: &Case<'_>) -> Option<Diagnostic> {
+    let start = usize::from(matches!(case.text(0), "data" | "param"));
+    let end = case.value_after(start);
+    let is_bound = matches!(case.text(end), ">" | ">=" | "<" | "<=");
+    let declares = case.inside == Inside::Data || start == 1;
+    (declares && case.is_name(start) && is_bound).then(|| {
+        let message = format!("the bounds of `{}` follow its type", case.text(start));
+        case.error("missing-colon", message, (end, end + 1), "expected `: real` before this")
+            .help(write(&format!("{} : real {}", case.written(0, end), case.written(end, case.len()))))
     })
 }
 
