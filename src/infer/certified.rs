@@ -167,18 +167,15 @@ pub fn run(
     config.start =
         Start::Scaled { mean: vec![0.0; d], scale: plan.coordinates.constants.smoothness.sqrt().recip() };
     let moved = Moved { target, coordinates: &plan.coordinates };
-    let fit = vi::fit(&moved, &config, watch)?;
-    let (mut mean, mut factor) = (fit.mean.clone(), fit.factor.clone());
+    let mut fit = vi::fit(&moved, &config, watch)?;
     if let Some(root) = &plan.coordinates.whitening {
-        solve_lower_transposed_many(root, &mut mean, [d, 1]);
-        solve_lower_transposed_many(root, &mut factor, [d, d]);
+        solve_lower_transposed_many(root, &mut fit.mean, [d, 1]);
+        solve_lower_transposed_many(root, &mut fit.factor, [d, d]);
     }
-    mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);
-    let row = |i: usize| &factor[i * d..(i + 1) * d];
-    let entry = |p: usize| row(p / d).iter().zip(row(p % d)).map(|(a, b)| a * b).sum();
+    fit.mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);
     Ok(Certified {
-        mean,
-        covariance: (0..d * d).map(entry).collect(),
+        covariance: fit.covariance(),
+        mean: fit.mean,
         gradients: fit.gradients,
         bound: license.after(steps).filter(|_| !fit.stopped && fit.rejected == 0),
     })
@@ -222,7 +219,7 @@ pub fn promise(
     let tally = Tally::over_draws(target, mean, factor, draws, seed)?;
     let (fisher, fisher_se) = tally.fisher();
     let upper = fisher + CONFIDENCE * fisher_se;
-    let (elbo, elbo_se) = tally.elbo(factor);
+    let (elbo, elbo_se) = tally.elbo(&q.factor);
     Some(Promise {
         curvature,
         fisher,
@@ -316,11 +313,10 @@ impl Tally {
     }
 
     /// E log p - E log q with all constants.
-    fn elbo(&self, factor: &[f64]) -> (f64, f64) {
-        let d = self.d;
-        let log_det: f64 = log_det(factor, d);
+    fn elbo(&self, factor: &Factor) -> (f64, f64) {
         let (mean, error) = mean_and_error(&self.log_ratios);
-        (mean + 0.5 * d as f64 * (2.0 * std::f64::consts::PI).ln() + log_det, error)
+        let constant = 0.5 * self.d as f64 * (2.0 * std::f64::consts::PI).ln();
+        (mean + constant + factor.log_det(self.d), error)
     }
 
     /// An upper limit of the norm of the mean of (r, r uᵀ).
@@ -330,17 +326,6 @@ impl Tally {
         let spread: f64 =
             self.first.iter().zip(&self.squares).map(|(s, q)| (q / n - (s / n).powi(2)).max(0.0) / n).sum();
         mean.sqrt() + CONFIDENCE * spread.sqrt()
-    }
-}
-
-/// log |det C| by way of C Cᵀ.
-fn log_det(factor: &[f64], d: usize) -> f64 {
-    let row = |i: usize| &factor[i * d..(i + 1) * d];
-    let mut square: Vec<f64> =
-        (0..d * d).map(|p| row(p / d).iter().zip(row(p % d)).map(|(a, b)| a * b).sum()).collect();
-    match cholesky(&mut square, d) {
-        Ok(()) => 0.5 * crate::num::linalg::log_det_cholesky(&square, d),
-        Err(_) => f64::NAN,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
 
+use super::whiten;
 use crate::num::linalg::{cholesky, dot, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
@@ -195,13 +196,8 @@ impl Search<'_> {
 
     /// Minus the Hessian at a point; None if it is not finite.
     fn curvature(&mut self, z: &[f64]) -> Option<Vec<f64>> {
-        let d = z.len();
-        let identity: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-        let mut h = vec![0.0; d * d];
-        self.evaluator.hessian_vectors(z, &identity, d, &mut h);
-        self.gradients += 2 * d;
-        let minus: Vec<f64> = (0..d * d).map(|p| -0.5 * (h[p] + h[p % d * d + p / d])).collect();
-        minus.iter().all(|x| x.is_finite()).then_some(minus)
+        self.gradients += 2 * z.len();
+        whiten::curvature(self.evaluator, z)
     }
 
     /// Newton steps, damped where the curvature is not positive definite, while they gain; the curvature where they end.

@@ -121,7 +121,6 @@ fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(Mod
     if matches!(q.factor, Factor::Diagonal(_)) {
         return None;
     }
-    let d = q.mean.len();
     let precision = diagonal_of_precision(q);
     let lowered = standardised.lowered();
     let mut start = q.mean.clone();
@@ -149,13 +148,9 @@ fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(Mod
     }
     let target = model.compile(Coordinates::Blended(blends)).ok()?;
     let mut evaluator = target.evaluator();
-    let identity: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-    let mut h = vec![0.0; d * d];
-    evaluator.hessian_vectors(&start, &identity, d, &mut h);
-    let curvature: Vec<f64> = (0..d * d).map(|p| -0.5 * (h[p] + h[p % d * d + p / d])).collect();
-    let finite = curvature.iter().all(|x| x.is_finite());
+    let curvature = whiten::curvature(&mut *evaluator, &start);
     drop(evaluator);
-    Some((target, whiten::dense(start, finite.then_some(curvature))))
+    Some((target, whiten::dense(start, curvature)))
 }
 
 fn diagonal_of_precision(q: &Gaussian) -> Vec<f64> {

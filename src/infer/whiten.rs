@@ -11,6 +11,16 @@ const UNKNOWN: f64 = 1.0;
 /// Smallest curvature believed: a standard deviation of a thousand.
 const FLATTEST: f64 = 1e-6;
 
+/// Minus the Hessian at a point, by rows; None if it is not finite.
+pub(super) fn curvature(evaluator: &mut dyn Evaluator, z: &[f64]) -> Option<Vec<f64>> {
+    let d = z.len();
+    let identity: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
+    let mut h = vec![0.0; d * d];
+    evaluator.hessian_vectors(z, &identity, d, &mut h);
+    let minus: Vec<f64> = (0..d * d).map(|p| -0.5 * (h[p] + h[p % d * d + p / d])).collect();
+    minus.iter().all(|x| x.is_finite()).then_some(minus)
+}
+
 /// The start with a full factor.
 pub(super) fn dense(point: Vec<f64>, curvature: Option<Vec<f64>>) -> Gaussian {
     let d = point.len();

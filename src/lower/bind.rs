@@ -17,17 +17,22 @@ struct Family<'d> {
     levels: Arc<Levels>,
 }
 
+/// What a program declares as data, in order.
+pub(super) fn data_declarations(program: &Program) -> Vec<&DataDecl> {
+    program
+        .statements
+        .iter()
+        .flat_map(|s| match &s.kind {
+            StmtKind::Data(d) => d.as_slice(),
+            _ => &[],
+        })
+        .collect()
+}
+
 impl<'d> Lowerer<'d> {
     /// An error is one that leaves nothing to go on with; others are noted.
     pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
-        let declared: Vec<&DataDecl> = program
-            .statements
-            .iter()
-            .flat_map(|s| match &s.kind {
-                StmtKind::Data(d) => d.as_slice(),
-                _ => &[],
-            })
-            .collect();
+        let declared = data_declarations(program);
         let families = self.families(&declared)?;
         for decl in declared {
             self.b.set_span(Some(decl.span));

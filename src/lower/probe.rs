@@ -5,9 +5,10 @@
 //! real data can tell.
 
 use super::Lowerer;
+use super::bind::data_declarations;
 use crate::data::Dataset;
 use crate::source::Checked;
-use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program, StmtKind};
+use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program};
 use serde_json::{Map, Value as Json, json};
 
 /// Sizes to invent: primes large enough not to be written in a model.
@@ -29,14 +30,7 @@ const OF_DATA: [&str; 9] = [
 
 /// Checks names, types, shapes and supports without data.
 pub fn check(program: &Program, source: &str) -> Checked<()> {
-    let declared: Vec<&DataDecl> = program
-        .statements
-        .iter()
-        .flat_map(|s| match &s.kind {
-            StmtKind::Data(d) => d.as_slice(),
-            _ => &[],
-        })
-        .collect();
+    let declared = data_declarations(program);
     let mut invention = Invention::default();
     let text = invention.data(&declared).to_string();
     let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;

@@ -2,6 +2,7 @@
 
 use super::ode::OdeCode;
 use super::program::{Instruction, Primitive, Source};
+use crate::facts::common_dims;
 use crate::graph::{Graph, Node, NodeId, Ode, Op};
 use crate::ops::array::{Concat, Design, OpRef, Operator, Take};
 use crate::ops::operand::{Arg, Broadcast, Operand};
@@ -356,7 +357,7 @@ impl Scheduler<'_> {
     fn predicted(&self, node: &Node) -> Option<(NodeId, usize)> {
         let Op::MapSum { weighted, .. } = &node.op else { return None };
         let nodes: Vec<&Node> = node.args.iter().map(|&a| self.graph.node(a)).collect();
-        let count: usize = common(&nodes).iter().product();
+        let count: usize = common_dims(nodes.iter().map(|n| n.dims.as_slice())).iter().product();
         let functions = node.args.len() - usize::from(*weighted);
         (0..functions)
             .map(|k| (node.args[k], k))
@@ -405,7 +406,7 @@ impl Scheduler<'_> {
     /// How many elements an elementwise node goes through.
     fn elements(&self, node: &Node) -> usize {
         let nodes: Vec<&Node> = node.args.iter().map(|&a| self.graph.node(a)).collect();
-        common(&nodes).iter().product()
+        common_dims(nodes.iter().map(|n| n.dims.as_slice())).iter().product()
     }
 
     fn instruction(&mut self, id: NodeId, op: Primitive) -> (Instruction, Slot) {
@@ -524,7 +525,7 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
             Code::Map { row, index }
         }
         Op::MapSum { row, weighted } => {
-            let dims = common(nodes);
+            let dims = common_dims(nodes.iter().map(|n| n.dims.as_slice()));
             let count = dims.iter().product();
             let mut index: Vec<Broadcast> =
                 nodes.iter().map(|a| Broadcast::between(&a.dims, &dims)).collect();
@@ -539,19 +540,6 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
         Op::Array(op) => Code::Array { op: op.clone(), dims: nodes.iter().map(|a| a.dims.clone()).collect() },
         Op::Constant(_) | Op::Input { .. } | Op::Ode(_) => Code::Concat,
     }
-}
-
-/// The shape that the arguments of a node broadcast to; the builder has made sure that there is one.
-fn common(nodes: &[&Node]) -> Vec<usize> {
-    let rank = nodes.iter().map(|n| n.dims.len()).max().unwrap_or(0);
-    (0..rank)
-        .map(|axis| {
-            nodes
-                .iter()
-                .filter_map(|n| (axis + n.dims.len()).checked_sub(rank).map(|k| n.dims[k]))
-                .fold(1, |m, d| if d == 1 { m } else { d })
-        })
-        .collect()
 }
 
 /// One line a step: where it writes, what it runs, what it keeps.
