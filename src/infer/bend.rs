@@ -1,11 +1,11 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
-use super::draws::pilot;
+use super::draws::{PILOT, pilot};
 use super::flow::{Flow, Reached};
 use super::gaussian::{self, Factor, Gaussian};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
-use super::{Options, Proposal, elbo, smooth};
+use super::{Options, elbo, smooth};
 use crate::target::Target;
 use std::ops::ControlFlow;
 
@@ -34,7 +34,7 @@ impl<'t> Bent<'t> {
     /// No bending.
     pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
         let target = Warped::flat(target);
-        let (first, khat) = judge(&target, q, options);
+        let (first, khat) = judge(&target, q, PILOT, options);
         Bent { target, q: q.clone(), gradients: 0, first, last: first, khat }
     }
 }
@@ -53,8 +53,8 @@ impl Bent<'_> {
 }
 
 /// ELBO, its standard error and half the variance of the log weights of a Gaussian; and the shape of their tail.
-pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, options: &Options) -> ([f64; 3], f64) {
-    let sample = pilot(flow, q, Proposal::Gaussian, options.seed);
+pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> ([f64; 3], f64) {
+    let sample = pilot(flow, q, draws, options.seed);
     (elbo(&sample.log_weights), smooth(&sample.log_weights).khat)
 }
 
@@ -103,7 +103,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         let mut layers = bent.target.layers.clone();
         layers.push(warp.damped(share));
         let target = Warped { inner: bent.target.inner, layers };
-        let (after, _) = judge(&target, &standard, options);
+        let (after, _) = judge(&target, &standard, PILOT, options);
         (after[0] > bent.last[0] - bent.last[1]).then_some(target)
     })?;
     let limits = gaussian::Limits {
@@ -113,7 +113,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         batch: 32,
     };
     let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
-    let (last, khat) = judge(&target, &fitted.q, options);
+    let (last, khat) = judge(&target, &fitted.q, PILOT, options);
     let gradients = bent.gradients + fitted.gradients;
     Some(Bent { target, q: fitted.q, gradients, first: bent.first, last, khat })
 }

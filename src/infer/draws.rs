@@ -27,12 +27,12 @@ const TAILED: f64 = 0.5;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
-const PILOT: usize = 2048;
+pub(super) const PILOT: usize = 2048;
 
-/// A few draws, to judge a proposal.
-pub(super) fn pilot<'t>(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
-    let mut sample = Sample::new(flow, q, proposal, seed);
-    sample.extend(PILOT, false);
+/// A few draws of a Gaussian, to judge it.
+pub(super) fn pilot<'t>(flow: &'t dyn Flow, q: &'t Gaussian, draws: usize, seed: u64) -> Sample<'t> {
+    let mut sample = Sample::new(flow, q, Proposal::Gaussian, seed);
+    sample.extend(draws, false);
     sample
 }
 

@@ -24,6 +24,8 @@ const WORTH_BLENDING: f64 = 0.15;
 const ROUGH: f64 = 0.25;
 /// Gradients for the coordinates declared, which often lead into a funnel.
 const BRIEF: usize = 6000;
+/// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
+const MANY: usize = 200;
 /// Coordinates whose ELBO is further behind, in nats, are given up at once.
 const NEAR: f64 = 3.0;
 
@@ -65,14 +67,20 @@ fn in_suitable_coordinates(
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
-    if let Some(found) = without_sampling(declared, options) {
-        return Ok(complete(declared, found, options));
+    let many = declared.dimension() > MANY;
+    let at_once = || without_sampling(declared, options).map(|found| complete(declared, found, options));
+    if !many && let Some(found) = at_once() {
+        return Ok(found);
     }
     let mut nested = nested::fit(declared, options, watch);
     if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT) {
         return Ok(found);
     }
-    match (nested, as_a_whole(model, declared, options, watch)) {
+    let whole = match many.then(at_once).flatten() {
+        Some(found) => Ok(found),
+        None => as_a_whole(model, declared, options, watch),
+    };
+    match (nested, whole) {
         (Some(nested), Ok(whole)) if nested.khat < whole.khat && whole.path != Path::Nuts => Ok(nested),
         (Some(nested), Err(_)) => Ok(nested),
         (_, whole) => whole,

@@ -116,25 +116,25 @@ impl Problem<'_> {
     /// Newton steps, each halved until the ELBO rises, to the optimum for this rule.
     fn climb(&mut self, mean: &mut Vec<f64>, factor: &mut Vec<f64>, rule: &Rule) -> Option<(Look, f64)> {
         let mut look = self.look(mean, factor, rule)?;
+        let mut precision = precision(factor, self.d)?;
         let mut gap = f64::INFINITY;
         for _ in 0..STEPS {
-            let precision = precision(factor, self.d)?;
             let mut step = Some(1.0);
             let mut moved = None;
             while let Some(share) = step {
-                if let Some((m, c, decrement)) = self.step(mean, &precision, &look, share) {
+                if let Some((m, c, blended, decrement)) = self.step(mean, &precision, &look, share) {
                     gap = if share == 1.0 { decrement } else { gap.min(decrement) };
                     if let Some(next) = self.look(&m, &c, rule)
                         && next.elbo >= look.elbo - 1e-12 * (1.0 + look.elbo.abs())
                     {
-                        moved = Some((m, c, next));
+                        moved = Some((m, c, blended, next));
                         break;
                     }
                 }
                 step = Some(0.5 * share).filter(|s| *s > 1e-4);
             }
-            let (m, c, next) = moved?;
-            (*mean, *factor, look) = (m, c, next);
+            let (m, c, blended, next) = moved?;
+            (*mean, *factor, precision, look) = (m, c, blended, next);
             if gap <= REACHED * (1.0 + 1e-3 * look.elbo.abs()) {
                 break;
             }
@@ -142,14 +142,15 @@ impl Problem<'_> {
         Some((look, gap))
     }
 
-    /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict.
+    /// A share of the way to the Gaussian that the curvature and gradient here call for (mean, factor, precision), and the gain
+    /// that they predict.
     fn step(
         &self,
         mean: &[f64],
         precision: &[f64],
         look: &Look,
         share: f64,
-    ) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+    ) -> Option<(Vec<f64>, Vec<f64>, Vec<f64>, f64)> {
         let d = self.d;
         let blended: Vec<f64> =
             precision.iter().zip(&look.curvature).map(|(p, h)| (1.0 - share) * p + share * h).collect();
@@ -165,7 +166,7 @@ impl Problem<'_> {
         add_transposed_product(1.0, &c, &half, [d, d, d], &mut relative);
         let off: f64 = (0..d * d).map(|p| (f64::from(p / d == p % d) - relative[p]).powi(2)).sum();
         let decrement = 0.5 * local.iter().map(|x| x * x).sum::<f64>() + 0.25 * off;
-        (m.iter().all(|x| x.is_finite())).then_some((m, c, decrement))
+        (m.iter().all(|x| x.is_finite())).then_some((m, c, blended, decrement))
     }
 
     /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 pub(super) struct Reading {
     /// Rows and columns of the entries, each unordered pair once.
     pub(super) entries: Vec<(u32, u32)>,
-    /// For each entry the colour that moves, the coordinate of it that matters, and the row to read.
-    pub(super) from: Vec<(usize, usize, usize)>,
+    /// For each entry the colour that moves, and the row to read.
+    pub(super) from: Vec<(usize, usize)>,
     /// The coordinates of each colour, which move together.
     pub(super) colours: Vec<Vec<usize>>,
 }
@@ -46,7 +46,7 @@ pub(super) fn read(columns: &[Vec<usize>]) -> Reading {
             entries.push((i as u32, j as u32));
             // Row i of column j, or row j of column i where i has a colour of its own.
             let (column, row) = if alone[i] { (i, j) } else { (j, i) };
-            from.push((colour_of[column], column, row));
+            from.push((colour_of[column], row));
         }
     }
     Reading { entries, from, colours }
@@ -69,7 +69,7 @@ mod tests {
             (0..d).map(|j| (0..d).filter(|&i| value(i, j) != 0.0).collect()).collect();
         let reading = read(&columns);
         assert_eq!(reading.colours.len(), 4);
-        for (&(i, j), &(colour, _, row)) in reading.entries.iter().zip(&reading.from) {
+        for (&(i, j), &(colour, row)) in reading.entries.iter().zip(&reading.from) {
             let product: f64 = reading.colours[colour].iter().map(|&c| value(row, c)).sum();
             assert_eq!(product, value(i as usize, j as usize));
         }

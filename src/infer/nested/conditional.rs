@@ -3,9 +3,11 @@
 //!
 //! The inner coordinates are measured from a reference in steps of about a standard deviation, x = r + s y. Minus the
 //! Hessian in y is read from differences of gradients, one colour of columns after another: exact (but for rounding) where
-//! the log density is quadratic in x, by small central differences where it is not.
+//! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
+//! the spread of draws, which weights correct.
 
 use super::colours::{Reading, read};
+use super::groups::groups;
 use super::partition::Partition;
 use crate::num::linalg::Pattern;
 use crate::target::{Evaluator, Target};
@@ -42,7 +44,11 @@ pub(super) struct Conditional<'t> {
     /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps (`inner × outer`).
     centre: Vec<f64>,
     drift: Vec<f64>,
+    /// The factor of the curvature there.
+    factor: Vec<f64>,
     reading: Reading,
+    /// The group of each inner coordinate: groups are independent given the outer coordinates.
+    pub(super) group: Vec<usize>,
     pattern: Pattern,
     /// Gradients evaluated.
     gradients: AtomicUsize,
@@ -53,7 +59,7 @@ impl<'t> Conditional<'t> {
     pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
         let k = parts.inner.len();
         let (columns, diagonal) = pattern(target, &parts, seed)?;
-        let reading = read(&columns);
+        let (reading, group) = (read(&columns), groups(&columns));
         let pattern = Pattern::new(k, &reading.entries);
         if pattern.work() > MOST_WORK {
             return None;
@@ -62,8 +68,19 @@ impl<'t> Conditional<'t> {
         let reference = vec![0.0; k];
         let (centre, drift) = (vec![0.0; parts.outer.len()], vec![0.0; k * parts.outer.len()]);
         let gradients = AtomicUsize::new(PROBES.len() * k);
-        let mut found =
-            Conditional { target, parts, reference, steps, centre, drift, reading, pattern, gradients };
+        let mut found = Conditional {
+            target,
+            parts,
+            reference,
+            steps,
+            centre,
+            drift,
+            factor: Vec::new(),
+            reading,
+            group,
+            pattern,
+            gradients,
+        };
         let origin = found.centre.clone();
         found.recentre(&origin, &vec![1e-3; origin.len()]);
         Some(found)
@@ -80,6 +97,7 @@ impl<'t> Conditional<'t> {
             points[i * count + 2 + 2 * i] -= w;
         }
         let mut modes = vec![0.0; k * count];
+        let mut factor = Vec::new();
         let mut solver = Solver::new(self);
         for first in (0..count).step_by(LANES) {
             let width = LANES.min(count - first);
@@ -90,6 +108,9 @@ impl<'t> Conditional<'t> {
             solver.solve(&part, width);
             if !solver.log_marginal[..width].iter().all(|x| x.is_finite()) {
                 return;
+            }
+            if first == 0 {
+                factor = solver.factor.iter().map(|f| f[0]).collect();
             }
             for (mode, y) in modes.chunks_exact_mut(count).zip(&solver.y) {
                 mode[first..first + width].copy_from_slice(&y[..width]);
@@ -103,6 +124,7 @@ impl<'t> Conditional<'t> {
             }
         }
         self.centre = outer.to_vec();
+        self.factor = factor;
     }
 
     /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
@@ -249,11 +271,9 @@ impl<'c> Solver<'c> {
         let k = this.parts.inner.len();
         self.y.clear();
         self.y.resize(k, [0.0; LANES]);
-        let lanes: Vec<Lanes> = (0..this.parts.outer.len())
-            .map(|i| std::array::from_fn(|b| outer[i * count + b.min(count - 1)]))
-            .collect();
+        let lanes = lanes(outer, count);
         if this.parts.quadratic {
-            let (value, slope) = self.measure(&lanes, &[1.0]);
+            let (value, slope) = self.measure(&lanes, Some(1.0));
             self.factor(&[0.0; LANES]);
             let step = self.ascent(&slope);
             let decrement = product(&step, &slope);
@@ -267,47 +287,20 @@ impl<'c> Solver<'c> {
 
     /// From the log density at the mode to that of the outer point alone.
     fn integrate(&mut self) {
-        let this = self.conditional;
-        let half = 0.5 * this.parts.inner.len() as f64 * super::LOG_TWO_PI;
-        let constant = half + this.steps.iter().map(|s| s.ln()).sum::<f64>();
-        let mut log_det = [0.0; LANES];
-        for pivot in this.pattern.pivots(&self.factor) {
-            (0..LANES).for_each(|b| log_det[b] += pivot[b].ln());
-        }
-        (0..LANES).for_each(|b| self.log_marginal[b] += constant - log_det[b]);
+        let half = 0.5 * self.conditional.parts.inner.len() as f64 * super::LOG_TWO_PI;
+        let swell = self.swell();
+        (0..LANES).for_each(|b| self.log_marginal[b] += half + swell[b]);
     }
 
-    /// Log density and slope in y at the current y, and the entries of minus the Hessian from differences at these multiples
-    /// of a step (one: forward; two, opposite: central; none: as they were).
-    fn measure(&mut self, outer: &[Lanes], moves: &[f64]) -> (Lanes, Vec<Lanes>) {
+    /// Log density and slope in y at the current y; and the entries of minus the Hessian, from forward differences of so many
+    /// steps, if a number is given.
+    fn measure(&mut self, outer: &[Lanes], by: Option<f64>) -> (Lanes, Vec<Lanes>) {
         let this = self.conditional;
-        let d = this.target.dimension();
-        let sets = 1 + moves.len() * this.reading.colours.len();
-        let count = sets * LANES;
-        for room in [&mut self.points, &mut self.gradient] {
-            room.resize(d * count, 0.0);
-        }
+        let colours = if by.is_some() { &this.reading.colours[..] } else { &[] };
+        let count = (1 + colours.len()) * LANES;
+        self.fill(outer, colours, by.unwrap_or(0.0), count);
         self.values.resize(count, 0.0);
-        for (&i, values) in this.parts.outer.iter().zip(outer) {
-            self.points[i * count..(i + 1) * count]
-                .chunks_exact_mut(LANES)
-                .for_each(|p| p.copy_from_slice(values));
-        }
-        for (at, &i) in this.parts.inner.iter().enumerate() {
-            let x: Lanes = std::array::from_fn(|b| this.reference[at] + this.steps[at] * self.y[at][b]);
-            self.points[i * count..(i + 1) * count]
-                .chunks_exact_mut(LANES)
-                .for_each(|p| p.copy_from_slice(&x));
-        }
-        for (c, colour) in this.reading.colours.iter().enumerate() {
-            for (m, by) in moves.iter().enumerate() {
-                let set = 1 + c * moves.len() + m;
-                for &at in colour {
-                    let from = this.parts.inner[at] * count + set * LANES;
-                    self.points[from..from + LANES].iter_mut().for_each(|x| *x += by * this.steps[at]);
-                }
-            }
-        }
+        self.gradient.resize(this.target.dimension() * count, 0.0);
         self.evaluator.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
         this.gradients.fetch_add(count, Ordering::Relaxed);
         let slope = |at: usize, set: usize| -> Lanes {
@@ -315,20 +308,36 @@ impl<'c> Solver<'c> {
             let g = &self.gradient[from..from + LANES];
             std::array::from_fn(|b| this.steps[at] * g[b])
         };
-        if !moves.is_empty() {
-            self.entries.clear();
-        }
-        let read = if moves.is_empty() { &[] } else { &this.reading.from[..] };
-        for &(colour, _, row) in read {
-            let set = 1 + colour * moves.len();
-            let (ahead, behind, width) = match moves {
-                [plus, minus] => (slope(row, set), slope(row, set + 1), plus - minus),
-                _ => (slope(row, set), slope(row, 0), moves[0]),
+        if let Some(by) = by {
+            let entry = |&(colour, row): &(usize, usize)| -> Lanes {
+                let (ahead, here) = (slope(row, 1 + colour), slope(row, 0));
+                std::array::from_fn(|b| (here[b] - ahead[b]) / by)
             };
-            self.entries.push(std::array::from_fn(|b| (behind[b] - ahead[b]) / width));
+            self.entries.clear();
+            self.entries.extend(this.reading.from.iter().map(entry));
         }
         let value = std::array::from_fn(|b| self.values[b]);
         (value, (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
+    }
+
+    /// The points to evaluate: the current one in every lane, then the same with each colour moved.
+    fn fill(&mut self, outer: &[Lanes], colours: &[Vec<usize>], by: f64, count: usize) {
+        let this = self.conditional;
+        self.points.resize(this.target.dimension() * count, 0.0);
+        let mut put = |i: usize, values: &Lanes| {
+            let row = &mut self.points[i * count..(i + 1) * count];
+            row.chunks_exact_mut(LANES).for_each(|p| p.copy_from_slice(values));
+        };
+        this.parts.outer.iter().zip(outer).for_each(|(&i, values)| put(i, values));
+        for (at, (&i, y)) in this.parts.inner.iter().zip(&self.y).enumerate() {
+            put(i, &std::array::from_fn(|b| this.reference[at] + this.steps[at] * y[b]));
+        }
+        for (c, colour) in colours.iter().enumerate() {
+            for &at in colour {
+                let from = this.parts.inner[at] * count + (1 + c) * LANES;
+                self.points[from..from + LANES].iter_mut().for_each(|x| *x += by * this.steps[at]);
+            }
+        }
     }
 
     /// Factors minus the Hessian with so much added to its diagonal.
@@ -362,10 +371,10 @@ impl<'c> Solver<'c> {
                 (0..LANES).for_each(|b| y[b] += drift * (outer[b] - centre));
             }
         }
-        let (led, _) = self.measure(outer, &[]);
+        let (led, _) = self.measure(outer, None);
         let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
         let lead = std::mem::replace(&mut self.y, origin);
-        let (here, _) = self.measure(outer, &[]);
+        let (here, _) = self.measure(outer, None);
         for b in (0..LANES).filter(|&b| !(here[b] > led[b])) {
             self.y.iter_mut().zip(&lead).for_each(|(y, r)| y[b] = r[b]);
         }
@@ -376,10 +385,13 @@ impl<'c> Solver<'c> {
     fn search(&mut self, outer: &[Lanes]) {
         self.start(outer);
         let mut climb = Climb::new(&self.y);
-        let (mut anew, mut last) = (true, false);
+        // The factor at the reference serves to begin with.
+        self.factor.clear();
+        self.factor.extend(self.conditional.factor.iter().map(|f| [*f; LANES]));
+        let (mut anew, mut last) = (self.factor.is_empty(), false);
         self.log_marginal = [f64::NAN; LANES];
         for _ in 0..NEWTON {
-            let (value, slope) = self.measure(outer, if anew { &[NARROW, -NARROW] } else { &[] });
+            let (value, slope) = self.measure(outer, anew.then_some(NARROW));
             if anew {
                 self.factor(if last { &[0.0; LANES] } else { &climb.damping });
             }
@@ -400,26 +412,46 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The inner coordinates at `u` standard deviations from the mode: `x = r + s (y + L⁻ᵀ u)`; and log |dx / du|. Where there is no
-    /// mode the reference stands in, and the logarithm is minus infinity.
-    pub(super) fn place(&self, mut u: Vec<Lanes>) -> (Vec<Lanes>, Lanes) {
+    /// How far from the mode standard normal numbers are: `L⁻ᵀ u`, in steps.
+    pub(super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
+        self.conditional.pattern.solve_transposed(&self.factor, &mut u);
+        u
+    }
+
+    /// The inner coordinates so far from the mode; the reference where there is no mode.
+    pub(super) fn inner(&self, mut away: Vec<Lanes>) -> Vec<Lanes> {
         let this = self.conditional;
-        this.pattern.solve_transposed(&self.factor, &mut u);
-        for (i, x) in u.iter_mut().enumerate() {
-            (0..LANES).for_each(|b| x[b] = this.reference[i] + this.steps[i] * (self.y[i][b] + x[b]));
+        for (i, x) in away.iter_mut().enumerate() {
+            for b in 0..LANES {
+                let place = this.reference[i] + this.steps[i] * (self.y[i][b] + x[b]);
+                x[b] = if self.log_marginal[b].is_finite() && place.is_finite() {
+                    place
+                } else {
+                    this.reference[i]
+                };
+            }
         }
-        let constant = this.steps.iter().map(|s| s.ln()).sum::<f64>();
-        let mut swell = [constant; LANES];
+        away
+    }
+
+    /// log |dx / du| of the inner coordinates; minus infinity where there is no mode.
+    pub(super) fn swell(&self) -> Lanes {
+        let this = self.conditional;
+        let mut swell = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
         for pivot in this.pattern.pivots(&self.factor) {
             (0..LANES).for_each(|b| swell[b] -= pivot[b].ln());
         }
-        for b in 0..LANES {
-            if !self.log_marginal[b].is_finite() || u.iter().any(|x| !x[b].is_finite()) {
-                swell[b] = f64::NEG_INFINITY;
-                u.iter_mut().zip(&this.reference).for_each(|(x, r)| x[b] = *r);
-            }
-        }
-        (u, swell)
+        std::array::from_fn(|b| if self.log_marginal[b].is_finite() { swell[b] } else { f64::NEG_INFINITY })
+    }
+
+    /// The slope in y at a share of the way from the mode.
+    pub(super) fn slope_at(&mut self, outer: &[Lanes], away: &[Lanes], share: f64) -> Vec<Lanes> {
+        let moved = |(y, a): (&Lanes, &Lanes)| std::array::from_fn(|b| y[b] + share * a[b]);
+        let mode = self.y.clone();
+        self.y = mode.iter().zip(away).map(moved).collect();
+        let (_, slope) = self.measure(outer, None);
+        self.y = mode;
+        slope
     }
 }
 
@@ -480,6 +512,12 @@ impl Climb {
         }
         anew
     }
+}
+
+/// Up to sixteen points (coordinate `i` of point `b` at `i * count + b`) in lanes; those beyond repeat the last.
+pub(super) fn lanes(points: &[f64], count: usize) -> Vec<Lanes> {
+    let lane = |row: &[f64]| std::array::from_fn(|b| row[b.min(count - 1)]);
+    points.chunks_exact(count).map(lane).collect()
 }
 
 fn product(a: &[Lanes], b: &[Lanes]) -> Lanes {

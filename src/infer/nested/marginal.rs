@@ -2,7 +2,8 @@
 
 use super::super::flow::Flow;
 use super::super::warp::Warped;
-use super::conditional::{Conditional, LANES, Solver};
+use super::conditional::{self, Conditional, LANES, Lanes, Solver};
+use super::groups::pick;
 use crate::target::{Evaluator, Target};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -116,13 +117,46 @@ impl Evaluator for MarginalEvaluator<'_> {
 pub(super) struct Nested<'c> {
     conditional: &'c Conditional<'c>,
     outer: Warped<'c>,
+    /// Candidates for each group of inner coordinates.
+    candidates: usize,
     /// Buffers that are not in use.
     idle: Mutex<Vec<Solver<'c>>>,
 }
 
 impl<'c> Nested<'c> {
-    pub(super) fn new(conditional: &'c Conditional<'c>, outer: Warped<'c>) -> Nested<'c> {
-        Nested { conditional, outer, idle: Mutex::new(Vec::new()) }
+    pub(super) fn new(conditional: &'c Conditional<'c>, outer: Warped<'c>, candidates: usize) -> Nested<'c> {
+        Nested { conditional, outer, candidates, idle: Mutex::new(Vec::new()) }
+    }
+}
+
+impl<'c> Nested<'c> {
+    /// Inner coordinates of which each group is one of several candidates, and what takes the place of a log determinant: with
+    /// it the log density of the whole point, less that of `u`, is that of the outer point with the inner ones integrated
+    /// out and corrected by the candidates' weights.
+    fn choose(
+        &self,
+        solver: &mut Solver<'c>,
+        outer: &[f64],
+        u: Vec<Lanes>,
+        count: usize,
+    ) -> (Vec<Lanes>, Lanes) {
+        let parts = &self.conditional.parts;
+        let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + super::LOG_TWO_PI)).sum::<f64>();
+        let log_q: Lanes = std::array::from_fn(log_q);
+        let (x, gain) =
+            pick(solver, &conditional::lanes(outer, count), u, &self.conditional.group, self.candidates);
+        let mut whole = vec![0.0; self.conditional.target.dimension() * count];
+        for (&i, x) in parts.inner.iter().zip(&x) {
+            whole[i * count..(i + 1) * count].copy_from_slice(&x[..count]);
+        }
+        for (&i, row) in parts.outer.iter().zip(outer.chunks_exact(count)) {
+            whole[i * count..(i + 1) * count].copy_from_slice(row);
+        }
+        let mut value = [0.0; LANES];
+        solver.evaluator.log_density(&whole, count, &mut value[..count]);
+        let swell = |b: usize| solver.log_marginal[b] + gain[b] - value[b] + log_q[b];
+        let finite = |x: f64| if x.is_finite() { x } else { f64::NEG_INFINITY };
+        (x, std::array::from_fn(|b| finite(swell(b))))
     }
 }
 
@@ -152,10 +186,11 @@ impl Flow for Nested<'_> {
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
             solver.solve(&part(&outer, n, lanes.clone()), lanes.len());
-            let u = u
-                .chunks_exact(n)
-                .map(|row| std::array::from_fn(|b| row[lanes.start + b.min(lanes.len() - 1)]));
-            let (x, swell) = solver.place(u.collect());
+            let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
+            let (x, swell) = match self.candidates {
+                1 => (solver.inner(solver.away(u)), solver.swell()),
+                _ => self.choose(&mut solver, &part(&outer, n, lanes.clone()), u, lanes.len()),
+            };
             for (&i, x) in parts.inner.iter().zip(&x) {
                 z[i * n..(i + 1) * n][lanes.clone()].copy_from_slice(&x[..lanes.len()]);
             }

@@ -8,6 +8,7 @@
 
 mod colours;
 mod conditional;
+mod groups;
 mod marginal;
 mod partition;
 #[cfg(test)]
@@ -15,28 +16,57 @@ mod tests;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
+use super::gaussian::Gaussian;
 use super::mode::Mode;
 use super::warp::Warped;
-use super::{Approach, Fit, Options, Path, Progress, finish, from_modes, modes};
+use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes};
 use crate::target::ModelTarget;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
+use partition::Partition;
 use std::ops::ControlFlow;
 
 /// Who draws: inner coordinates given outer ones, and points at which patterns are found.
 const PURPOSE: u64 = 0x6e65_7374;
 /// Weights with a k̂ below this, judged by a pilot, need no bending.
 const LIGHT: f64 = 0.4;
+/// A half-variance of log weights below this needs no choice among candidates.
+const SMALL: f64 = 0.25;
+/// Draws that judge what was fitted.
+const PILOT: usize = 1024;
+/// Most candidates.
+const MOST_CANDIDATES: usize = 32;
 const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
-/// A fit by this way, if the model allows it.
+/// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
 pub(super) fn fit(
     target: &ModelTarget,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
-    let parts = partition::partition(target, options.seed)?;
+    let mut best: Option<Fit> = None;
+    for parts in partition::partitions(target, options.seed) {
+        let Some(found) = with(target, parts, options, watch) else { continue };
+        let trusted = found.khat < KHAT_LIMIT;
+        if best.as_ref().is_none_or(|b| found.khat < b.khat) {
+            best = Some(found);
+        }
+        if trusted {
+            break;
+        }
+    }
+    best
+}
+
+/// A fit with this partition.
+fn with(
+    target: &ModelTarget,
+    parts: Partition,
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Option<Fit> {
     let note = describe(target, &parts);
+    let quadratic = parts.quadratic;
     let mut conditional = Conditional::new(target, parts, options.seed)?;
     let scales = conditional.outer_scales();
     let modes = modes(&Marginal::new(&conditional, &scales), options).ok()?;
@@ -45,26 +75,38 @@ pub(super) fn fit(
     let marginal = Marginal::new(&conditional, &scales);
     let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
-    let straight = Nested::new(&conditional, Warped::flat(&marginal));
-    let (first, khat) = judge(&straight, &q, options);
+    let straight = Nested::new(&conditional, Warped::flat(&marginal), 1);
+    let (first, mut khat) = judge(&straight, &q, PILOT, options);
+    let candidates = if quadratic { 1 } else { candidates(&conditional, first[2]) };
+    let chosen = (candidates > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), candidates));
+    let flow = chosen.as_ref().unwrap_or(&straight);
+    if candidates > 1 {
+        khat = judge(flow, &q, PILOT, options).1;
+    }
+    let plain: (&dyn Flow, &Gaussian) = (&straight, &q);
     let mut fit = if khat < LIGHT {
-        let as_fitted = (&straight as &dyn Flow, &q);
-        finish(found, &Reached { plain: as_fitted, bent: as_fitted, first, khat, gradients: 0 }, options)
+        finish(found, &Reached { plain, bent: (flow, &q), first, khat, gradients: 0 }, options)
     } else {
         let bent = bend(&marginal, &q, options);
-        let curved = Nested::new(&conditional, bent.target);
-        let (_, khat) = judge(&curved, &bent.q, options);
-        finish(
-            found,
-            &Reached { plain: (&straight, &q), bent: (&curved, &bent.q), first, khat, gradients: 0 },
-            options,
-        )
+        let curved = Nested::new(&conditional, bent.target, candidates);
+        let (_, khat) = judge(&curved, &bent.q, PILOT, options);
+        finish(found, &Reached { plain, bent: (&curved, &bent.q), first, khat, gradients: 0 }, options)
     };
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: enough to bring
+/// it down to a twelfth, one where it is small or all coordinates hang together.
+fn candidates(conditional: &Conditional, half_variance: f64) -> usize {
+    let groups = conditional.group.iter().max().map_or(0, |g| g + 1);
+    if groups < 2 || half_variance < SMALL {
+        return 1;
+    }
+    ((12.0 * half_variance).ceil() as usize).clamp(4, MOST_CANDIDATES)
 }
 
 /// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no
@@ -75,7 +117,7 @@ fn scales_at(mode: &Mode, before: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// What was fitted, and what follows from it.
-fn describe(target: &ModelTarget, parts: &partition::Partition) -> String {
+fn describe(target: &ModelTarget, parts: &Partition) -> String {
     let names = |of: &[usize]| {
         let has = |p: &&crate::lower::Parameter| of.binary_search(&p.offset).is_ok();
         let names = target.lowered().parameters.iter().filter(has).map(|p| p.named.name.as_str());

@@ -18,6 +18,11 @@ const MOST_OUTER: usize = 12;
 const MOST_OUTER_CONCAVE: usize = 8;
 const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 
+/// Fewest coordinates of a parameter that may be the effects of groups, so many that they are taken alone first, and most.
+const EFFECTS: usize = 10;
+const MANY_EFFECTS: usize = 60;
+const MOST_EFFECTS: usize = 400;
+
 /// Coordinates in two parts, each ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
@@ -27,12 +32,15 @@ pub(super) struct Partition {
     pub(super) quadratic: bool,
 }
 
-/// The partition with the largest inner part that was found; None if neither part would be of use.
-pub(super) fn partition(target: &ModelTarget, seed: u64) -> Option<Partition> {
+/// Partitions worth trying, the most promising first.
+pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     let d = target.dimension();
     let mut evaluator = target.evaluator();
     let mut blocks: Vec<(usize, usize)> = real_blocks(target);
     blocks.sort_by_key(|&(offset, size)| (std::cmp::Reverse(size), offset));
+    let coordinates = |of: &mut dyn Iterator<Item = &(usize, usize)>| -> Vec<usize> {
+        of.flat_map(|&(offset, size)| offset..offset + size).collect()
+    };
     let mut inner: Vec<usize> = Vec::new();
     for &(offset, size) in &blocks {
         let wider: Vec<usize> = inner.iter().copied().chain(offset..offset + size).collect();
@@ -40,15 +48,24 @@ pub(super) fn partition(target: &ModelTarget, seed: u64) -> Option<Partition> {
             inner = wider;
         }
     }
-    let all: Vec<usize> = blocks.iter().flat_map(|&(offset, size)| offset..offset + size).collect();
-    let outside = d - inner.len();
-    if !inner.is_empty() && (1..=MOST_OUTER).contains(&outside) {
-        return Some(split(d, inner, true));
+    if !inner.is_empty() && (1..=MOST_OUTER).contains(&(d - inner.len())) {
+        return vec![split(d, inner, true)];
     }
-    let concave = CONCAVE.contains(&all.len())
-        && (1..=MOST_OUTER_CONCAVE).contains(&(d - all.len()))
-        && concave(&mut *evaluator, d, &all, seed);
-    concave.then(|| split(d, all, false))
+    if inner.len() == d {
+        return Vec::new();
+    }
+    let all = coordinates(&mut blocks.iter());
+    let effects = coordinates(&mut blocks.iter().filter(|b| b.1 >= EFFECTS));
+    let few = |inner: &[usize]| (1..=MOST_OUTER_CONCAVE).contains(&(d - inner.len()));
+    let mut out = Vec::new();
+    if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
+        out.push(split(d, all, false));
+    }
+    if few(&effects) && effects.len() <= MOST_EFFECTS && !out.iter().any(|p| p.inner.len() == effects.len()) {
+        let first = effects.len() >= MANY_EFFECTS;
+        out.insert(if first { 0 } else { out.len() }, split(d, effects, false));
+    }
+    out
 }
 
 fn split(d: usize, mut inner: Vec<usize>, quadratic: bool) -> Partition {

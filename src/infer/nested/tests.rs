@@ -1,10 +1,13 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
-use super::conditional::Conditional;
+use super::conditional::{Conditional, LANES, Lanes, Solver};
+use super::groups::pick;
 use super::marginal::Marginal;
-use super::partition::{Partition, partition};
+use super::partition::{Partition, partitions};
 use crate::data::Dataset;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
+use crate::num::special::lgamma;
+use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
 
 const Y: [f64; 5] = [3.0, -1.0, 0.5, 2.0, -2.5];
@@ -42,7 +45,7 @@ fn marginal(target: &ModelTarget, parts: Partition, log_tau: &[f64]) -> (Vec<f64
 #[test]
 fn what_is_quadratic_is_integrated_out_exactly() {
     let target = schools();
-    let parts = partition(&target, 1).unwrap();
+    let parts = partitions(&target, 1).swap_remove(0);
     assert_eq!(
         (&parts.inner[..], &parts.outer[..], parts.quadratic),
         (&[0, 1, 2, 3, 4, 5][..], &[6][..], true)
@@ -63,7 +66,7 @@ fn what_is_quadratic_is_integrated_out_exactly() {
 #[test]
 fn both_ways_agree_where_both_are_exact() {
     let target = schools();
-    let parts = partition(&target, 1).unwrap();
+    let parts = partitions(&target, 1).swap_remove(0);
     let points = [-2.0, -0.5, 0.0, 0.7, 1.5, 3.0];
     let (one, _) = marginal(&target, parts.clone(), &points);
     let (steps, _) = marginal(&target, Partition { quadratic: false, ..parts }, &points);
@@ -78,6 +81,54 @@ fn a_scale_is_never_taken_as_quadratic() {
     let text =
         "data { y : real[N] }\nparam a ~ normal(0, 1)\nparam b ~ normal(0, 1)\ny ~ normal(a * b, exp(b))";
     let target = ModelTarget::new(text, &data).unwrap();
-    let parts = partition(&target, 1).unwrap();
+    let parts = partitions(&target, 1).swap_remove(0);
     assert_eq!((&parts.inner[..], &parts.outer[..]), (&[0][..], &[1][..]));
+}
+
+const COUNTS: [f64; 4] = [0.0, 3.0, 1.0, 9.0];
+
+/// log ∫ Poisson(y | exp(b)) N(b | 0, tau) db, by a fine grid.
+fn of_group(y: f64, tau: f64) -> f64 {
+    let h = 0.001 * tau;
+    let density = |k: i32| {
+        let b = f64::from(k) * h;
+        (y * b - b.exp() - lgamma(y + 1.0) - 0.5 * (b / tau).powi(2) - 0.5 * super::LOG_TWO_PI).exp() / tau
+    };
+    ((-9000..=9000).map(density).sum::<f64>() * h).ln()
+}
+
+/// The mean of the weights, multiplied over groups, corrects Laplace's approximation to the integral, for any number of
+/// candidates.
+#[test]
+fn candidates_correct_what_laplace_integrates() {
+    let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+    let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J]\nb ~ normal(0, tau)\ny ~ poisson_log(b)";
+    let target = ModelTarget::new(text, &data).unwrap();
+    let parts = Partition { inner: vec![1, 2, 3, 4], outer: vec![0], quadratic: false };
+    let conditional = Conditional::new(&target, parts, 1).unwrap();
+    assert_eq!(conditional.group, [0, 1, 2, 3]);
+    let mut solver = Solver::new(&conditional);
+    let found = |solver: &mut Solver, log_tau: f64, candidates: usize| {
+        solver.solve(&[log_tau], 1);
+        let mut stream = Stream::new(7, 1, candidates as u64);
+        let rounds = 400;
+        let mut total = 0.0;
+        for _ in 0..rounds {
+            let u: Vec<Lanes> = (0..4).map(|_| std::array::from_fn(|_| stream.normal())).collect();
+            let (_, gain) = pick(solver, &[[log_tau; LANES]], u, &conditional.group, candidates);
+            total += gain.iter().map(|g| g.exp()).sum::<f64>();
+        }
+        solver.log_marginal[0] + (total / (rounds * LANES) as f64).ln()
+    };
+    let exact = |log_tau: f64| {
+        let tau = log_tau.exp();
+        COUNTS.iter().map(|y| of_group(*y, tau)).sum::<f64>() - tau * tau / 18.0 + log_tau
+    };
+    for candidates in [1, 4] {
+        // Constants are dropped from the model, the same ones everywhere.
+        let difference = |x: f64, solver: &mut Solver| found(solver, x, candidates) - exact(x);
+        let (a, b) = (difference(0.0, &mut solver), difference(0.7, &mut solver));
+        assert!((a - b).abs() < 0.02, "{candidates}: {a} {b}");
+    }
 }

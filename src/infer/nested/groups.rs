@@ -1,0 +1,100 @@
+//! Draws of inner coordinates that fall into groups, independent given the outer ones: for each group the best of several.
+//!
+//! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
+//! is then a sum over groups too, and the share of a group is a line integral of its part of the gradient, so each group can
+//! have weights of its own: one of K candidates is taken by its weight, and the mean of the K weights, multiplied over
+//! groups, corrects what was integrated out. Averages with these weights have the same expectation for any K.
+
+use super::conditional::{LANES, Lanes, Solver};
+use crate::num::special::log_sum_exp;
+use crate::num::stream::Stream;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Gauss-Legendre points and weights on the unit interval: exact for log densities of the sixth degree.
+const LINE: [(f64, f64); 3] =
+    [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+/// Numbers of a draw that key the stream of its other candidates.
+const KEYED: usize = 8;
+
+/// The group of each inner coordinate, from the rows of each column of their Hessian: what is connected belongs together.
+pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
+    let mut group = vec![usize::MAX; columns.len()];
+    let mut count = 0;
+    for first in 0..columns.len() {
+        if group[first] != usize::MAX {
+            continue;
+        }
+        let mut open = vec![first];
+        group[first] = count;
+        while let Some(j) = open.pop() {
+            for &i in &columns[j] {
+                if group[i] == usize::MAX {
+                    group[i] = count;
+                    open.push(i);
+                }
+            }
+        }
+        count += 1;
+    }
+    group
+}
+
+/// For sixteen outer points whose inner modes the solver holds: inner coordinates, of which each group is one of so many
+/// candidates (the first from the standard normal `u`), and the logarithm of what the weights of all groups come to.
+pub(super) fn pick(
+    solver: &mut Solver,
+    outer: &[Lanes],
+    u: Vec<Lanes>,
+    group: &[usize],
+    candidates: usize,
+) -> (Vec<Lanes>, Lanes) {
+    let count = group.iter().max().map_or(0, |g| g + 1);
+    let mut streams = streams(outer, &u);
+    let mut tried = Vec::with_capacity(candidates);
+    for k in 0..candidates {
+        let u: Vec<Lanes> = match k {
+            0 => u.clone(),
+            _ => u.iter().map(|_| std::array::from_fn(|b| streams[b].normal())).collect(),
+        };
+        let away = solver.away(u.clone());
+        let mut weight = vec![[0.0; LANES]; count];
+        for (t, share) in LINE {
+            let slope = solver.slope_at(outer, &away, t);
+            for ((slope, away), g) in slope.iter().zip(&away).zip(group) {
+                (0..LANES).for_each(|b| weight[*g][b] += share * slope[b] * away[b]);
+            }
+        }
+        for (u, g) in u.iter().zip(group) {
+            (0..LANES).for_each(|b| weight[*g][b] += 0.5 * u[b] * u[b]);
+        }
+        tried.push((away, weight));
+    }
+    let mut gain = [0.0; LANES];
+    let mut taken = vec![[0usize; LANES]; count];
+    let mut logs = vec![0.0; candidates];
+    for (g, taken) in taken.iter_mut().enumerate() {
+        for b in 0..LANES {
+            logs.iter_mut().zip(&tried).for_each(|(l, t)| *l = t.1[g][b]);
+            let total = log_sum_exp(&logs);
+            gain[b] += total - (candidates as f64).ln();
+            let mut left = streams[b].uniform();
+            let fall = |l: &f64| {
+                left -= (l - total).exp();
+                left <= 0.0
+            };
+            taken[b] = logs.iter().position(fall).unwrap_or(0);
+        }
+    }
+    let away = group.iter().enumerate().map(|(i, g)| std::array::from_fn(|b| tried[taken[*g][b]].0[i][b]));
+    (solver.inner(away.collect()), gain)
+}
+
+/// A stream for each lane that depends on its point alone.
+fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
+    let key = |b: usize| {
+        let mut key = DefaultHasher::new();
+        outer.iter().chain(u.iter().take(KEYED)).for_each(|x| x[b].to_bits().hash(&mut key));
+        Stream::new(0, super::PURPOSE, key.finish())
+    };
+    (0..LANES).map(key).collect()
+}
