@@ -63,7 +63,7 @@ impl Lowerer<'_> {
         let mut picks = Vec::with_capacity(dims.len());
         for (axis, &n) in dims.iter().enumerate() {
             picks.push(match indices.get(axis) {
-                Some(index) => self.pick(index, n, base)?,
+                Some(index) => self.pick(index, axis, n, base)?,
                 None => Pick::Range((0..n).collect()),
             });
         }
@@ -75,8 +75,9 @@ impl Lowerer<'_> {
         Ok(Value { node, ..value })
     }
 
-    fn pick(&mut self, index: &Index, n: usize, base: &Expr) -> Result<Pick> {
+    fn pick(&mut self, index: &Index, axis: usize, n: usize, base: &Expr) -> Result<Pick> {
         match index {
+            Index::At(Expr { kind: ExprKind::Str(label), span }) => self.labelled(label, *span, axis, base),
             Index::All(_) => Ok(Pick::Range((0..n).collect())),
             Index::Range { from, to, span } => {
                 let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
@@ -109,6 +110,36 @@ impl Lowerer<'_> {
                 Ok(if shape.is_empty() { Pick::One(positions[0]) } else { Pick::Gather(positions, shape) })
             }
         }
+    }
+}
+
+impl Lowerer<'_> {
+    /// `alpha["Hennepin"]`: the place of a label along an axis of a parameter.
+    fn labelled(&self, label: &str, span: Span, axis: usize, base: &Expr) -> Result<Pick> {
+        let parameter = match &base.kind {
+            ExprKind::Name(name) => self.parameters.iter().find(|p| p.named.name == *name),
+            _ => None,
+        };
+        // Without data nobody knows the labels.
+        if !self.size_names.is_empty() && parameter.is_some() {
+            return Ok(Pick::One(0));
+        }
+        let Some(labels) = parameter.and_then(|p| p.named.labels.get(axis).cloned().flatten()) else {
+            return Err(Diagnostic::error("no-labels", format!("this axis has no labels, so \"{label}\" is none of them"))
+                .label(span, "")
+                .label(base.span, "")
+                .help("an axis of a parameter has labels if its size counts the levels of a category: `param a[J]` with `category[N] of J`"));
+        };
+        if let Some(place) = labels.iter().position(|l| l == label) {
+            return Ok(Pick::One(place));
+        }
+        let error = Diagnostic::error("unknown-level", format!("\"{label}\" is not a label of this axis"))
+            .label(span, "")
+            .note(format!("its labels are {}", labels.join(", ")));
+        Err(match crate::source::nearest(label, labels.iter().map(String::as_str)) {
+            Some(near) => error.help(format!("did you mean \"{near}\"?")),
+            None => error,
+        })
     }
 }
 

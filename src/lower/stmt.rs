@@ -195,7 +195,9 @@ impl Lowerer<'_> {
         if let Some(ours) = crate::func::stan_name(name) {
             return error.help(ours);
         }
-        match crate::source::nearest(name, self.env.names().chain(crate::func::names().map(|n| n as &str))) {
+        let declared = self.declared.iter().map(|(name, _)| name.as_str());
+        let known = self.env.names().chain(declared).chain(crate::func::names().map(|n| n as &str));
+        match crate::source::nearest(name, known) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None => error,
         }
