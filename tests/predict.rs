@@ -75,3 +75,13 @@ fn a_fit_summarises_predictions_and_keeps_draws() {
     assert_eq!(csv.lines().count(), 1001);
     assert!(csv.starts_with("mu,twice,new\n"));
 }
+
+#[test]
+fn predictions_do_not_decide_how_many_draws_a_fit_takes() {
+    let draws = |text: &str| {
+        let fit = infer::fit(&model(text), &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(fit.flags.is_empty(), "{:?}", fit.flags);
+        fit.draws
+    };
+    assert_eq!(draws(""), draws("predict wild[5] ~ cauchy(mu, 100)"));
+}

@@ -59,7 +59,7 @@ fn what_is_no_sum_over_rows_is_refused() {
     let gp = "data { x : real[N]; z : real[N] }\nparam rho ~ gamma(5, 5)\nz ~ gp_exp_quad(x, 1, rho, jitter = 0.1)";
     let model = model(gp);
     assert!(matches!(Observations::of(&model), Err(NotSeparable::NoSum(_))));
-    let none = ModelTarget::new("param a ~ normal(0, 1)", &Dataset::from_texts(&[]).unwrap()).unwrap();
+    let none = ModelTarget::new("param a ~ normal(0, 1)", &Dataset::default()).unwrap();
     assert!(matches!(Observations::of(&none), Err(NotSeparable::NoData)));
 }
 
