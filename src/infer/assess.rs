@@ -2,6 +2,7 @@
 
 use super::bend::Bent;
 use super::gaussian::{Factor, Gaussian};
+use super::warp::Warped;
 use super::{Fit, Options, check};
 use crate::num::linalg;
 use crate::target::Target;
@@ -15,5 +16,6 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
     (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
     let q = Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) };
     let bent = Bent::straight(target, &q, options);
-    Some(check(target, &q, &bent, options))
+    let flat = Warped::flat(target);
+    Some(check(&bent.reached(&flat, &q), options))
 }
