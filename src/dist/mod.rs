@@ -10,6 +10,7 @@ mod incomplete;
 mod jets;
 mod numeric;
 mod ordered;
+mod other_names;
 mod row;
 mod shared;
 mod tails;
@@ -17,6 +18,7 @@ mod tails;
 pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
 pub use normal::JOINT as NORMAL_JOINT;
+pub use other_names::other_name;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,
     Probe, Sampler, Support,

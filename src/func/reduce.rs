@@ -21,7 +21,11 @@ fn reduced(args: Types) -> Result<Shape, String> {
             shape.remove(at);
             Ok(shape)
         }
-        None if x.shape.is_empty() => Err("`axis` makes no sense for a single number".into()),
+        None if x.shape.is_empty() => Err(
+            "`axis` makes no sense for a single number; for two numbers there are `fmax(a, b)`, `fmin(a, b)` and \
+             `log_add_exp(a, b)`, and for several `max([a, b, c])`"
+                .into(),
+        ),
         None => Err(format!(
             "`axis` must be a number from 1 to {}, the number of axes of {}",
             x.shape.len(),

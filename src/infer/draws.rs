@@ -68,7 +68,8 @@ pub(super) fn precision(outputs: usize) -> f64 {
     0.04 / (2.0 * (2.0 * outputs.max(1) as f64).ln()).sqrt().max(2.0)
 }
 
-/// Draws until the standard error of everything reported is small, or no more can be held.
+/// Draws until the standard error of everything inferred is small, or no more can be held. Predictions do not count: their
+/// own noise, heavy-tailed as it may be, says nothing about the fit.
 fn enough<'t>(
     flow: &'t dyn Flow,
     q: &'t Gaussian,
@@ -77,20 +78,21 @@ fn enough<'t>(
     options: &Options,
 ) -> Drawn<'t> {
     let d = q.mean.len();
+    let judged = outputs.saturating_sub(flow.model().predicted());
     let most = (HELD / outputs.max(1)).min(WORK / (d * d + 50 * outputs)).clamp(FEWEST, MOST_DRAWS);
     let mut sample = Sample::new(flow, q, proposal, options.seed);
     let mut count = options.draws.unwrap_or(FEWEST).max(64);
     loop {
         sample.extend(count, true);
         let smoothed = smooth(&sample.log_weights);
-        let errors: Vec<f64> = (0..outputs)
+        let errors: Vec<f64> = (0..judged)
             .into_par_iter()
             .map(|j| summary::errors(&sample.column(j), &smoothed.weights))
             .map(|[mean, sd]| if mean.is_finite() && sd.is_finite() { mean.max(sd) } else { 0.0 })
             .collect();
         let (place, largest) =
             errors.iter().enumerate().fold((0, 0.0), |m, (j, &e)| if e > m.1 { (j, e) } else { m });
-        let goal = precision(outputs);
+        let goal = precision(judged);
         // Where the error of an output stays large, the tail of that output counts too.
         let heavy = inflation(smoothed.khat) * largest > LARGE * goal;
         let khat =

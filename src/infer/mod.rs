@@ -423,6 +423,7 @@ fn elbo(log_weights: &[f64]) -> [f64; 3] {
 fn check(reached: &Reached, options: &Options) -> Fit {
     let (flat, q) = reached.plain;
     let names = flat.model().output_names();
+    let judged = names.len().saturating_sub(flat.model().predicted());
     let plain = sample::plain(flat, q, PLAIN, names.len(), options.seed);
     let even = vec![1.0 / PLAIN as f64; PLAIN];
     let gaussian = summaries(&names, |j| plain[j].clone(), &even, 1.0);
@@ -441,8 +442,9 @@ fn check(reached: &Reached, options: &Options) -> Fit {
         chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
     };
     let kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
-    let mut flags: Vec<String> = (!trusted).then(|| poor(khat, &corrected, &gaussian)).into_iter().collect();
-    if trusted && worst > 2.0 * precision(names.len()) {
+    let mut flags: Vec<String> =
+        (!trusted).then(|| poor(khat, &corrected[..judged], &gaussian)).into_iter().collect();
+    if trusted && worst > 2.0 * precision(judged) {
         flags.push(format!(
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
         ));

@@ -40,8 +40,9 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], seed: u64
             (out, rhat, size)
         })
         .collect();
-    let rhat = rows.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
-    let size = rows.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
+    let judged = &rows[..rows.len() - standard.predicted().min(rows.len())];
+    let rhat = judged.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
+    let size = judged.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
     let note = format!(
         "sampled with NUTS: {} chains of {} draws, largest R-hat {rhat:.3}, smallest effective number {size:.0}, {} \
          divergent transitions",

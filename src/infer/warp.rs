@@ -327,6 +327,10 @@ impl Target for Warped<'_> {
         self.inner.output_names()
     }
 
+    fn predicted(&self) -> usize {
+        self.inner.predicted()
+    }
+
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         self.inner.constrain(&self.place(z.to_vec(), 1).0)
     }

@@ -103,6 +103,7 @@ impl<'d> Lowerer<'d> {
 
     fn declaration(&mut self, decl: &DataDecl, families: &HashMap<String, Family<'d>>) -> Result<()> {
         let name = &decl.name.name;
+        refuse_angle_brackets(decl)?;
         let found = match &decl.source {
             Some(DataSource::Columns { patterns, .. }) => {
                 self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect())?
@@ -110,8 +111,8 @@ impl<'d> Lowerer<'d> {
             Some(DataSource::Default(e)) => match self.data.find(name).map_err(|e| marked(e, decl.span))? {
                 Some(found) => found,
                 None => {
-                    let value = self.expr(e)?;
-                    self.env.set(name, Binding::Value(value));
+                    let value = Value { from_data: true, ..self.default_value(decl, e)? };
+                    self.bind_value(decl, value);
                     return Ok(());
                 }
             },
@@ -141,12 +142,31 @@ impl<'d> Lowerer<'d> {
         };
         self.check_shape(&found, decl)?;
         let value = self.values(&found, decl, families)?;
+        self.bind_value(decl, value);
+        Ok(())
+    }
+
+    /// Binds a value of the data; a single integer may be a size, and sizes are seen everywhere.
+    fn bind_value(&mut self, decl: &DataDecl, value: Value) {
+        let name = &decl.name.name;
         if decl.ty.dims.is_empty() && value.integer {
             self.env.set_everywhere(name, Binding::Value(value));
         } else {
             self.env.set(name, Binding::Value(value));
         }
-        Ok(())
+    }
+
+    /// The value that a declaration gives for data that have none.
+    fn default_value(&mut self, decl: &DataDecl, e: &Expr) -> Result<Value> {
+        let value = self.expr(e)?;
+        let whole = matches!(decl.ty.base, BaseType::Int | BaseType::Binary | BaseType::Count);
+        if whole && !value.integer {
+            let message = format!("`{}` is an integer, and its default is not", decl.name.name);
+            return Err(Diagnostic::error("not-an-integer", message)
+                .label(e.span, "this is real")
+                .help(format!("declare `{} : real`, or write an integer", decl.name.name)));
+        }
+        Ok(value)
     }
 
     /// `N : int` where N is not in the data but follows from the shape of something declared before.
@@ -210,7 +230,14 @@ impl<'d> Lowerer<'d> {
             "data-shape",
             format!("`{}` has size {n} where `{size}` is {wanted}", decl.name.name),
         )
-        .label(e.span, format!("{wanted} from what was read before"))
+        .label(
+            e.span,
+            if matches!(e.kind, ExprKind::Int(_)) {
+                String::new()
+            } else {
+                format!("{wanted} from what was read before")
+            },
+        )
         .note(format!("found: {}", found.describe()))
         .help("arrays declared with one size must have one length; use another name for another size")
     }
@@ -227,7 +254,9 @@ impl<'d> Lowerer<'d> {
             .label(span, ""));
         }
         let node = self.b.number(n as f64);
-        self.env.set_everywhere(name, Binding::Value(Value::integer(node, false)));
+        // A size that was invented says as little about domains and supports as invented data do.
+        let invented = !self.size_names.is_empty();
+        self.env.set_everywhere(name, Binding::Value(Value::integer(node, invented)));
         Ok(())
     }
 
@@ -341,6 +370,19 @@ fn check_structure(numbers: &[f64], shape: &[usize], decl: &DataDecl) -> Result<
         }
     }
     Ok(())
+}
+
+/// Refuses `real<lower=0>[N]`, which reads as an upper bound and a default.
+fn refuse_angle_brackets(decl: &DataDecl) -> Result<()> {
+    let Some(DataSource::Default(value)) = &decl.source else { return Ok(()) };
+    let name = decl.ty.upper.as_ref().map(|bound| &bound.value.kind);
+    if !matches!(name, Some(ExprKind::Name(n)) if n == "lower" || n == "upper") {
+        return Ok(());
+    }
+    let message = "bounds are written after the type as in `real[N] > 0`, not in angle brackets";
+    Err(Diagnostic::error("stan-bounds", message)
+        .label(decl.ty.span.to(value.span), "written as in Stan")
+        .help(format!("write for example `{} : real[N] > 0`", decl.name.name)))
 }
 
 fn axes(n: usize) -> String {

@@ -34,7 +34,31 @@ impl Lowerer<'_> {
         if let Some((row, suffix)) = density_function(&name.name) {
             return self.density_function(row, suffix, args, span);
         }
-        Err(self.unknown(&name.name, name.span))
+        Err(self.unknown_function(&name.name, name.span))
+    }
+
+    /// A name that is called and is no function.
+    fn unknown_function(&self, name: &str, span: Span) -> Diagnostic {
+        let error =
+            Diagnostic::error("unknown-name", format!("there is no function `{name}`")).label(span, "");
+        if let Some(Binding::Value(_) | Binding::Elements(_)) = self.env.get(name) {
+            return error.help(format!("`{name}` is a value; an element of it is written `{name}[i]`"));
+        }
+        if crate::dist::find(name).is_some() {
+            return error.help(format!(
+                "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density"
+            ));
+        }
+        if let Some(help) = foreign_density(name) {
+            return error.help(help);
+        }
+        if let Some(ours) = func::stan_name(name) {
+            return error.help(format!("write `{ours}`"));
+        }
+        match crate::source::nearest(name, self.env.names().chain(func::names().map(|n| n as &str))) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None => error.help("`stickler list functions` shows them all"),
+        }
     }
 
     fn own_function(&mut self, f: &Arc<FnDecl>, args: &[Arg], span: Span) -> Result<Value> {
@@ -124,6 +148,9 @@ impl Lowerer<'_> {
         let required = vec![true; row.args.len()];
         let values: Vec<Value> =
             self.arguments(row.name, row.args, &required, args, span)?.into_iter().flatten().collect();
+        if row.name != "where" {
+            values.iter().zip(args).try_for_each(|(v, arg)| self.refuse_category(v, arg.value.span))?;
+        }
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
         let node = at(self.b.map(row, &nodes), span)?;
         let integer = values.iter().all(|v| v.integer) && INTEGER_ROWS.contains(&row.name)
@@ -176,11 +203,10 @@ impl Lowerer<'_> {
         let mut values: Vec<Option<Value>> = vec![None; names.len()];
         for (i, arg) in args.iter().enumerate() {
             let place = match &arg.name {
-                Some(name) => names.iter().position(|n| *n == name.name).ok_or_else(|| {
-                    Diagnostic::error("unknown-argument", format!("`{what}` has no argument `{}`", name.name))
-                        .label(name.span, "")
-                        .note(format!("its arguments are {}", names.join(", ")))
-                })?,
+                Some(name) => names
+                    .iter()
+                    .position(|n| *n == name.name)
+                    .ok_or_else(|| unknown_argument(what, names, &name.name).label(name.span, ""))?,
                 None => i,
             };
             let value = self.expr(&arg.value)?;
@@ -203,6 +229,27 @@ impl Lowerer<'_> {
     }
 }
 
+/// What to write for a density, probability or draw under the name that another language has for it.
+fn foreign_density(name: &str) -> Option<String> {
+    const ENDINGS: [(&str, &str); 11] = [
+        ("_cdf_log", "`{}_lcdf(x | ...)`"),
+        ("_ccdf_log", "`{}_lccdf(x | ...)`"),
+        ("_log", "`{}_lpdf(x | ...)`"),
+        ("_lupdf", "`{}_lpdf(x | ...)`"),
+        ("_lupmf", "`{}_lpmf(x | ...)`"),
+        ("_pdf", "`exp({}_lpdf(x | ...))`"),
+        ("_pmf", "`exp({}_lpmf(x | ...))`"),
+        ("_cdf", "`exp({}_lcdf(x | ...))`"),
+        ("_ccdf", "`exp({}_lccdf(x | ...))`"),
+        ("_rng", "`predict name ~ {}(...)`: a draw has a name and a statement of its own"),
+        ("_logpdf", "`{}_lpdf(x | ...)`"),
+    ];
+    let (row, ours) = ENDINGS
+        .iter()
+        .find_map(|(ending, ours)| Some((crate::dist::find(name.strip_suffix(ending)?)?, ours)))?;
+    Some(format!("write {}", ours.replace("{}", row.name)))
+}
+
 /// The distribution behind a log density that is called as a function, and the ending.
 fn density_function(name: &str) -> Option<(&'static crate::dist::Distribution, &'static str)> {
     SUFFIXES.iter().find_map(|suffix| Some((crate::dist::find(name.strip_suffix(suffix)?)?, *suffix)))
@@ -211,6 +258,30 @@ fn density_function(name: &str) -> Option<(&'static crate::dist::Distribution, &
 /// The distribution behind a log density that is called as a function.
 pub(super) fn density_of(name: &str) -> Option<&'static crate::dist::Distribution> {
     density_function(name).map(|(row, _)| row)
+}
+
+/// Names of arguments in other languages, with ours.
+const OTHER_ARGUMENTS: [(&str, &str); 10] = [
+    ("sd", "sigma"),
+    ("std", "sigma"),
+    ("scale", "sigma"),
+    ("stdev", "sigma"),
+    ("mean", "mu"),
+    ("loc", "mu"),
+    ("df", "nu"),
+    ("rate", "beta"),
+    ("prob", "theta"),
+    ("p", "theta"),
+];
+
+fn unknown_argument(what: &str, names: &[&str], given: &str) -> Diagnostic {
+    let error = Diagnostic::error("unknown-argument", format!("`{what}` has no argument `{given}`"))
+        .note(format!("its arguments are {}", names.join(", ")));
+    let other = OTHER_ARGUMENTS.iter().find(|(theirs, ours)| *theirs == given && names.contains(ours));
+    match other.map(|(_, ours)| *ours).or_else(|| crate::source::nearest(given, names.iter().copied())) {
+        Some(ours) => error.help(format!("write `{ours} = ...`")),
+        None => error,
+    }
 }
 
 fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span) -> Diagnostic {

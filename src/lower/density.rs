@@ -4,6 +4,7 @@ use super::dist::Dist;
 use super::env::Value;
 use super::{Lowerer, Result, at};
 use crate::dist::{self, Distribution, End, Support};
+use crate::facts::Structure;
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
@@ -21,15 +22,37 @@ impl Lowerer<'_> {
         s: &Sample,
     ) -> Result<NodeId> {
         self.check_value(dist, value, s.value.span)?;
+        self.check_structure(dist, value, s.value.span)?;
         self.check_extent(dist, value, s.value.span)?;
         let weight = match weight {
             Some((w, span)) if self.b.constant_of(w.node).is_none() => {
                 return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
                     .label(span, ""));
             }
-            other => other.map(|(w, _)| w.node),
+            Some((w, span)) => {
+                self.check_positive_weights(&w, span)?;
+                Some(w.node)
+            }
+            None => None,
         };
         at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
+    }
+
+    fn check_positive_weights(&self, w: &Value, span: Span) -> Result<()> {
+        let numbers = self.b.constant_of(w.node).map_or(&[][..], |c| c);
+        match numbers.iter().position(|&x| !(x >= 0.0)) {
+            None => Ok(()),
+            Some(i) => {
+                let message = format!(
+                    "a weight says how often a value counts, and element {} is {}",
+                    i + 1,
+                    numbers[i]
+                );
+                Err(Diagnostic::error("data-outside-domain", message)
+                    .label(span, "")
+                    .help("weights are zero or positive"))
+            }
+        }
     }
 
     /// Refuses data outside the support, and reals where integers are needed.
@@ -68,9 +91,19 @@ impl Lowerer<'_> {
             Ok(wanted) => {
                 let wanted = self.shape(&wanted);
                 let message = format!("`{}` describes {wanted} here, and the left side is {own}", row.name);
-                Err(Diagnostic::error("shape-mismatch", message)
+                let left = span.text(self.source);
+                let error = Diagnostic::error("shape-mismatch", message)
                     .label(span, format!("this has shape {own}"))
-                    .label(*place, format!("this describes {wanted}")))
+                    .label(*place, format!("this describes {wanted}"));
+                let scalar = self.b.dims(value.node).is_empty();
+                let inside = wanted.trim_matches(['[', ']']);
+                Err(match (scalar, self.b.constant_of(value.node).is_some()) {
+                    (true, true) if left.parse::<f64>().is_ok() => {
+                        error.help(format!("for a term for each element write `rep({left}, {inside}) ~ ...`"))
+                    }
+                    (true, _) => error.help(format!("give `{left}` as many elements: `{left}[{inside}]`")),
+                    (false, _) => error,
+                })
             }
             Err(_) => {
                 let shapes: Vec<String> = args.iter().map(|&a| self.shape(self.b.dims(a))).collect();
@@ -81,6 +114,39 @@ impl Lowerer<'_> {
                     .note("shapes align at the last axis; an axis of size 1 is repeated"))
             }
         }
+    }
+
+    /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no correlation matrix.
+    pub(super) fn check_structure(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        let Dist::Row { row, span: place, .. } = dist else { return Ok(()) };
+        let (wanted, ty) = match row.support {
+            Support::Simplex => (Structure::Simplex, "simplex[K]"),
+            Support::CorrMatrix => (Structure::Correlation, "corr_matrix[K]"),
+            Support::CovMatrix => (Structure::Covariance, "cov_matrix[K]"),
+            Support::CholeskyCorr => (Structure::CholeskyCorrelation, "cholesky_corr[K]"),
+            Support::Interval(..)
+            | Support::Integers(..)
+            | Support::Counts
+            | Support::Circle
+            | Support::Anywhere => {
+                return Ok(());
+            }
+        };
+        let Some(parameter) = self.parameters.iter().find(|p| p.named.node == value.node) else {
+            return Ok(());
+        };
+        if self.b.has_structure(value.node, wanted) {
+            return Ok(());
+        }
+        let (name, support) = (&parameter.named.name, &parameter.support);
+        let message = format!("`{}` describes `{ty}`, and `{name}` is `{support}`", row.name);
+        let error = Diagnostic::error("support-mismatch", message).label(span, "").label(*place, "");
+        Err(error.help(match (row.support, support.as_str()) {
+            (Support::CorrMatrix, "cholesky_corr") => {
+                "use `lkj_corr_cholesky`, which describes the Cholesky factor".into()
+            }
+            _ => format!("declare it so: `param {name} : {ty} ~ ...`"),
+        }))
     }
 
     /// Refuses data outside the limits of a truncation: their density is zero.
@@ -133,6 +199,10 @@ impl Lowerer<'_> {
 
     fn check_row_value(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
         self.check_integer(row, value, span)?;
+        let of_levels = matches!(row.support, Support::Integers(End::At(1.0), _));
+        if !of_levels {
+            self.refuse_category(value, span)?;
+        }
         let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
         for (i, &x) in numbers.iter().enumerate() {
             let Some(limits) = self.limits(row, args, self.b.dims(value.node), i) else { return Ok(()) };
@@ -219,7 +289,7 @@ struct Limits {
 impl Limits {
     /// A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
     fn hold(&self, x: f64) -> bool {
-        x >= self.low && x <= self.high && !(self.never_low && x == self.low)
+        x.is_finite() && x >= self.low && x <= self.high && !(self.never_low && x == self.low)
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Lowerer, Result};
 use crate::dist::{self, Distribution, Domain};
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{Arg, DistExpr, DistKind, Ident};
+use crate::syntax::ast::{Arg, DistExpr, DistKind, Expr, Ident};
 
 /// A distribution with its arguments.
 #[derive(Debug)]
@@ -57,8 +57,10 @@ impl Lowerer<'_> {
         match &d.kind {
             DistKind::Call { name, args } => self.dist_call(name, args, d.span),
             DistKind::Mixture(parts) => {
-                let parts = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
-                Ok(Dist::Mixture(parts.collect::<Result<_>>()?))
+                let built = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
+                let built: Vec<(NodeId, Dist)> = built.collect::<Result<_>>()?;
+                self.check_weights(&built, parts)?;
+                Ok(Dist::Mixture(built))
             }
             DistKind::Truncated { inner, lower, upper } => Ok(Dist::Truncated {
                 inner: Box::new(self.dist(inner)?),
@@ -67,8 +69,8 @@ impl Lowerer<'_> {
             }),
             DistKind::Censored { inner, left, right, lower, upper } => Ok(Dist::Censored {
                 inner: Box::new(self.dist(inner)?),
-                left: self.optional(left)?,
-                right: self.optional(right)?,
+                left: self.marks(left)?,
+                right: self.marks(right)?,
                 lower: self.optional(lower)?,
                 upper: self.optional(upper)?,
             }),
@@ -79,7 +81,46 @@ impl Lowerer<'_> {
         }
     }
 
-    fn optional(&mut self, e: &Option<crate::syntax::ast::Expr>) -> Result<Option<NodeId>> {
+    /// Refuses weights of a mixture that are known and do not sum to 1.
+    fn check_weights(&self, built: &[(NodeId, Dist)], parts: &[(Expr, DistExpr)]) -> Result<()> {
+        let weights: Option<Vec<f64>> = built.iter().map(|(w, _)| self.b.scalar_of(*w)).collect();
+        let (Some(weights), Some((first, _)), Some((last, _))) = (weights, parts.first(), parts.last())
+        else {
+            return Ok(());
+        };
+        let sum: f64 = weights.iter().sum();
+        if (sum - 1.0).abs() <= 1e-8 && weights.iter().all(|&w| w >= 0.0) {
+            return Ok(());
+        }
+        let message =
+            format!("the weights of a mixture must be positive and sum to 1, and their sum is {sum}");
+        Err(Diagnostic::error("mixture-weights", message)
+            .label(first.span, "")
+            .label(last.span, "")
+            .help("write the last one as what is left: `mixture(w: ..., 1 - w: ...)`"))
+    }
+
+    /// Marks of censored values: 0 or 1 each.
+    fn marks(&mut self, e: &Option<Expr>) -> Result<Option<NodeId>> {
+        let Some(e) = e else { return Ok(None) };
+        let value = self.expr(e)?;
+        if let Some(numbers) = self.b.constant_of(value.node)
+            && let Some(i) = numbers.iter().position(|&x| x != 0.0 && x != 1.0)
+        {
+            let message = format!(
+                "1 marks a censored value and 0 an exact one, and element {} is {}",
+                i + 1,
+                numbers[i]
+            );
+            let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
+            return Err(Diagnostic::error(code, message).label(e.span, "").help(
+                "compare, as in `right = status == 2`; a limit of detection is `upper = c` or `lower = c`",
+            ));
+        }
+        Ok(Some(value.node))
+    }
+
+    fn optional(&mut self, e: &Option<Expr>) -> Result<Option<NodeId>> {
         e.as_ref().map(|e| self.expr(e).map(|v| v.node)).transpose()
     }
 
@@ -90,6 +131,9 @@ impl Lowerer<'_> {
                 format!("there is no distribution `{}`", name.name),
             )
             .label(name.span, "");
+            if let Some(ours) = dist::other_name(&name.name) {
+                return Err(error.help(ours));
+            }
             return Err(match crate::source::nearest(&name.name, dist::TABLE.iter().map(|d| d.name)) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error.help("`stickler list distributions` shows them all"),
@@ -117,13 +161,15 @@ impl Lowerer<'_> {
     /// Refuses constants outside an argument's domain, and what can move outside it.
     fn check_domain(&mut self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
         let spec = &row.args[k];
+        self.refuse_category(value, span)?;
         let Some(numbers) = self.b.constant_of(value.node) else {
             if matches!(spec.domain, Domain::Count | Domain::Data) {
                 return Err(Diagnostic::error(
                     "argument-not-data",
                     format!("`{}` of `{}` must be known before the fit", spec.name, row.name),
                 )
-                .label(span, "this depends on a parameter"));
+                .label(span, "this depends on a parameter")
+                .note(format!("the arguments are {}", call_of(row))));
             }
             return self.check_reach(row, spec, value, span);
         };
@@ -134,7 +180,7 @@ impl Lowerer<'_> {
             Domain::Count => (|x| x >= 0.0 && x.fract() == 0.0, "a count (0, 1, 2, ...)"),
             Domain::Simplex => (|x| x >= 0.0, "zero or positive"),
             Domain::Real | Domain::Data | Domain::Ordered | Domain::Covariance | Domain::CholeskyFactor => {
-                (|x| !x.is_nan(), "a number")
+                (f64::is_finite, "a finite number")
             }
         };
         let shares = self.b.dims(value.node).last().copied().unwrap_or(1).max(1);
@@ -163,6 +209,12 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// How a distribution is called: `binomial(N, theta)`.
+fn call_of(row: &Distribution) -> String {
+    let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
+    format!("`{}({})`", row.name, names.join(", "))
 }
 
 fn argument_span(args: &[Arg], row: &Distribution, k: usize) -> Option<Span> {

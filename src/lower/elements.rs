@@ -1,17 +1,26 @@
 //! Arrays that are defined element by element: `let s[1] = ...`, `for t in 2..T { let s[t] = ... }`.
 
 use super::env::Value;
-use crate::graph::Builder;
+use crate::graph::{Builder, NodeId};
 use crate::source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// The elements defined so far, by index from 1.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Elements {
-    defined: HashMap<Vec<usize>, Value>,
+    defined: HashMap<Vec<usize>, Slot>,
     /// Elements with one index that were defined together, in order and without overlap.
     runs: Vec<Run>,
+    /// For every beginning of an index, the largest number that follows it.
+    longest: HashMap<Vec<usize>, usize>,
     whole: Option<Value>,
+}
+
+/// Where an element is: a value of its own, or a place in an array of numbers that were defined together.
+#[derive(Clone, Debug)]
+struct Slot {
+    value: Value,
+    place: Option<usize>,
 }
 
 /// Consecutive elements as one array.
@@ -34,13 +43,34 @@ impl Elements {
         self.defined.keys().next().map_or(usize::from(!self.runs.is_empty()), Vec::len)
     }
 
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        self.defined.len() + self.runs.iter().map(|run| run.count).sum::<usize>()
+    }
+
+    /// Whether the whole array has been asked for since the last definition.
+    pub(super) fn is_ready(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// The largest number that follows the beginning of an index.
+    pub(super) fn longest(&self, beginning: &[usize]) -> usize {
+        self.longest.get(beginning).copied().unwrap_or(0)
+    }
+
     pub(super) fn get(&self, index: &[usize], b: &mut Builder) -> Option<Value> {
-        if let Some(value) = self.defined.get(index) {
-            return Some(value.clone());
+        let (value, place) = self.find(index)?;
+        let node = place.map_or(value.node, |i| b.row(value.node, i));
+        Some(Value { node, ..value.clone() })
+    }
+
+    fn find(&self, index: &[usize]) -> Option<(&Value, Option<usize>)> {
+        if let Some(slot) = self.defined.get(index) {
+            return Some((&slot.value, slot.place));
         }
         let [i] = index else { return None };
         let run = self.runs.iter().find(|run| run.holds(*i))?;
-        Some(Value { node: b.row(run.value.node, i - run.first), ..run.value.clone() })
+        Some((&run.value, Some(i - run.first)))
     }
 
     /// Defines elements `first`, `first + 1`, ... at once, from an array with one axis.
@@ -55,11 +85,6 @@ impl Elements {
         if self.rank() > 1 {
             return Err(self.wrong_rank(name, 1, span));
         }
-        if first == 0 {
-            return Err(
-                Diagnostic::error("index-out-of-range", "indices start at 1, and this is 0").label(span, "")
-            );
-        }
         let run = Run { first, count, value };
         let other = self.runs.iter().find_map(|r| {
             (r.first.max(first) < (r.first + r.count).min(first + count)).then_some(r.first.max(first))
@@ -67,10 +92,64 @@ impl Elements {
         if let Some(i) = other.or_else(|| self.defined.keys().map(|i| i[0]).find(|&i| run.holds(i))) {
             return Err(twice(name, &[i], span));
         }
-        self.whole = None;
+        self.note(&[first + count - 1]);
         self.runs.push(run);
         self.runs.sort_by_key(|r| r.first);
         Ok(())
+    }
+
+    /// Defines elements at once, from an array with a number for each index.
+    pub(super) fn define_together(
+        &mut self,
+        name: &str,
+        indices: Vec<Vec<usize>>,
+        value: Value,
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        indices.into_iter().enumerate().try_for_each(|(place, index)| {
+            self.define_slot(name, index, Slot { value: value.clone(), place: Some(place) }, span)
+        })
+    }
+
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        index: Vec<usize>,
+        value: Value,
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        self.define_slot(name, index, Slot { value, place: None }, span)
+    }
+
+    fn define_slot(
+        &mut self,
+        name: &str,
+        index: Vec<usize>,
+        slot: Slot,
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        if self.rank() != 0 && self.rank() != index.len() {
+            return Err(self.wrong_rank(name, index.len(), span));
+        }
+        if self.find(&index).is_some() {
+            return Err(twice(name, &index, span));
+        }
+        self.note(&index);
+        self.defined.insert(index, slot);
+        Ok(())
+    }
+
+    /// Notes that there is an element with this index.
+    fn note(&mut self, index: &[usize]) {
+        self.whole = None;
+        for (k, &i) in index.iter().enumerate() {
+            match self.longest.get_mut(&index[..k]) {
+                Some(longest) => *longest = i.max(*longest),
+                None => {
+                    self.longest.insert(index[..k].to_vec(), i);
+                }
+            }
+        }
     }
 
     fn wrong_rank(&self, name: &str, given: usize, span: Span) -> Diagnostic {
@@ -81,76 +160,102 @@ impl Elements {
         .label(span, "")
     }
 
-    pub(super) fn define(
-        &mut self,
-        name: &str,
-        index: Vec<usize>,
-        value: Value,
-        span: Span,
-    ) -> Result<(), Diagnostic> {
-        if self.rank() != 0 && self.rank() != index.len() {
-            return Err(self.wrong_rank(name, index.len(), span));
-        }
-        self.whole = None;
-        let in_run = index.len() == 1 && self.runs.iter().any(|run| run.holds(index[0]));
-        if self.defined.insert(index.clone(), value).is_some() || in_run {
-            return Err(twice(name, &index, span));
-        }
-        Ok(())
-    }
-
     /// The whole array, once every element up to the largest index is there.
     pub(super) fn whole(&mut self, b: &mut Builder, name: &str, span: Span) -> Result<Value, Diagnostic> {
         if let Some(whole) = &self.whole {
             return Ok(whole.clone());
         }
-        let rank = self.rank();
-        let ends = self.runs.iter().map(|run| run.first + run.count - 1);
-        let extent: Vec<usize> = (0..rank)
-            .map(|k| self.defined.keys().map(|i| i[k]).chain(ends.clone()).max().unwrap_or(0))
-            .collect();
+        let value = match &self.runs[..] {
+            [run] if run.first == 1 && self.defined.is_empty() => run.value.clone(),
+            _ => self.complete(b, name, span)?,
+        };
+        self.whole = Some(value.clone());
+        Ok(value)
+    }
+
+    fn complete(&self, b: &mut Builder, name: &str, span: Span) -> Result<Value, Diagnostic> {
+        let mut extent = vec![0; self.rank()];
+        for (beginning, &longest) in &self.longest {
+            extent[beginning.len()] = longest.max(extent[beginning.len()]);
+        }
         let total: usize = extent.iter().product();
-        let mut nodes = Vec::with_capacity(total);
-        let mut value: Option<(Value, Vec<usize>)> = None;
-        let mut flat = 0;
-        while flat < total {
-            let index = unflatten(flat, &extent);
-            let run = self.runs.iter().find(|run| rank == 1 && run.first == index[0]);
-            flat += run.map_or(1, |run| run.count);
-            let Some(v) = run.map(|run| &run.value).or_else(|| self.defined.get(&index)) else {
-                return Err(Diagnostic::error(
-                    "element-undefined",
-                    format!("{} is used as a whole, but {} is not defined", name, element(name, &index)),
-                )
-                .label(span, "")
-                .help(format!(
-                    "define every element, for example `let {} = ...` before the loop",
-                    element(name, &index)
-                )));
-            };
-            let own = b.dims(v.node)[usize::from(run.is_some())..].to_vec();
-            let (first, shape) = value.get_or_insert_with(|| (v.clone(), own.clone()));
-            if *shape != own {
+        let indices: Vec<Vec<usize>> = (0..total).map(|flat| unflatten(flat, &extent)).collect();
+        if let Some(index) = indices.iter().find(|index| self.find(index).is_none()) {
+            let element = element(name, index);
+            return Err(Diagnostic::error(
+                "element-undefined",
+                format!("`{name}` is used as a whole, but `{element}` is not defined"),
+            )
+            .label(span, "")
+            .help(format!("define every element, for example `let {element} = ...`")));
+        }
+        let value = self.gather(b, name, &indices, span)?;
+        let mut dims = extent;
+        dims.extend_from_slice(&b.dims(value.node)[1..]);
+        Ok(Value { node: b.reshape(value.node, dims), ..value })
+    }
+
+    /// The elements with these indices, along the first axis.
+    pub(super) fn gather(
+        &self,
+        b: &mut Builder,
+        name: &str,
+        indices: &[Vec<usize>],
+        span: Span,
+    ) -> Result<Value, Diagnostic> {
+        let mut parts = Parts::default();
+        let mut table: Vec<u32> = Vec::with_capacity(indices.len());
+        let mut first: Option<(Value, Vec<usize>)> = None;
+        for index in indices {
+            let Some((value, place)) = self.find(index) else { return Err(undefined(name, index, span)) };
+            let own = if place.is_some() { &[][..] } else { b.dims(value.node) };
+            let (all, shape) = first.get_or_insert_with(|| (value.clone(), own.to_vec()));
+            if shape != own {
                 return Err(Diagnostic::error(
                     "shape-mismatch",
                     format!("the elements of `{name}` differ in shape: {shape:?} and {own:?}"),
                 )
                 .label(span, ""));
             }
-            first.integer &= v.integer;
-            first.from_data |= v.from_data;
-            nodes.push(v.node);
+            all.integer &= value.integer;
+            all.from_data |= value.from_data;
+            let size = b.dims(value.node).iter().product();
+            let at = parts.place(value.node, size);
+            match place {
+                Some(i) => table.push((at + i) as u32),
+                None => table.extend((at..at + size).map(|i| i as u32)),
+            }
         }
-        let Some((mut value, shape)) = value else {
-            return Err(
-                Diagnostic::error("element-undefined", format!("`{name}` has no elements")).label(span, "")
-            );
+        let Some((value, shape)) = first else {
+            return Err(Diagnostic::error("element-undefined", format!("`{name}` has no elements here"))
+                .label(span, ""));
         };
-        let mut dims = extent;
+        let joined = b.concat(&parts.nodes, vec![parts.length]);
+        let mut dims = vec![indices.len()];
         dims.extend(shape);
-        value.node = b.concat(&nodes, dims);
-        self.whole = Some(value.clone());
-        Ok(value)
+        Ok(Value { node: b.take(joined, table, dims), ..value })
+    }
+}
+
+/// Arrays one after another, each once.
+#[derive(Default)]
+struct Parts {
+    nodes: Vec<NodeId>,
+    starts: HashMap<NodeId, usize>,
+    length: usize,
+}
+
+impl Parts {
+    /// Where an array of this size begins.
+    fn place(&mut self, node: NodeId, size: usize) -> usize {
+        if let Some(&start) = self.starts.get(&node) {
+            return start;
+        }
+        let start = self.length;
+        self.starts.insert(node, start);
+        self.nodes.push(node);
+        self.length += size;
+        start
     }
 }
 
@@ -165,13 +270,20 @@ fn unflatten(flat: usize, extent: &[usize]) -> Vec<usize> {
 }
 
 fn twice(name: &str, index: &[usize], span: Span) -> Diagnostic {
-    Diagnostic::error("defined-twice", format!("{} is defined twice", element(name, index)))
+    Diagnostic::error("defined-twice", format!("`{}` is defined twice", element(name, index)))
         .label(span, "")
         .help("each element is defined once; give the second one another name")
 }
 
+/// The error of an element that is read and not there.
+pub(super) fn undefined(name: &str, index: &[usize], span: Span) -> Diagnostic {
+    Diagnostic::error("element-undefined", format!("`{}` is read before it is defined", element(name, index)))
+        .label(span, "")
+        .help("define the first elements before the loop, and read only earlier ones inside it")
+}
+
 /// `s[2, 3]`
-pub(super) fn element(name: &str, index: &[usize]) -> String {
+fn element(name: &str, index: &[usize]) -> String {
     let inside: Vec<String> = index.iter().map(usize::to_string).collect();
-    format!("`{name}[{}]`", inside.join(", "))
+    format!("{name}[{}]", inside.join(", "))
 }

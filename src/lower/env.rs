@@ -59,9 +59,19 @@ impl Env {
         self.scopes.iter().rev().find_map(|s| s.get(name))
     }
 
-    /// Whether the innermost scope has a value of this name.
+    /// Whether a scope other than that of sizes has a meaning for this name.
     pub(super) fn is_taken(&self, name: &str) -> bool {
-        self.scopes.last().is_some_and(|s| matches!(s.get(name), Some(Binding::Value(_))))
+        self.scopes.iter().skip(1).any(|s| s.contains_key(name))
+    }
+
+    /// Whether the innermost scope has a meaning for this name.
+    pub(super) fn is_taken_here(&self, name: &str) -> bool {
+        self.scopes.last().is_some_and(|s| s.contains_key(name))
+    }
+
+    /// Whether this name is a size.
+    pub(super) fn is_size(&self, name: &str) -> bool {
+        matches!(self.scopes[0].get(name), Some(Binding::Value(_)))
     }
 
     /// Binds a name in the innermost scope.

@@ -3,7 +3,7 @@
 use super::env::Value;
 use super::{Labels, Lowerer, Result, at};
 use crate::ops::scalar::{self, ScalarRow};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 impl Lowerer<'_> {
@@ -17,8 +17,9 @@ impl Lowerer<'_> {
                     .help("text is compared with the levels of a category: `group == \"treated\"`"))
             }
             ExprKind::Name(name) => self.named(name, e.span),
-            ExprKind::Unary(UnaryOp::Neg, x) => {
-                let x = self.expr(x)?;
+            ExprKind::Unary(UnaryOp::Neg, operand) => {
+                let x = self.expr(operand)?;
+                self.refuse_category(&x, operand.span)?;
                 Ok(Value { node: self.b.unary(&scalar::NEG, x.node), levels: None, ..x })
             }
             ExprKind::Unary(UnaryOp::Not, x) => {
@@ -41,6 +42,12 @@ impl Lowerer<'_> {
             return Ok(value);
         }
         let (a, b) = (self.expr(left)?, self.expr(right)?);
+        // Levels of two categories may be compared; nothing else can be computed with them.
+        let both = a.levels.is_some() && b.levels.is_some();
+        if !(both && matches!(op, BinaryOp::Eq | BinaryOp::Ne)) {
+            self.refuse_category(&a, left.span)?;
+            self.refuse_category(&b, right.span)?;
+        }
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
             let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(op, left, &a, right, &b))?;
@@ -66,6 +73,21 @@ impl Lowerer<'_> {
             BinaryOp::Div | BinaryOp::ElemDiv => false,
         };
         Ok(Value { node, integer, from_data, levels: None })
+    }
+
+    /// Refuses a category where numbers are needed: the places of its levels in their order mean nothing.
+    pub(super) fn refuse_category(&self, value: &Value, span: Span) -> Result<()> {
+        let Some(levels) = value.levels.as_ref().filter(|levels| !levels.are_indices()) else {
+            return Ok(());
+        };
+        let name = span.text(self.source);
+        let label = levels.labels().last().map_or("", String::as_str);
+        Err(Diagnostic::error("category-as-number", format!("`{name}` is a category: its levels are not numbers"))
+            .label(span, "a number is needed here")
+            .help(format!(
+                "index by it (`alpha[{name}]`), compare it with a level (`{name} == \"{label}\"`, which is 1 or 0), or declare it \
+                 `real` or `int` if its labels are meant as numbers"
+            )))
     }
 
     fn misfit(&self, op: BinaryOp, left: &Expr, a: &Value, right: &Expr, b: &Value) -> Diagnostic {

@@ -15,9 +15,45 @@ enum Pick {
     Gather(Vec<usize>, Vec<usize>),
 }
 
+/// Elements picked one axis after the other.
+struct Places {
+    indices: Vec<Vec<usize>>,
+    /// The axes that they form.
+    shape: Vec<usize>,
+    /// Whether arrays pick them, element by element.
+    joint: bool,
+}
+
+impl Places {
+    /// A range of the next axis. False if arrays have picked before.
+    fn range(&mut self, from: usize, to: usize) -> bool {
+        let longer =
+            |index: &Vec<usize>| (from..=to).map(|i| [&index[..], &[i]].concat()).collect::<Vec<_>>();
+        self.indices = self.indices.iter().flat_map(longer).collect();
+        self.shape.push((to + 1).saturating_sub(from));
+        !self.joint
+    }
+
+    /// One place of the next axis, or one for each element of an array. False if the array fits nothing before it.
+    fn at(&mut self, places: &[f64], dims: &[usize]) -> bool {
+        if !dims.is_empty() && !self.joint && self.shape.is_empty() {
+            self.indices = vec![self.indices[0].clone(); places.len()];
+            (self.shape, self.joint) = (dims.to_vec(), true);
+        } else if !(dims.is_empty() || self.joint && self.shape == dims) {
+            return false;
+        }
+        let place = |k: usize| if dims.is_empty() { places[0] } else { places[k] };
+        self.indices.iter_mut().enumerate().for_each(|(k, index)| index.push(place(k) as usize));
+        true
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn index(&mut self, base: &Expr, indices: &[Index], span: Span) -> Result<Value> {
         if let Some(value) = self.element_index(base, indices, span)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.element_part(base, indices, span)? {
             return Ok(value);
         }
         let value = self.expr(base)?;
@@ -50,20 +86,79 @@ impl Lowerer<'_> {
         self.index_value(value, base, &indices[rank..], span).map(Some)
     }
 
+    /// `s[t-2..t-1]`, `m[t]`, `m[i, j]` with arrays `i`, `j`, where the array is being defined element by element: only what is
+    /// picked must be there. None where it is better to take the array as a whole.
+    fn element_part(&mut self, base: &Expr, indices: &[Index], span: Span) -> Result<Option<Value>> {
+        let ExprKind::Name(name) = &base.kind else { return Ok(None) };
+        let (rank, count) = match self.env.get(name) {
+            Some(Binding::Elements(elements)) if !elements.is_ready() => (elements.rank(), elements.count()),
+            _ => return Ok(None),
+        };
+        let Some(Places { indices: places, shape, .. }) = self.element_places(name, rank, indices)? else {
+            return Ok(None);
+        };
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let elements = self.env.elements(name);
+        // Most of what there is: the whole is worth making, if it can be made.
+        let part = match 2 * places.len() > count {
+            true => match elements.whole(&mut self.b, name, base.span) {
+                Ok(_) => return Ok(None),
+                Err(_) => elements.gather(&mut self.b, name, &places, span)?,
+            },
+            false => elements.gather(&mut self.b, name, &places, span)?,
+        };
+        let mut dims = shape.clone();
+        dims.extend_from_slice(&self.b.dims(part.node)[1..]);
+        let part = Value { node: self.b.reshape(part.node, dims), ..part };
+        if indices.len() <= rank {
+            return Ok(Some(part));
+        }
+        let kept = shape.iter().map(|_| Index::All(span));
+        let rest: Vec<Index> = kept.chain(indices[rank..].iter().cloned()).collect();
+        self.index_value(part, base, &rest, span).map(Some)
+    }
+
+    /// The indices of the elements that are picked, and the shape in which. None if arrays stand among ranges.
+    fn element_places(&mut self, name: &str, rank: usize, indices: &[Index]) -> Result<Option<Places>> {
+        let mut picked = Places { indices: vec![Vec::with_capacity(rank)], shape: Vec::new(), joint: false };
+        for axis in 0..rank {
+            let elements = self.env.elements(name);
+            let last = picked.indices.iter().map(|beginning| elements.longest(beginning)).max().unwrap_or(0);
+            let fits = match indices.get(axis) {
+                None | Some(Index::All(_)) => picked.range(1, last),
+                Some(Index::Range { from, to, .. }) => {
+                    let from = from.as_ref().map_or(Ok(1), |e| self.position(e))?;
+                    let to = to.as_ref().map_or(Ok(last as i64), |e| self.integer(e))?;
+                    picked.range(from, to.max(0) as usize)
+                }
+                Some(Index::At(e)) => {
+                    let value = self.expr(e)?;
+                    match self.b.constant_of(value.node) {
+                        Some(numbers) if value.integer && numbers.iter().all(|&i| i >= 1.0) => {
+                            picked.at(numbers, self.b.dims(value.node))
+                        }
+                        _ => false,
+                    }
+                }
+            };
+            if !fits {
+                return Ok(None);
+            }
+        }
+        Ok(Some(picked))
+    }
+
     fn index_value(&mut self, value: Value, base: &Expr, indices: &[Index], span: Span) -> Result<Value> {
         let dims = self.b.dims(value.node).to_vec();
         if indices.len() > dims.len() {
-            return Err(Diagnostic::error(
-                "too-many-indices",
-                format!("{} indices are given, but there are {} axes", indices.len(), dims.len()),
-            )
-            .label(span, "")
-            .label(base.span, format!("this has shape {}", self.shape(&dims))));
+            return Err(self.too_many_indices(base, &dims, indices.len(), span));
         }
         let mut picks = Vec::with_capacity(dims.len());
         for (axis, &n) in dims.iter().enumerate() {
             picks.push(match indices.get(axis) {
-                Some(index) => self.pick(index, n, base)?,
+                Some(index) => self.pick(index, axis, n, base)?,
                 None => Pick::Range((0..n).collect()),
             });
         }
@@ -75,8 +170,31 @@ impl Lowerer<'_> {
         Ok(Value { node, ..value })
     }
 
-    fn pick(&mut self, index: &Index, n: usize, base: &Expr) -> Result<Pick> {
+    fn too_many_indices(&self, base: &Expr, dims: &[usize], given: usize, span: Span) -> Diagnostic {
+        let name = base.span.text(self.source);
+        let parameter = self.parameters.iter().any(|p| p.named.name == name);
+        if dims.is_empty() {
+            let error = Diagnostic::error(
+                "too-many-indices",
+                format!("`{name}` is one number, and cannot be indexed"),
+            )
+            .label(span, "")
+            .label(base.span, "this has no axes");
+            return if parameter {
+                error.help(format!("for one number for each of J declare `param {name}[J] ~ ...`"))
+            } else {
+                error
+            };
+        }
+        let axes = if dims.len() == 1 { "is 1 axis".into() } else { format!("are {} axes", dims.len()) };
+        Diagnostic::error("too-many-indices", format!("{given} indices are given, but there {axes}"))
+            .label(span, "")
+            .label(base.span, format!("this has shape {}", self.shape(dims)))
+    }
+
+    fn pick(&mut self, index: &Index, axis: usize, n: usize, base: &Expr) -> Result<Pick> {
         match index {
+            Index::At(Expr { kind: ExprKind::Str(label), span }) => self.labelled(label, *span, axis, base),
             Index::All(_) => Ok(Pick::Range((0..n).collect())),
             Index::Range { from, to, span } => {
                 let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
@@ -112,10 +230,45 @@ impl Lowerer<'_> {
     }
 }
 
+impl Lowerer<'_> {
+    /// `alpha["Hennepin"]`: the place of a label along an axis of a parameter.
+    fn labelled(&self, label: &str, span: Span, axis: usize, base: &Expr) -> Result<Pick> {
+        let parameter = match &base.kind {
+            ExprKind::Name(name) => self.parameters.iter().find(|p| p.named.name == *name),
+            _ => None,
+        };
+        // Without data nobody knows the labels.
+        if !self.size_names.is_empty() && parameter.is_some() {
+            return Ok(Pick::One(0));
+        }
+        let Some(labels) = parameter.and_then(|p| p.named.labels.get(axis).cloned().flatten()) else {
+            return Err(Diagnostic::error("no-labels", format!("this axis has no labels, so \"{label}\" is none of them"))
+                .label(span, "")
+                .label(base.span, "")
+                .help("an axis of a parameter has labels if its size counts the levels of a category: `param a[J]` with `category[N] of J`"));
+        };
+        if let Some(place) = labels.iter().position(|l| l == label) {
+            return Ok(Pick::One(place));
+        }
+        let error = Diagnostic::error("unknown-level", format!("\"{label}\" is not a label of this axis"))
+            .label(span, "")
+            .note(format!("its labels are {}", labels.join(", ")));
+        Err(match crate::source::nearest(label, labels.iter().map(String::as_str)) {
+            Some(near) => error.help(format!("did you mean \"{near}\"?")),
+            None => error,
+        })
+    }
+}
+
 fn out_of_range(i: i64, n: usize, span: Span, base: &Expr) -> Diagnostic {
-    Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{n}"))
+    let error = Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{n}"))
         .label(span, "")
-        .label(base.span, format!("this axis has size {n}"))
+        .label(base.span, format!("this axis has size {n}"));
+    if i < 1 {
+        error.help("indices start at 1: the first element is `x[1]`, the last of N is `x[N]`")
+    } else {
+        error
+    }
 }
 
 /// Flat positions and shape of the result. Several gathers run together; their axes stand where the first one is.

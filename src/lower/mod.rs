@@ -25,7 +25,7 @@ pub use probe::check;
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::source::{Checked, Diagnostic, Span};
-use crate::syntax::ast::{ExprKind, Program, Stmt, StmtKind};
+use crate::syntax::ast::{Expr, ExprKind, Program, Stmt, StmtKind};
 use crate::transform::Transform;
 use env::Env;
 use faults::Faults;
@@ -162,6 +162,8 @@ struct Lowerer<'d> {
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
+    /// Names that are defined element by element somewhere in the model.
+    defining: Vec<String>,
     /// Names of sizes, when the sizes themselves were invented to check a model without data.
     size_names: Vec<(usize, String)>,
     /// The coordinates asked for.
@@ -186,6 +188,7 @@ impl<'d> Lowerer<'d> {
             predicted: Vec::new(),
             calls: Vec::new(),
             declared: Vec::new(),
+            defining: Vec::new(),
             size_names: Vec::new(),
             coordinates: Coordinates::Declared,
             split: Vec::new(),
@@ -196,10 +199,13 @@ impl<'d> Lowerer<'d> {
 
     fn program(&mut self, program: &Program) -> Faults {
         let mut faults = Faults::default();
-        for (problem, name) in without_prior(program) {
+        for (problem, name) in without_prior(program, self.source) {
             faults.add(problem, vec![name], self.source);
         }
         self.declared = program.statements.iter().filter_map(declared_name).collect();
+        let mut defining = Vec::new();
+        lanes::defined_elements(&program.statements, &mut defining);
+        self.defining = defining.into_iter().map(str::to_string).collect();
         if self.coordinates != Coordinates::Declared {
             self.split = effects::split_effects(program, self.source);
         }
@@ -243,7 +249,10 @@ impl<'d> Lowerer<'d> {
 }
 
 /// Parameters without a prior: an improper one is written `~ flat()`, never left out.
-fn without_prior(program: &Program) -> impl Iterator<Item = (Diagnostic, String)> {
+fn without_prior<'p>(
+    program: &'p Program,
+    source: &'p str,
+) -> impl Iterator<Item = (Diagnostic, String)> + 'p {
     let mut described = Vec::new();
     described_names(&program.statements, &mut described);
     program.statements.iter().filter_map(move |stmt| {
@@ -252,10 +261,11 @@ fn without_prior(program: &Program) -> impl Iterator<Item = (Diagnostic, String)
         if p.prior.is_some() || described.contains(&name.as_str()) {
             return None;
         }
+        let written = stmt.span.text(source).lines().next().unwrap_or_default().trim_end();
         let problem = Diagnostic::error("no-prior", format!("`{name}` has no prior"))
             .label(p.name.span, "")
             .help(format!(
-                "give it one on the same line, or write `~ flat()` if every value is as likely: `param {name} ~ normal(0, 1)`"
+                "give it one on the same line, such as `{written} ~ normal(0, 1)`, or write `~ flat()` if every value is as likely"
             ));
         Some((problem, name.clone()))
     })
@@ -282,15 +292,7 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
 fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
     for stmt in statements {
         match &stmt.kind {
-            StmtKind::Sample(s) => match &s.value.kind {
-                ExprKind::Name(name) => names.push(name),
-                ExprKind::Index { base, .. } => {
-                    if let ExprKind::Name(name) = &base.kind {
-                        names.push(name);
-                    }
-                }
-                _ => {}
-            },
+            StmtKind::Sample(s) => elements_of(&s.value, names),
             StmtKind::For(f) => described_names(&f.body, names),
             StmtKind::If(i) => {
                 described_names(&i.then, names);
@@ -298,6 +300,21 @@ fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
             }
             _ => {}
         }
+    }
+}
+
+/// Names whose elements an expression consists of, however it arranges them: `z`, `z[2..K]`, `flatten(z)`.
+fn elements_of<'p>(e: &'p Expr, names: &mut Vec<&'p str>) {
+    const ARRANGING: [&str; 6] = ["flatten", "reshape", "concat", "concat_columns", "transpose", "diag"];
+    match &e.kind {
+        ExprKind::Name(name) => names.push(name),
+        ExprKind::Index { base, .. } => elements_of(base, names),
+        ExprKind::Transpose(x) => elements_of(x, names),
+        ExprKind::Array(items) => items.iter().for_each(|item| elements_of(item, names)),
+        ExprKind::Call { name, args } if ARRANGING.contains(&name.name.as_str()) => {
+            args.iter().for_each(|arg| elements_of(&arg.value, names));
+        }
+        _ => {}
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dist::{BaseArg, Distribution, End, Noncentered, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BaseType, Centering, Expr, ParamDecl, TypeExpr};
+use crate::syntax::ast::{BaseType, Centering, Expr, ExprKind, ParamDecl, TypeExpr};
 use crate::transform::{self, Transform};
 
 /// Where a parameter's values lie.
@@ -30,6 +30,7 @@ impl Lowerer<'_> {
         let region = self.region(p.ty.as_ref(), prior.as_ref(), span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
         if let Some(prior) = &prior {
+            self.check_structure(prior, &value, p.name.span)?;
             self.check_extent(prior, &value, p.name.span)?;
             let inside = p.ty.is_none();
             let node = at(density::prior(&mut self.b, prior, value.node, inside), span)?;
@@ -43,6 +44,12 @@ impl Lowerer<'_> {
         let mut labels = self.axis_labels(&p.dims);
         if let Some(ty) = &p.ty {
             let inner = self.sizes(&ty.dims)?;
+            if let Some(e) = ty.dims.iter().find(|e| e.kind == ExprKind::Int(0)) {
+                let message = format!("`{}` has no elements: one of its sizes is 0", p.name.name);
+                return Err(Diagnostic::error("empty-size", message)
+                    .label(e.span, "")
+                    .help("sizes stand in brackets after the type; bounds are written `real in (0, 1)`"));
+            }
             labels.extend(self.axis_labels(&ty.dims));
             dims.extend(&inner);
             if is_matrix(ty.base) && inner.len() == 1 {
@@ -65,9 +72,10 @@ impl Lowerer<'_> {
     ) -> Result<Value> {
         let Region { transform, bounds, text } = region;
         let Some(batch) = dims.len().checked_sub(transform.event) else {
-            let needed =
-                if transform.event == 1 { "a size: `simplex[K]`" } else { "its size: `cov_matrix[K]`" };
-            return Err(Diagnostic::error("missing-size", format!("`{name}` needs {needed}")).label(span, ""));
+            let message = format!("`{name}` needs its size: `{}[K]`", transform.name);
+            return Err(Diagnostic::error("missing-size", message)
+                .label(span, "")
+                .help(format!("write `param {name} : {}[K] ~ ...`", transform.name)));
         };
         let (outer, event) = dims.split_at(batch);
         if transform.event == 2 && event[0] != event[1] {
@@ -217,7 +225,9 @@ impl Lowerer<'_> {
     ) -> Result<Region> {
         if let Some(ty) = ty {
             if let Some(name) = transform_of(ty.base) {
-                return Ok(Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() });
+                let region = Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() };
+                self.inside_prior(&region, prior, ty)?;
+                return Ok(region);
             }
             if let Some(region) = self.written_bounds(ty, span)? {
                 self.inside_prior(&region, prior, ty)?;
@@ -240,6 +250,8 @@ impl Lowerer<'_> {
             ("lower", [a]) => (self.b.scalar_of(*a), Some(f64::INFINITY)),
             ("upper", [b]) => (Some(f64::NEG_INFINITY), self.b.scalar_of(*b)),
             ("interval", [a, b]) => (self.b.scalar_of(*a), self.b.scalar_of(*b)),
+            ("simplex", _) => (Some(0.0), Some(1.0)),
+            ("positive_ordered", _) => (Some(0.0), Some(f64::INFINITY)),
             _ => (Some(f64::NEG_INFINITY), Some(f64::INFINITY)),
         };
         if ends.0.is_none_or(|a| a >= lowest) && ends.1.is_none_or(|b| b <= highest) {
@@ -251,9 +263,13 @@ impl Lowerer<'_> {
             format!("the type allows {}, but `{}` has the support {support}", region.text, dist.name),
         )
         .label(ty.span, "")
-        .help(format!(
-            "leave the type out: the support {support} follows from the prior; or choose another prior"
-        )))
+        .help(match region.transform.name {
+            "ordered" => "write `positive_ordered`, or choose a prior of all numbers".to_string(),
+            name if transform_of(ty.base).is_some() => format!("choose a prior of all numbers for `{name}`"),
+            _ => format!(
+                "leave the type out: the support {support} follows from the prior; or choose another prior"
+            ),
+        }))
     }
 
     fn written_bounds(&mut self, ty: &TypeExpr, span: Span) -> Result<Option<Region>> {

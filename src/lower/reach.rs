@@ -59,8 +59,12 @@ impl Lowerer<'_> {
         )
         .label(span, "");
         let bound = if spec.domain == Domain::Unit { "in (0, 1)" } else { "> 0" };
-        self.with_declaration(error, name)
-            .help(format!("give the parameter its bounds: `param {name} : real {bound} ~ ...`"))
+        let help = format!("give the parameter its bounds: `param {name} : real {bound} ~ ...`");
+        let alone = row.args.iter().filter(|a| a.domain == spec.domain).count() == 1;
+        self.with_declaration(error, name).help(match relative(row).filter(|_| alone) {
+            Some(other) => format!("{help}; or use `{other}`, which takes any number"),
+            None => help,
+        })
     }
 
     fn unstructured(

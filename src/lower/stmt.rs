@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::elements::element;
+use super::elements::undefined;
 use super::env::{Binding, Value};
 use super::{Lowerer, Named, Predicted, Result, TermKind, at};
 use crate::source::Diagnostic;
@@ -51,7 +51,18 @@ impl Lowerer<'_> {
             return self.define(&l.name, value);
         }
         let index = l.indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
+        self.check_elements(&l.name)?;
         self.env.elements(&l.name.name).define(&l.name.name, index, value, l.name.span)
+    }
+
+    /// Refuses elements of what is defined as a whole.
+    pub(super) fn check_elements(&self, name: &Ident) -> Result<()> {
+        let Some(Binding::Value(_)) = self.env.get(&name.name) else { return Ok(()) };
+        let message =
+            format!("`{}` is defined as a whole already, and its elements cannot be changed", name.name);
+        Err(Diagnostic::error("defined-twice", message).label(name.span, "").help(
+            "leave the definition of the whole out: defining the elements makes the array; or give it another name",
+        ))
     }
 
     fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
@@ -80,14 +91,7 @@ impl Lowerer<'_> {
 
     fn branch(&mut self, i: &IfStmt) -> Result<()> {
         let condition = self.expr(&i.condition)?;
-        let Some(truth) = self.b.scalar_of(condition.node) else {
-            return Err(Diagnostic::error(
-                "condition-not-data",
-                "the condition of `if` must be known before the fit",
-            )
-            .label(i.condition.span, "this depends on a parameter, or is an array")
-            .help("use `where(condition, a, b)` to choose between values"));
-        };
+        let Some(truth) = self.b.scalar_of(condition.node) else { return Err(condition_not_data(i)) };
         self.statements(if truth != 0.0 { &i.then } else { &i.otherwise })
     }
 
@@ -112,12 +116,30 @@ impl Lowerer<'_> {
 
     /// Gives a name its value, once.
     pub(super) fn define(&mut self, name: &Ident, value: Value) -> Result<()> {
-        if self.env.is_taken(&name.name) {
-            return Err(Diagnostic::error("defined-twice", format!("`{}` is defined twice", name.name))
-                .label(name.span, "")
+        self.check_free(name)?;
+        self.env.set(&name.name, Binding::Value(value));
+        Ok(())
+    }
+
+    /// Refuses a name that has a meaning already: a second one would hide it without a word.
+    fn check_free(&self, name: &Ident) -> Result<()> {
+        let error = |message: String| Diagnostic::error("defined-twice", message).label(name.span, "");
+        let text = &name.name;
+        if self.calls.is_empty() && self.env.is_size(text) {
+            return Err(error(format!("`{text}` is a size of the data"))
                 .help("a name means one thing in a model; give this one another name"));
         }
-        self.env.set(&name.name, Binding::Value(value));
+        if self.env.is_taken(text) && !self.env.is_taken_here(text) {
+            return Err(error(format!("`{text}` is defined outside this block, and cannot be changed in it"))
+                .help(format!(
+                    "add up with `sum(...)`, define one element after the other (`let s[t] = s[t-1] + ...`), or give what is \
+                     meant only inside the block another name than `{text}`"
+                )));
+        }
+        if self.env.is_taken(text) {
+            return Err(error(format!("`{text}` is defined twice"))
+                .help("a name means one thing in a model; give this one another name"));
+        }
         Ok(())
     }
 
@@ -166,14 +188,7 @@ impl Lowerer<'_> {
         span: crate::source::Span,
     ) -> Result<Value> {
         let found = self.env.elements(name).get(index, &mut self.b);
-        found.ok_or_else(|| {
-            Diagnostic::error(
-                "element-undefined",
-                format!("{} is read before it is defined", element(name, index)),
-            )
-            .label(span, "")
-            .help("define the first elements before the loop, and read only earlier ones inside it")
-        })
+        found.ok_or_else(|| undefined(name, index, span))
     }
 
     pub(super) fn unknown(&self, name: &str, span: crate::source::Span) -> Diagnostic {
@@ -192,17 +207,33 @@ impl Lowerer<'_> {
             .label(*declared, "declared here")
             .help("statements are read from top to bottom: move the declaration up");
         }
-        if let Some(ours) = crate::func::stan_name(name) {
-            return error.help(ours);
+        if self.defining.iter().any(|defined| defined == name) {
+            return Diagnostic::error(
+                "used-before-declaration",
+                format!("`{name}` is read before any of its elements is defined"),
+            )
+            .label(span, "")
+            .help(format!("define the first elements before the loop: `let {name}[1] = ...`"));
         }
-        match crate::source::nearest(name, self.env.names().chain(crate::func::names().map(|n| n as &str))) {
+        let declared = self.declared.iter().map(|(name, _)| name.as_str());
+        match crate::source::nearest(name, self.env.names().chain(declared)) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error,
+            None => error.help(format!(
+                "declare it: `param {name} ~ ...` if it is to be learnt, `data {name} : real[N]` if it is given; or define it: \
+                 `let {name} = ...`"
+            )),
         }
     }
 }
 
+/// The error of an `if` whose condition is not known before the fit.
+pub(super) fn condition_not_data(i: &IfStmt) -> Diagnostic {
+    Diagnostic::error("condition-not-data", "the condition of `if` must be known before the fit")
+        .label(i.condition.span, "this depends on a parameter, or is an array")
+        .help("use `where(condition, a, b)` to choose between values")
+}
+
 /// A statement about data is part of the likelihood.
-fn kind_of(value: &Value) -> TermKind {
+pub(super) fn kind_of(value: &Value) -> TermKind {
     if value.from_data { TermKind::Likelihood } else { TermKind::Prior }
 }

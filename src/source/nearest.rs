@@ -2,12 +2,15 @@
 
 /// The candidate closest to `name` by edit distance (transpositions count one), if close enough to be a slip.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let letters = name.chars().count();
+    let limit = if letters < 2 { 0 } else { (letters / 3).max(1) };
     let lower = name.to_lowercase();
+    let first = lower.chars().next();
     candidates
         .into_iter()
         .map(|c| (distance(&lower, &c.to_lowercase()), c))
-        .filter(|(d, _)| *d <= limit)
+        // Any two names of one or two letters are near each other; only those that begin alike may be slips.
+        .filter(|(d, c)| *d <= limit && (letters > 2 || *d == 0 || c.to_lowercase().chars().next() == first))
         .min_by_key(|(d, c)| (*d, c.len()))
         .map(|(_, c)| c)
 }

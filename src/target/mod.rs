@@ -37,6 +37,11 @@ pub trait Target: Send + Sync {
         z.to_vec()
     }
 
+    /// How many of the last outputs are drawn anew at each point. They say nothing of the quality of a fit.
+    fn predicted(&self) -> usize {
+        0
+    }
+
     /// The same for a batch of draws: output `j` of draw `b` at `j * draws + b`.
     fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
         let d = self.dimension();

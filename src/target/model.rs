@@ -212,6 +212,10 @@ impl Target for ModelTarget {
             .collect()
     }
 
+    fn predicted(&self) -> usize {
+        self.lowered.predicted.iter().map(|p| p.dims.iter().product::<usize>()).sum()
+    }
+
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         let mut workspace = Workspace::<f64>::new(&self.outputs);
         workspace.inputs(&self.outputs).copy_from_slice(z);

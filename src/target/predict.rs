@@ -155,23 +155,23 @@ impl Values<'_> {
         self.of(id).get(start..start + size).unwrap_or(&[])
     }
 
-    /// A draw of element `i` between two ends: through the quantile where there is one, by refusing others if not.
+    /// A draw of element `i` between two ends: by solving for the share of probability below it where tail probabilities are
+    /// known, by refusing others if not.
     fn between(&self, dist: &Dist, dims: &[usize], i: usize, ends: (f64, f64), rng: &mut ChaCha8Rng) -> f64 {
         if let Dist::Row { row, args, .. } = dist
-            && let (Some(quantile), Some(lcdf), false) = (row.quantile, row.lcdf, row.discrete)
+            && let (Some(lcdf), Some(lccdf), false) = (row.lcdf, row.lccdf, row.discrete)
         {
             let at: Vec<f64> = args.iter().map(|&a| self.element(a, dims, i)).collect();
-            let below = |x: f64| match x {
-                f64::NEG_INFINITY => 0.0,
-                f64::INFINITY => 1.0,
-                x => value(lcdf, x, &at).exp(),
+            let below = |x: f64| if x.is_infinite() { end(x, false) } else { value(lcdf, x, &at) };
+            let above = |x: f64| if x.is_infinite() { end(x, true) } else { value(lccdf, x, &at) };
+            // In the tail on the side of the ends probabilities keep their digits.
+            let low_side = below(ends.1) < above(ends.0);
+            let share = uniform(rng);
+            return if low_side {
+                -solve(|x| below(-x), (-ends.1, -ends.0), share)
+            } else {
+                solve(above, ends, share)
             };
-            let (low, high) = (below(ends.0), below(ends.1));
-            // So far out in a tail that probabilities cannot tell the ends apart, draws are refused instead.
-            if high - low > 1e-10 {
-                let x = quantile(low + (high - low) * uniform(rng), &at);
-                return x.clamp(ends.0, ends.1);
-            }
         }
         for _ in 0..MOST_REFUSED {
             let x = self.one(dist, dims, i, rng);
@@ -196,6 +196,44 @@ impl Values<'_> {
             }
         }
     }
+}
+
+/// log P(X ≤ x), or log P(X > x) if `above`, at an infinite x.
+fn end(x: f64, above: bool) -> f64 {
+    if (x > 0.0) == above { f64::NEG_INFINITY } else { 0.0 }
+}
+
+/// The x between two ends at which exp(g) has come down, from the first end on, by a share of the way to the second; g is a
+/// decreasing log probability.
+fn solve(g: impl Fn(f64) -> f64, ends: (f64, f64), share: f64) -> f64 {
+    let (start, stop) = (g(ends.0), g(ends.1));
+    let target = start + (-share * -(stop - start).exp_m1()).ln_1p();
+    let (mut low, mut high) = ends;
+    // Finite ends first: steps that double, away from a finite end or from 0.
+    let mut step = 1.0;
+    if low.is_infinite() {
+        low = if high.is_finite() { high } else { 0.0 };
+        while g(low) < target && step < 1e300 {
+            low -= step;
+            step *= 2.0;
+        }
+    }
+    step = 1.0;
+    if high.is_infinite() {
+        high = low;
+        while g(high) > target && step < 1e300 {
+            high += step;
+            step *= 2.0;
+        }
+    }
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if g(middle) > target { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
 }
 
 fn uniform(rng: &mut ChaCha8Rng) -> f64 {

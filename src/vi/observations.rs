@@ -191,6 +191,10 @@ impl Target for Observations<'_> {
         self.model.output_names()
     }
 
+    fn predicted(&self) -> usize {
+        self.model.predicted()
+    }
+
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         self.model.constrain(z)
     }

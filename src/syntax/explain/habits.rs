@@ -91,7 +91,7 @@ fn range_end(case: &Case<'_>) -> Option<Diagnostic> {
 
 /// `for i in N {`, `for i in range(N) {`, `for x in xs {`
 fn range_in_for(case: &Case<'_>) -> Option<Diagnostic> {
-    let has_range = case.find(|i| matches!(case.text(i), ".." | ":")).is_some();
+    let has_range = case.find(|i| matches!(case.text(i), ".." | ":") && i + 1 < case.len()).is_some();
     if case.text(0) != "for" || !case.is_name(1) || case.text(2) != "in" || has_range {
         return None;
     }

@@ -7,6 +7,7 @@ mod case;
 mod expected;
 mod habits;
 mod operators;
+mod phrases;
 mod slips;
 mod stan;
 
@@ -23,10 +24,12 @@ use std::ops::Range;
 type Row = fn(&Case<'_>) -> Option<Diagnostic>;
 
 /// Known mistakes, most telling first.
-const TABLES: [&[Row]; 5] = [operators::CHARACTERS, stan::ROWS, habits::ROWS, operators::ROWS, slips::ROWS];
+const TABLES: [&[Row]; 6] =
+    [operators::CHARACTERS, stan::ROWS, phrases::ROWS, habits::ROWS, operators::ROWS, slips::ROWS];
 
 /// Known mistakes in declarations of data, where words such as `for` can only be meant as names.
-const DATA_TABLES: [&[Row]; 4] = [operators::CHARACTERS, stan::ROWS, operators::ROWS, slips::ROWS];
+const DATA_TABLES: [&[Row]; 5] =
+    [operators::CHARACTERS, stan::ROWS, phrases::ROWS, operators::ROWS, slips::ROWS];
 
 /// Where a statement stands, which decides what it can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +120,11 @@ impl<'a> Explainer<'a> {
                 return;
             }
         }
-        let within = if first.text(self.source) == "data" { Inside::Data } else { Inside::Statements };
+        let within = if first.text(self.source).eq_ignore_ascii_case("data") {
+            Inside::Data
+        } else {
+            Inside::Statements
+        };
         for block in &statement.blocks {
             self.statements(block.content.clone(), within);
         }

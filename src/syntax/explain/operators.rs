@@ -59,6 +59,9 @@ fn unknown_character(case: &Case<'_>) -> Option<Diagnostic> {
         (case.found, case.found + 1),
         "not understood",
     );
+    if c == '@' {
+        return Some(error.help("the matrix product is written `*`"));
+    }
     Some(match LOOKALIKES.iter().find(|(other, _)| *other == c) {
         Some((_, ours)) => error.help(format!("write `{ours}`")),
         None => error,
@@ -101,6 +104,22 @@ fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
 fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.find(|i| case.is_word(i) && case.text(i + 1) == "." && case.is_word(i + 2))?;
     let name = case.written(i, i + 3);
+    if case.text(i + 3) == "(" {
+        let (object, function) = (case.text(i), case.text(i + 2));
+        let close = case.closing(i + 3).unwrap_or(case.len());
+        let mut arguments = case.written(i + 4, close);
+        let library =
+            matches!(object, "np" | "numpy" | "math" | "jnp" | "torch" | "tf" | "pt" | "at" | "stats");
+        if !library {
+            let comma = if arguments.is_empty() { "" } else { ", " };
+            arguments = format!("{object}{comma}{arguments}");
+        }
+        let message = "functions are called by their own name, with everything in parentheses";
+        return Some(
+            case.error("dotted-name", message, (i, i + 3), "written as in Python")
+                .help(write(&format!("{function}({arguments})"))),
+        );
+    }
     let message = format!("a name cannot contain a dot, as `{name}` does");
     let help = write(&format!("{}_{}", case.text(i), case.text(i + 2)));
     Some(case.error("dotted-name", message, (i, i + 3), "a dot in a name").help(help))

@@ -99,7 +99,7 @@ fn missing_colon(case: &Case<'_>) -> Option<Diagnostic> {
 fn bounds_without_type(case: &Case<'_>) -> Option<Diagnostic> {
     let start = usize::from(matches!(case.text(0), "data" | "param"));
     let end = case.value_after(start);
-    let is_bound = matches!(case.text(end), ">" | ">=" | "<" | "<=");
+    let is_bound = matches!(case.text(end), ">" | ">=" | "<" | "<=" | "in");
     let declares = case.inside == Inside::Data || start == 1;
     (declares && case.is_name(start) && is_bound).then(|| {
         let message = format!("the bounds of `{}` follow its type", case.text(start));
@@ -163,6 +163,7 @@ fn equals_for_tilde(case: &Case<'_>) -> Option<Diagnostic> {
             _ => ("what is predicted is drawn from a distribution after `~`, not defined with `=`", "derive"),
         };
         let name = case.text(1);
+        let right = right.replacen("_rng(", "(", 1);
         let is_call = case.is_name(i + 1) && case.text(i + 2) == "(" && case.value_after(i + 1) == case.len();
         let error = case.error("equals-for-tilde", message, (i, i + 1), "expected `~`");
         if is_call {
@@ -375,6 +376,6 @@ fn no_effect(case: &Case<'_>) -> Option<Diagnostic> {
     let is_value = case.begins_value(0);
     (ended && is_value && case.inside == Inside::Statements).then(|| {
         case.error("no-effect", "this value is not used for anything", (0, case.len()), "a value by itself")
-            .help("give it a name with `let name = ...`, report it with `derive name = ...`, or say how it is distributed with `... ~ normal(mu, sigma)`")
+            .help("give it a name with `let name = ...`, report it with `derive name = ...`, say how it is distributed with `... ~ normal(mu, sigma)`, or `return` it at the end of a function")
     })
 }

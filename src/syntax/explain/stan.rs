@@ -241,12 +241,16 @@ fn bracketed(sizes: &[&str]) -> String {
 
 /// `vector[N] y`, `real<lower=0> sigma`, `array[N] int k`, `int N`, with whatever follows.
 fn declaration(case: &Case<'_>) -> Option<Diagnostic> {
-    let mut ty = StanType::read(case, 0)?;
+    let start = usize::from(matches!(case.text(0), "param" | "let" | "derive"));
+    let mut ty = StanType::read(case, start)?;
     if !case.is_name(ty.end) {
         return None;
     }
     let name = case.text(ty.end);
     let named = ty.end;
+    if case.inside == Inside::Statements && case.text(named + 1) == "(" {
+        return Some(function(case, name, named));
+    }
     if case.text(named + 1) == "[" {
         ty.end = named;
         let sizes = ty.bracket(case)?;
@@ -255,8 +259,18 @@ fn declaration(case: &Case<'_>) -> Option<Diagnostic> {
         ty.end = named + 1;
     }
     let (code, message) = ty.complaint();
-    let error = case.error(code, message, (0, named + 1), "written as in Stan");
+    let error = case.error(code, message, (start, named + 1), "written as in Stan");
     Some(declared_here(case, error, &ty, name))
+}
+
+/// `real f(real x, vector y) { ... }`
+fn function(case: &Case<'_>, name: &str, named: usize) -> Diagnostic {
+    let close = case.closing(named + 1).unwrap_or(case.len());
+    let entries = case.entries(named + 2, close);
+    let names: Vec<&str> = entries.iter().map(|e| e.rsplit(' ').next().unwrap_or(e)).collect();
+    let message = "a function is defined with `fn`, and neither it nor its arguments have types";
+    case.error("function-word", message, (0, named + 1), "written as in Stan")
+        .help(format!("write `fn {name}({}) {{ ... return ... }}`", names.join(", ")))
 }
 
 /// What to write for a declaration, which depends on where it stands and on what follows.

@@ -1,12 +1,19 @@
 //! Loops over rows as whole arrays: where each step of a loop gives one number and none depends on another, all steps are
-//! lowered at once, with the loop variable as the array of its values.
+//! lowered at once, with the loop variable as the array of its values. Here it is decided whether that is so; `whole` does it.
+
+mod whole;
 
 use super::Lowerer;
-use super::env::{Binding, Value};
+use super::env::Binding;
 use crate::dist;
 use crate::func;
 use crate::ops::scalar;
-use crate::syntax::ast::{Arg, DistExpr, DistKind, Expr, ExprKind, ForLoop, Index, Stmt, StmtKind};
+use crate::source::Span;
+use crate::syntax::ast::{
+    Arg, DistExpr, DistKind, Expr, ExprKind, FnDecl, ForLoop, IfStmt, Index, Stmt, StmtKind,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Fewest steps for which whole arrays are worth it.
 const FEWEST: i64 = 3;
@@ -20,62 +27,74 @@ enum Lane {
     Each,
 }
 
-/// What is known of the loop while its body is read.
+/// What is known of a nest of loops while its body is read.
+#[derive(Default)]
 struct Body<'a> {
-    var: &'a str,
-    /// Names defined in the body with one number a step.
+    /// Names with one number a step: the loop variables, and what the body defines.
     each: Vec<&'a str>,
-    /// Arrays of which each step defines elements.
+    /// Arrays of which the nest defines elements.
     defining: Vec<&'a str>,
-    /// Those of which step `i` has defined element `i` already.
-    elements: Vec<&'a str>,
+    /// Those elements that each step has defined already, as they are written: `mu`, `[i, j]`.
+    elements: Vec<(&'a str, Vec<&'a str>)>,
+    /// Where definitions with one number a step stand.
+    places: HashSet<usize>,
 }
 
 impl Lowerer<'_> {
     /// Lowers the loop as whole arrays if that means the same. False if not: then nothing has happened.
     pub(super) fn whole_loop(&mut self, f: &ForLoop, from: i64, to: i64) -> super::Result<bool> {
-        if to - from + 1 < FEWEST || !self.is_elementwise(f) {
+        if to - from + 1 < FEWEST {
             return Ok(false);
         }
-        let steps: Vec<f64> = (from..=to).map(|i| i as f64).collect();
-        let count = steps.len();
-        self.env.push();
-        let node = self.b.constant(steps, vec![count]);
-        self.env.set(&f.var.name, Binding::Value(Value::integer(node, false)));
-        let first = usize::try_from(from).unwrap_or(0);
-        let done = f.body.iter().try_for_each(|stmt| self.whole_statement(stmt, first, count));
-        self.env.pop();
-        done.map(|()| true)
-    }
-
-    fn whole_statement(&mut self, stmt: &Stmt, first: usize, count: usize) -> super::Result<()> {
-        let StmtKind::Let(l) = &stmt.kind else { return self.statement(stmt) };
-        if l.indices.is_empty() {
-            return self.statement(stmt);
+        let mut body = Body::default();
+        defined_elements(&f.body, &mut body.defining);
+        if self.elementwise_loop(&mut body, f).is_none() {
+            return Ok(false);
         }
-        let mut value = self.expr(&l.value)?;
-        value.node = self.b.broadcast_to(value.node, &[count]);
-        self.env.elements(&l.name.name).define_run(&l.name.name, first, count, value, l.name.span)
+        self.whole_nest(f, from, to, &body.places).map(|()| true)
     }
 
-    fn is_elementwise(&mut self, f: &ForLoop) -> bool {
-        let defining = f.body.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::Let(l) if !l.indices.is_empty() => Some(l.name.name.as_str()),
-            _ => None,
-        });
-        let defining = defining.collect();
-        let mut body = Body { var: &f.var.name, each: Vec::new(), defining, elements: Vec::new() };
+    fn elementwise_loop<'a>(&mut self, body: &mut Body<'a>, f: &'a ForLoop) -> Option<()>
+    where
+        Self: 'a,
+    {
+        // A variable that hides another one would change what the same words mean.
+        (!body.each.contains(&f.var.name.as_str())).then_some(())?;
+        body.each.push(&f.var.name);
+        let fine = self.elementwise_block(body, &f.body);
+        body.each.pop();
+        fine.map(|_| ())
+    }
+
+    /// Reads the statements of a block; gives the elements that they define.
+    fn elementwise_block<'a>(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a [Stmt],
+    ) -> Option<Vec<(&'a str, Vec<&'a str>)>>
+    where
+        Self: 'a,
+    {
+        let (each, elements) = (body.each.len(), body.elements.len());
         self.env.push();
-        let fine = f.body.iter().all(|stmt| self.elementwise_statement(&mut body, stmt).is_some());
+        let fine = block.iter().all(|stmt| self.elementwise_statement(body, stmt).is_some());
         self.env.pop();
-        fine
+        body.each.truncate(each);
+        let defined = body.elements.split_off(elements);
+        fine.then_some(defined)
     }
 
-    fn elementwise_statement<'a>(&mut self, body: &mut Body<'a>, stmt: &'a Stmt) -> Option<()> {
+    fn elementwise_statement<'a>(&mut self, body: &mut Body<'a>, stmt: &'a Stmt) -> Option<()>
+    where
+        Self: 'a,
+    {
         match &stmt.kind {
             StmtKind::Let(l) if l.indices.is_empty() => {
                 match self.lane(body, &l.value)? {
-                    Lane::Each => body.each.push(&l.name.name),
+                    Lane::Each => {
+                        body.each.push(&l.name.name);
+                        body.places.insert(l.name.span.start);
+                    }
                     Lane::Fixed => {
                         let value = self.expr(&l.value).ok()?;
                         self.env.set(&l.name.name, Binding::Value(value));
@@ -84,31 +103,61 @@ impl Lowerer<'_> {
                 Some(())
             }
             StmtKind::Let(l) => {
-                let [index] = &l.indices[..] else { return None };
-                is_name(index, body.var).then_some(())?;
+                l.indices.iter().try_for_each(|index| self.number(body, index))?;
                 self.number(body, &l.value)?;
-                body.elements.push(&l.name.name);
+                let written = l.indices.iter().map(|e| self.text(e.span)).collect();
+                body.elements.push((&l.name.name, written));
                 Some(())
             }
             StmtKind::Sample(s) => {
-                self.each_step(body, &s.value)?;
+                match self.lane(body, &s.value)? {
+                    Lane::Each => {}
+                    // The prior of a parameter is no business of a loop.
+                    Lane::Fixed if matches!(s.value.kind, ExprKind::Name(_)) => return None,
+                    Lane::Fixed => self.fixed_rank(&s.value, 0)?,
+                }
                 self.elementwise_dist(body, &s.dist)?;
                 s.weight.as_ref().map_or(Some(()), |w| self.number(body, w))
             }
-            StmtKind::Target(e) => self.each_step(body, e),
+            StmtKind::Target(e) => self.number(body, e),
+            StmtKind::For(f) => {
+                self.number(body, &f.from)?;
+                self.number(body, &f.to)?;
+                self.elementwise_loop(body, f)
+            }
+            StmtKind::If(i) => self.elementwise_branch(body, i),
             StmtKind::Data(_)
             | StmtKind::Param(_)
-            | StmtKind::For(_)
-            | StmtKind::If(_)
             | StmtKind::Fn(_)
             | StmtKind::Derive(_)
             | StmtKind::Predict(_) => None,
         }
     }
 
-    /// One number a step that differs from step to step.
-    fn each_step(&mut self, body: &Body, e: &Expr) -> Option<()> {
-        (self.lane(body, e)? == Lane::Each).then_some(())
+    /// A choice that is the same in every step, or made anew in each.
+    fn elementwise_branch<'a>(&mut self, body: &mut Body<'a>, i: &'a IfStmt) -> Option<()>
+    where
+        Self: 'a,
+    {
+        if self.lane(body, &i.condition)? == Lane::Fixed {
+            let condition = self.expr(&i.condition).ok()?;
+            let truth = self.b.scalar_of(condition.node)? != 0.0;
+            let defined = self.elementwise_block(body, if truth { &i.then } else { &i.otherwise })?;
+            body.elements.extend(defined);
+            return Some(());
+        }
+        let then = self.elementwise_block(body, &i.then)?;
+        let otherwise = self.elementwise_block(body, &i.otherwise)?;
+        body.elements.extend(then.into_iter().filter(|element| otherwise.contains(element)));
+        Some(())
+    }
+
+    /// The text of a part of the model.
+    fn text<'a>(&self, span: Span) -> &'a str
+    where
+        Self: 'a,
+    {
+        span.text(self.source)
     }
 
     /// One number a step, the same for all or not.
@@ -170,9 +219,7 @@ impl Lowerer<'_> {
     fn lane(&mut self, body: &Body, e: &Expr) -> Option<Lane> {
         match &e.kind {
             ExprKind::Real(_) | ExprKind::Int(_) | ExprKind::Str(_) => Some(Lane::Fixed),
-            ExprKind::Name(name) if name == body.var || body.each.contains(&name.as_str()) => {
-                Some(Lane::Each)
-            }
+            ExprKind::Name(name) if body.each.contains(&name.as_str()) => Some(Lane::Each),
             ExprKind::Name(name) if body.defining.contains(&name.as_str()) => None,
             ExprKind::Name(_) => Some(Lane::Fixed),
             ExprKind::Unary(_, x) => self.lane(body, x),
@@ -207,15 +254,42 @@ impl Lowerer<'_> {
         if self.all_fixed(body, &values).is_some() {
             return Some(Lane::Fixed);
         }
-        let own = matches!(self.env.get(name), Some(Binding::Function(_)));
+        if let Some(Binding::Function(f)) = self.env.get(name) {
+            let f = f.clone();
+            return self.function_lane(body, &f, args);
+        }
         let density = super::call::density_of(name)
             .is_some_and(|row| row.event == 0 && row.args.iter().all(|a| a.rank == 0));
         let mixes = name == "log_mix" && args.len() == 3;
         let elementwise = scalar::find(name).is_some() && func::find(name).is_none();
-        if own || !(density || mixes || elementwise) {
+        if !(density || mixes || elementwise) {
             return None;
         }
         self.together(body, &values)
+    }
+
+    /// A function of the model, read with what its arguments are here.
+    fn function_lane(&mut self, body: &Body, f: &Arc<FnDecl>, args: &[Arg]) -> Option<Lane> {
+        let by_place = args.len() == f.params.len() && args.iter().all(|a| a.name.is_none());
+        if !by_place || self.calls.contains(&f.name.name) {
+            return None;
+        }
+        let (mut inner, mut fixed) = (Body::default(), Vec::new());
+        for (param, arg) in f.params.iter().zip(args) {
+            match self.lane(body, &arg.value)? {
+                Lane::Each => inner.each.push(&param.name),
+                Lane::Fixed => fixed.push((&param.name, self.expr(&arg.value).ok()?)),
+            }
+        }
+        self.calls.push(f.name.name.clone());
+        let outside = self.env.enter_function();
+        fixed.into_iter().for_each(|(name, value)| self.env.set(name, Binding::Value(value)));
+        let plain = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Let(l) if l.indices.is_empty());
+        let fine = f.body.iter().all(|s| plain(s) && self.elementwise_statement(&mut inner, s).is_some());
+        let lane = if fine { self.lane(&inner, &f.result) } else { None };
+        self.env.leave_function(outside);
+        self.calls.pop();
+        lane
     }
 
     fn index_lane(&mut self, body: &Body, base: &Expr, indices: &[Index]) -> Option<Lane> {
@@ -223,9 +297,12 @@ impl Lowerer<'_> {
             && body.defining.contains(&name.as_str())
         {
             // The element that this very step has defined; any other would make the steps depend on each other.
-            let [Index::At(index)] = indices else { return None };
-            let defined = body.elements.contains(&name.as_str());
-            return (defined && is_name(index, body.var)).then_some(Lane::Each);
+            let written = indices.iter().map(|index| match index {
+                Index::At(e) => Some(self.text(e.span)),
+                Index::Range { .. } | Index::All(_) => None,
+            });
+            let written: Vec<&str> = written.collect::<Option<_>>()?;
+            return body.elements.contains(&(name.as_str(), written)).then_some(Lane::Each);
         }
         (self.lane(body, base)? == Lane::Fixed).then_some(())?;
         let mut lanes = Vec::with_capacity(indices.len());
@@ -254,90 +331,17 @@ impl Lowerer<'_> {
     }
 }
 
-fn is_name(e: &Expr, name: &str) -> bool {
-    matches!(&e.kind, ExprKind::Name(found) if found == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::data::Dataset;
-    use crate::num::stream::Stream;
-    use crate::target::{ModelTarget, Target};
-
-    const DATA: &str = "x,y,k,g\n0.5,1.5,2,a\n1.0,2.0,0,b\n-0.5,0.3,1,a\n2.0,2.2,4,b\n0.1,-0.4,3,a\n";
-
-    fn model(text: &str) -> ModelTarget {
-        let data = Dataset::from_texts(&[("data.csv", DATA)]).unwrap();
-        let head = "data { x : real[N]; y : real[N]; k : count[N]; g : category[N] of J }\n\
-                    param a ~ normal(0, 1)\nparam b[J] ~ normal(0, 1)\nparam s ~ half_normal(1)\nparam w ~ beta(2, 2)\n";
-        ModelTarget::new(&format!("{head}{text}"), &data).unwrap()
-    }
-
-    fn density(model: &ModelTarget) -> (f64, Vec<f64>) {
-        let d = model.dimension();
-        let mut z = vec![0.0; d];
-        Stream::new(3, 0, 0).fill_normal(&mut z);
-        let (mut value, mut gradient) = ([0.0], vec![0.0; d]);
-        model.evaluator().evaluate(&z, 1, &mut value, &mut gradient);
-        (value[0], gradient)
-    }
-
-    #[test]
-    fn a_loop_means_what_its_steps_mean() {
-        let cases = [
-            ("y ~ normal(a + b[g] .* x, s)", "for i in 1..N { y[i] ~ normal(a + b[g[i]] * x[i], s) }", true),
-            ("k ~ poisson_log(a + x)", "for i in 1..N { let eta = a + x[i]; k[i] ~ poisson_log(eta) }", true),
-            (
-                "let mu = a * x\ny ~ normal(mu, s)",
-                "for i in 1..N { let mu[i] = a * x[i]; y[i] ~ normal(mu[i], s) }",
-                true,
-            ),
-            (
-                "let mu = a * x\ny[2..N] ~ normal(mu[2..N], s)",
-                "let mu[1] = a * x[1]\nfor i in 2..N { let mu[i] = a * x[i] }\ny[2..N] ~ normal(mu[2..N], s)",
-                true,
-            ),
-            (
-                "y ~ mixture(w: normal(a, s), 1 - w: normal(0, 1))",
-                "for i in 1..N { target += log_mix(w, normal_lpdf(y[i] | a, s), normal_lpdf(y[i] | 0, 1)) }",
-                true,
-            ),
-            (
-                "k + 1 ~ categorical_logit([a, s, w, 0, 1])",
-                "for i in 1..N { k[i] + 1 ~ categorical_logit([a, s, w, 0, 1]) }",
-                true,
-            ),
-            (
-                "let m = [a, a + y[1], a + y[1] + y[2], a + y[1] + y[2] + y[3], a + y[1] + y[2] + y[3] + y[4]]\ny ~ normal(m, s)",
-                "let m[1] = a\nfor i in 2..N { let m[i] = m[i - 1] + y[i - 1] }\ny ~ normal(m, s)",
-                false,
-            ),
-            (
-                "b ~ normal(x[1] + x[2] + x[3], 1)",
-                "for i in 1..1 { b ~ normal(x[1] + x[2] + x[3], 1) }",
-                false,
-            ),
-        ];
-        for (whole, stepwise, at_once) in cases {
-            let (one, other) = (model(whole), model(stepwise));
-            let ((p, g), (q, h)) = (density(&one), density(&other));
-            assert!((p - q).abs() < 1e-12 * (1.0 + p.abs()), "{stepwise}: {q} against {p}");
-            assert!(g.iter().zip(&h).all(|(g, h)| (g - h).abs() < 1e-11 * (1.0 + g.abs())), "{stepwise}");
-            let terms = |m: &ModelTarget| m.lowered().terms.len();
-            assert!(!at_once || terms(&one) == terms(&other), "{stepwise} was taken step by step");
+/// Names of which some elements are defined.
+pub(super) fn defined_elements<'a>(block: &'a [Stmt], names: &mut Vec<&'a str>) {
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Let(l) if !l.indices.is_empty() => names.push(&l.name.name),
+            StmtKind::For(f) => defined_elements(&f.body, names),
+            StmtKind::If(i) => {
+                defined_elements(&i.then, names);
+                defined_elements(&i.otherwise, names);
+            }
+            _ => {}
         }
-    }
-
-    #[test]
-    fn a_long_loop_makes_no_more_nodes_than_a_short_one() {
-        let nodes = |rows: usize| {
-            let lines: Vec<String> = (0..rows).map(|i| format!("{i},{}", i % 7)).collect();
-            let text = format!("x,y\n{}\n", lines.join("\n"));
-            let data = Dataset::from_texts(&[("data.csv", &text)]).unwrap();
-            let source = "data { x : real[N]; y : real[N] }\nparam a ~ normal(0, 1)\nparam s ~ half_normal(1)\n\
-                          for i in 1..N { let mu[i] = a * x[i]; y[i] ~ normal(mu[i], s) }";
-            ModelTarget::new(source, &data).unwrap().lowered().graph.len()
-        };
-        assert_eq!(nodes(10), nodes(1000));
     }
 }
