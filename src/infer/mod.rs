@@ -6,8 +6,10 @@
 mod assess;
 mod bend;
 pub mod certified;
+pub mod compare;
 mod draws;
 mod gaussian;
+pub mod methods;
 mod mode;
 mod model;
 mod nuts;
