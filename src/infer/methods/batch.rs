@@ -2,21 +2,32 @@
 
 use super::super::gaussian::{Factor, Gaussian};
 use crate::num::linalg::dot;
+use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
 use rayon::prelude::*;
 
+/// Who draws: scrambled Sobol points.
+const PURPOSE: u64 = 0x6d65_7468;
+/// Dimensions up to which draws are Sobol points: beyond, few points are no better spread than random ones.
+const SPREAD: usize = 24;
 /// Points evaluated together.
 const CHUNK: usize = 32;
 pub(super) const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
-/// `rows × n` standard normals, draw b + ⌈n/2⌉ being minus draw b.
+/// `rows × n` standard normals, draw b + ⌈n/2⌉ being minus draw b; evenly spread where there are few rows.
 pub(super) fn normals(mut stream: Stream, rows: usize, n: usize) -> Vec<f64> {
+    let half = n.div_ceil(2);
+    let mut plus = vec![0.0; rows * half];
+    match (rows <= SPREAD).then(|| Sobol::new(rows, stream.bits(), PURPOSE)).flatten() {
+        Some(sobol) => sobol.fill_normal(0, half, &mut plus),
+        None => stream.fill_normal(&mut plus),
+    }
     let mut u = vec![0.0; rows * n];
-    for row in u.chunks_exact_mut(n) {
-        let (plus, minus) = row.split_at_mut(n.div_ceil(2));
-        stream.fill_normal(plus);
-        minus.iter_mut().zip(plus).for_each(|(m, p)| *m = -*p);
+    for (row, plus) in u.chunks_exact_mut(n).zip(plus.chunks_exact(half)) {
+        let (first, second) = row.split_at_mut(half);
+        first.copy_from_slice(plus);
+        second.iter_mut().zip(plus).for_each(|(m, p)| *m = -*p);
     }
     u
 }
@@ -110,6 +121,16 @@ pub(super) fn dense_factor(q: &Gaussian) -> Vec<f64> {
         Factor::Dense(c) => c.clone(),
         Factor::Diagonal(s) => (0..d * d).map(|p| if p / d == p % d { s[p / d] } else { 0.0 }).collect(),
     }
+}
+
+/// The Gaussian with half the standard deviations.
+pub(super) fn narrower(q: &Gaussian) -> Gaussian {
+    let halved = |c: &[f64]| c.iter().map(|x| 0.5 * x).collect();
+    let factor = match &q.factor {
+        Factor::Dense(c) => Factor::Dense(halved(c)),
+        Factor::Diagonal(s) => Factor::Diagonal(halved(s)),
+    };
+    Gaussian { mean: q.mean.clone(), factor }
 }
 
 #[cfg(test)]

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! With `V = L Lᵀ` and `Lᵀ U L = P diag(e) Pᵀ`, `Σ' = L P diag(2 / (1 + √(1 + 4e))) Pᵀ Lᵀ`. The schedule is the paper's for
-//! targets that need not be Gaussian, `λ_t = B d / (t + 1)`.
+//! targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO is lower beyond noise is taken back and
+//! tried with a quarter of λ is ours: funnels need it.
 
 use super::super::gaussian::{Factor, Gaussian};
-use super::batch::{Batch, at_draws, row_means};
-use super::stepping::{Steps, drive};
+use super::batch::{Batch, at_draws, narrower, row_means};
+use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
     add_product, add_product_lower, add_transposed_product, cholesky, lower_product, symmetric_eigen,
@@ -144,8 +145,8 @@ impl Steps for Matching<'_> {
         look.elbo
     }
 
-    fn step(&self, q: &Gaussian, look: &Moments, t: usize, share: f64) -> Option<Gaussian> {
-        let lambda = (self.batch * self.job.d) as f64 / (t + 1) as f64;
+    fn step(&self, q: &Gaussian, look: &Moments, time: Time, share: f64) -> Option<Gaussian> {
+        let lambda = (self.batch * self.job.d) as f64 / (time.taken + 1) as f64;
         matched(q, look, share * lambda)
     }
 
@@ -160,17 +161,4 @@ impl Steps for Matching<'_> {
     fn cost(&self) -> usize {
         self.batch
     }
-
-    fn careful(&self) -> bool {
-        false
-    }
-}
-
-fn narrower(q: &Gaussian) -> Gaussian {
-    let halved = |c: &[f64]| c.iter().map(|x| 0.5 * x).collect();
-    let factor = match &q.factor {
-        Factor::Dense(c) => Factor::Dense(halved(c)),
-        Factor::Diagonal(s) => Factor::Diagonal(halved(s)),
-    };
-    Gaussian { mean: q.mean.clone(), factor }
 }

@@ -15,6 +15,8 @@ pub static ROW: Method = Method {
 
 /// A point from which a Newton step gains less, in nats, is a mode.
 const LITTLE: f64 = 1e-6;
+/// A slope below this is level.
+const LEVEL: f64 = 1e-4;
 
 fn run(job: &Job, _: Watch) -> Result<Found, Error> {
     job.holds_a_matrix()?;
@@ -25,12 +27,12 @@ fn run(job: &Job, _: Watch) -> Result<Found, Error> {
     let mut why = Error::NoMode;
     let mut best: Option<(Gaussian, f64)> = None;
     for mode in searched.modes {
-        let Some(c) = mode.curvature.and_then(|h| whiten::inverse_root(&h, d, f64::MIN_POSITIVE)) else {
-            why = Error::Flat;
-            continue;
-        };
         let (mut value, mut slope, mut local) = ([0.0], vec![0.0; d], vec![0.0; d]);
         evaluator.evaluate(&mode.point, 1, &mut value, &mut slope);
+        let Some(c) = mode.curvature.and_then(|h| whiten::inverse_root(&h, d, f64::MIN_POSITIVE)) else {
+            why = if dot(&slope, &slope).sqrt() < LEVEL { Error::Flat } else { why };
+            continue;
+        };
         lower_transposed_product(&c, &slope, [d, 1], &mut local);
         if !(0.5 * dot(&local, &local) < LITTLE) {
             continue;

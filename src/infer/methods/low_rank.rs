@@ -11,7 +11,7 @@ use crate::num::stream::Stream;
 /// The row.
 pub static ROW: Method = Method {
     name: "low-rank",
-    doc: "a covariance that is diagonal plus eight directions, on fixed draws, for many coordinates; O(d) a draw",
+    doc: "a covariance that is diagonal plus up to eight directions, on fixed draws; O(d) a draw, for many coordinates",
     tunable: true,
     run,
 };
@@ -22,12 +22,14 @@ const PURPOSE: u64 = 0x6c6f_7772;
 const RANK: usize = 8;
 /// Their size at the start, in standard deviations: with none the gradient vanishes by symmetry.
 const SIZE: f64 = 0.1;
+/// The least standard deviation of a coordinate's own, in those at the start.
+const LEAST: f64 = 1e-3;
 /// Draws at the start: enough for what each coordinate has of parameters of its own.
 const FIRST: usize = 64;
 
 fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     let (start, begun) = job.start(false)?;
-    let (d, rank) = (job.d, RANK.min(job.d));
+    let (d, rank) = (job.d, RANK.min(job.d.div_ceil(2)));
     let scales = match start.factor {
         Factor::Diagonal(s) => s,
         Factor::Dense(c) => {
@@ -43,7 +45,8 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// `z = mean + scales ∘ (μ + e^δ ∘ ε + B η)` with the draws η first, then ε; the parameters are μ, δ, B by rows.
+/// `z = mean + scales ∘ (μ + E ∘ ε + B η)`, `E = LEAST + e^δ`, with the draws η first, then ε; the parameters are μ, δ, B by
+/// rows. Without a least E a coordinate whose spread is all in B would have δ run off to minus infinity.
 struct Low {
     mean: Vec<f64>,
     scales: Vec<f64>,
@@ -51,13 +54,17 @@ struct Low {
 }
 
 impl Low {
-    /// `V = e^-δ B` and the Cholesky factor of `K = I + VᵀV`: the determinant of `e^2δ + B Bᵀ` is that of e^2δ times that of K.
+    /// E.
+    fn own(&self, w: &[f64]) -> Vec<f64> {
+        let d = self.mean.len();
+        w[d..2 * d].iter().map(|s| LEAST + s.exp()).collect()
+    }
+
+    /// `V = E⁻¹ B` and the Cholesky factor of `K = I + VᵀV`: the determinant of `E² + B Bᵀ` is that of E² times that of K.
     fn woodbury(&self, w: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (d, r) = (self.mean.len(), self.rank);
         let mut v = w[2 * d..].to_vec();
-        v.chunks_exact_mut(r)
-            .zip(&w[d..2 * d])
-            .for_each(|(row, s)| row.iter_mut().for_each(|x| *x *= (-s).exp()));
+        v.chunks_exact_mut(r).zip(self.own(w)).for_each(|(row, e)| row.iter_mut().for_each(|x| *x /= e));
         let mut k: Vec<f64> = (0..r * r).map(|p| f64::from(p / r == p % r)).collect();
         add_transposed_product(1.0, &v, &v, [r, d, r], &mut k);
         cholesky(&mut k, r).ok()?;
@@ -78,9 +85,7 @@ impl Form for Low {
         let (d, r) = (self.mean.len(), self.rank);
         let (eta, eps) = u.split_at(r * n);
         let mut z = eps.to_vec();
-        z.chunks_exact_mut(n)
-            .zip(&w[d..2 * d])
-            .for_each(|(row, s)| row.iter_mut().for_each(|x| *x *= s.exp()));
+        z.chunks_exact_mut(n).zip(self.own(w)).for_each(|(row, e)| row.iter_mut().for_each(|x| *x *= e));
         add_product(1.0, &w[2 * d..], eta, [d, r, n], &mut z);
         add_to_rows(&mut z, &w[..d], n);
         z.chunks_exact_mut(n).zip(&self.scales).for_each(|(row, s)| row.iter_mut().for_each(|x| *x *= s));
@@ -105,24 +110,30 @@ impl Form for Low {
     fn log_det(&self, w: &[f64], gradient: &mut [f64]) -> f64 {
         let (d, r) = (self.mean.len(), self.rank);
         let Some((v, k)) = self.woodbury(w) else { return f64::NAN };
+        let own = self.own(w);
         for i in 0..d {
             // Row i of V K⁻¹.
             let mut solved = v[i * r..(i + 1) * r].to_vec();
             solve_cholesky(&k, r, &mut solved);
-            let own: f64 = solved.iter().zip(&v[i * r..]).map(|(a, b)| a * b).sum();
-            gradient[d + i] += 1.0 - own;
-            let narrow = (-w[d + i]).exp();
-            solved.iter().enumerate().for_each(|(j, s)| gradient[2 * d + i * r + j] += narrow * s);
+            let shared: f64 = solved.iter().zip(&v[i * r..]).map(|(a, b)| a * b).sum();
+            gradient[d + i] += (1.0 - shared) * w[d + i].exp() / own[i];
+            solved.iter().enumerate().for_each(|(j, s)| gradient[2 * d + i * r + j] += s / own[i]);
         }
         let scales: f64 = self.scales.iter().map(|s| s.ln()).sum();
-        scales + w[d..2 * d].iter().sum::<f64>() + 0.5 * log_det_cholesky(&k, r)
+        scales + own.iter().map(|e| e.ln()).sum::<f64>() + 0.5 * log_det_cholesky(&k, r)
+    }
+
+    fn narrow(&self, w: &mut [f64]) {
+        let d = self.mean.len();
+        w[d..2 * d].iter_mut().for_each(|s| *s -= std::f64::consts::LN_2);
+        w[2 * d..].iter_mut().for_each(|b| *b *= 0.5);
     }
 
     fn approximation(&self, w: &[f64]) -> Option<Approximation> {
         let (d, r) = (self.mean.len(), self.rank);
         let (v, _) = self.woodbury(w)?;
         let mean = (0..d).map(|i| self.mean[i] + self.scales[i] * w[i]).collect();
-        let scales = (0..d).map(|i| self.scales[i] * w[d + i].exp()).collect();
+        let scales = self.scales.iter().zip(self.own(w)).map(|(s, e)| s * e).collect();
         let unit: Vec<f64> = (0..r * r).map(|p| f64::from(p / r == p % r)).collect();
         Thin::new(mean, scales, &v, &unit).map(Approximation::Thin)
     }

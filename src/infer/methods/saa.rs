@@ -102,6 +102,15 @@ impl Form for Full {
         total
     }
 
+    fn narrow(&self, w: &mut [f64]) {
+        let d = self.mean.len();
+        for i in 0..d {
+            let row = d + i * (i + 1) / 2;
+            w[row..row + i].iter_mut().for_each(|x| *x *= 0.5);
+            w[row + i] -= std::f64::consts::LN_2;
+        }
+    }
+
     fn approximation(&self, w: &[f64]) -> Option<Approximation> {
         let d = self.mean.len();
         let (mut mean, mut factor) = (vec![0.0; d], vec![0.0; d * d]);

@@ -1,14 +1,14 @@
 //! Square-root natural gradients (Kumar, Möllenhoff, Khan, Lucchi, 2025): Newton's flow on a root of the precision.
 //!
 //! The precision is `S = R Rᵀ` with R lower triangular, so that a step cannot leave the positive definite matrices as long as the
-//! diagonal of R stays positive. The natural gradient of the ELBO is `S' = H - S` with `H = E_q[-∇²log p]` (Price's theorem), which
+//! diagonal of R stays positive; it changes by a factor that is an exponential. The natural gradient of the ELBO is `S' = H - S` with `H = E_q[-∇²log p]` (Price's theorem), which
 //! for the root is `R' = R Φ(R⁻¹ H R⁻ᵀ - I)`, Φ taking the lower triangle and half the diagonal; the mean follows with
 //! `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the identity.
 
 use super::super::gaussian::{Factor, Gaussian};
 use super::super::whiten;
 use super::batch::{LOG_TWO_PI, add_to_rows, dense_factor, normals, row_means};
-use super::stepping::{Steps, drive};
+use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
     add_product_lower, add_transposed_product, cholesky, dot, lower_product, solve_lower, solve_lower_many,
@@ -29,9 +29,11 @@ pub static ROW: Method = Method {
 const PURPOSE: u64 = 0x7371_7274;
 /// Draws a step.
 const BATCH: usize = 8;
-/// Steps.
-const STEPS: usize = 120;
-/// Steps at full length; then the length falls like one over their number, which averages the noise away.
+/// Steps times coordinates, and the most and fewest steps.
+const WORK: usize = 2500;
+const STEPS: [usize; 2] = [250, 80];
+/// Steps at full length once the ELBO no longer rises; then the length falls like one over their number, which averages the
+/// noise away.
 const FULL: f64 = 10.0;
 /// Length of the mean's step in standard deviations, and relative change of the root, that are trusted, for one coordinate
 /// and more for each root of their number.
@@ -62,7 +64,8 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     let (start, begun) = job.start(true)?;
     let state = State { root: precision_root(&start).ok_or(Error::Flat)?, mean: start.mean };
     let flow = Flow { job, batch: job.settings.batch.unwrap_or(BATCH) };
-    let (q, gradients, ending) = drive(&flow, state, job.settings.steps.unwrap_or(STEPS), watch)?;
+    let steps = job.settings.steps.unwrap_or((WORK / job.d).clamp(STEPS[1], STEPS[0]));
+    let (q, gradients, ending) = drive(&flow, state, steps, watch)?;
     Ok(Found::new(Approximation::Gaussian(q), begun + gradients, ending))
 }
 
@@ -134,9 +137,9 @@ impl Steps for Flow<'_> {
         look.elbo
     }
 
-    fn step(&self, state: &State, look: &Look, t: usize, share: f64) -> Option<State> {
+    fn step(&self, state: &State, look: &Look, time: Time, share: f64) -> Option<State> {
         let d = self.job.d;
-        let rho = share * (FULL / (t + 1) as f64).min(1.0);
+        let rho = share * (FULL / (time.settled + 1) as f64).min(1.0);
         // R⁻¹ H R⁻ᵀ, H being symmetric.
         let mut local = look.curvature.clone();
         solve_lower_many(&state.root, &mut local, [d, d]);
@@ -150,11 +153,8 @@ impl Steps for Flow<'_> {
         let length = dot(&change, &change).sqrt();
         let scale = rho.min(radius(d) / length.max(f64::MIN_POSITIVE));
         change.iter_mut().for_each(|x| *x *= scale);
-        (0..d).for_each(|i| change[i * d + i] += 1.0);
-        // Where curvature is negative a step may be too long to leave a positive diagonal.
-        if (0..d).any(|i| !(change[i * d + i] > 0.1)) {
-            return None;
-        }
+        // The exponential is one plus the change to first order, and positive where negative curvature makes it large.
+        (0..d).for_each(|i| change[i * d + i] = change[i * d + i].exp());
         let mut root = vec![0.0; d * d];
         lower_product(&state.root, &change, [d, d], &mut root);
         let mut step = look.slope.clone();
@@ -181,9 +181,5 @@ impl Steps for Flow<'_> {
 
     fn cost(&self) -> usize {
         self.batch * (1 + 2 * self.job.d)
-    }
-
-    fn careful(&self) -> bool {
-        true
     }
 }

@@ -24,8 +24,8 @@ pub(super) trait Steps {
     /// The ELBO by that batch, and its standard error.
     fn elbo(&self, look: &Self::Look) -> [f64; 2];
 
-    /// Step number `t`, or a share of it; None if it leads nowhere.
-    fn step(&self, state: &Self::State, look: &Self::Look, t: usize, share: f64) -> Option<Self::State>;
+    /// The step at a time, or a share of it; None if it leads nowhere.
+    fn step(&self, state: &Self::State, look: &Self::Look, time: Time, share: f64) -> Option<Self::State>;
 
     /// The state with half the standard deviations.
     fn narrower(&self, state: &Self::State) -> Self::State;
@@ -35,15 +35,21 @@ pub(super) trait Steps {
 
     /// Gradients of a batch.
     fn cost(&self) -> usize;
+}
 
-    /// Whether a step after which the ELBO is lower beyond its noise is taken back, and not only one that is not finite.
-    fn careful(&self) -> bool;
+/// When a step is taken.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Time {
+    /// Steps taken before.
+    pub(super) taken: usize,
+    /// Of these, steps after which the ELBO was no higher than ever before, beyond its noise.
+    pub(super) settled: usize,
 }
 
 struct Last<M: Steps> {
     state: M::State,
     look: M::Look,
-    t: usize,
+    time: Time,
     share: f64,
 }
 
@@ -56,23 +62,23 @@ pub(super) fn drive<M: Steps>(
 ) -> Result<(Gaussian, usize, Ending), Error> {
     let mut state = start;
     let mut last: Option<Last<M>> = None;
-    let (mut t, mut index, mut gradients, mut failures, mut largest) = (0, 0, 0, 0, 1.0);
+    let (mut time, mut index, mut gradients, mut failures, mut largest) = (Time::default(), 0, 0, 0, 1.0);
+    let mut highest = f64::NEG_INFINITY;
     let mut ending = Ending::Budget;
-    while t < steps {
+    while time.taken < steps {
         let found = method.look(&state, index);
         index += 1;
         gradients += method.cost();
-        let good = found.filter(|new| {
-            last.as_ref()
-                .is_none_or(|old| !method.careful() || !worse(method.elbo(new), method.elbo(&old.look)))
-        });
+        let harmless =
+            |new: &M::Look| last.as_ref().is_none_or(|old| !worse(method.elbo(new), method.elbo(&old.look)));
+        let good = found.filter(harmless);
         let Some(look) = good else {
             failures += 1;
             match &mut last {
                 Some(old) if failures < TRIES => {
                     old.share *= LESS;
                     largest = old.share;
-                    let again = method.step(&old.state, &old.look, old.t, old.share);
+                    let again = method.step(&old.state, &old.look, old.time, old.share);
                     state = again.unwrap_or_else(|| method.narrower(&old.state));
                 }
                 None if failures < TRIES => state = method.narrower(&state),
@@ -84,11 +90,12 @@ pub(super) fn drive<M: Steps>(
         };
         failures = 0;
         let [elbo, elbo_se] = method.elbo(&look);
-        let progress = Progress { iteration: t as u64, gradients, elbo, elbo_se, gap_nats: f64::NAN };
+        let progress =
+            Progress { iteration: time.taken as u64, gradients, elbo, elbo_se, gap_nats: f64::NAN };
         let stop = watch(&progress).is_break();
         let mut share: f64 = largest;
         let next = loop {
-            match method.step(&state, &look, t, share) {
+            match method.step(&state, &look, time, share) {
                 Some(next) => break Some(next),
                 None if share > 1e-6 => share *= LESS,
                 None => break None,
@@ -96,8 +103,10 @@ pub(super) fn drive<M: Steps>(
         };
         largest = (MORE * share).min(1.0);
         let Some(next) = next else { break };
-        last = Some(Last { state: std::mem::replace(&mut state, next), look, t, share });
-        t += 1;
+        last = Some(Last { state: std::mem::replace(&mut state, next), look, time, share });
+        time.taken += 1;
+        time.settled += usize::from(elbo <= highest + 2.0 * elbo_se);
+        highest = highest.max(elbo);
         if stop {
             ending = Ending::Stopped;
             break;
