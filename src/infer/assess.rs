@@ -2,6 +2,7 @@
 
 use super::bend::Bent;
 use super::gaussian::{Factor, Gaussian};
+use super::warp::Warped;
 use super::{Fit, Options, check};
 use crate::num::linalg;
 use crate::target::Target;
@@ -19,5 +20,6 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
 /// The same for a Gaussian with its factor.
 pub(super) fn assess_gaussian(target: &dyn Target, q: &Gaussian, options: &Options) -> Fit {
     let bent = Bent::straight(target, q, options);
-    check(target, q, &bent, options)
+    let flat = Warped::flat(target);
+    check(&bent.reached(&flat, q), options)
 }

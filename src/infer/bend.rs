@@ -1,6 +1,7 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
 use super::draws::pilot;
+use super::flow::{Flow, Reached};
 use super::gaussian::{self, Factor, Gaussian};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
@@ -32,15 +33,28 @@ pub(super) struct Bent<'t> {
 impl<'t> Bent<'t> {
     /// No bending.
     pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
-        let target = Warped { inner: target, layers: Vec::new() };
+        let target = Warped::flat(target);
         let (first, khat) = judge(&target, q, options);
         Bent { target, q: q.clone(), gradients: 0, first, last: first, khat }
     }
 }
 
+impl Bent<'_> {
+    /// For importance draws, with the Gaussian as fitted in the coordinates of `flat`.
+    pub(super) fn reached<'a>(&'a self, flat: &'a dyn Flow, q: &'a Gaussian) -> Reached<'a> {
+        Reached {
+            plain: (flat, q),
+            bent: (&self.target, &self.q),
+            first: self.first,
+            khat: self.khat,
+            gradients: self.gradients,
+        }
+    }
+}
+
 /// ELBO, its standard error and half the variance of the log weights of a Gaussian; and the shape of their tail.
-fn judge(target: &Warped, q: &Gaussian, options: &Options) -> ([f64; 3], f64) {
-    let sample = pilot(target, q, Proposal::Gaussian, options.seed);
+pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, options: &Options) -> ([f64; 3], f64) {
+    let sample = pilot(flow, q, Proposal::Gaussian, options.seed);
     (elbo(&sample.log_weights), smooth(&sample.log_weights).khat)
 }
 

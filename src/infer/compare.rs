@@ -3,7 +3,7 @@
 use super::gaussian::{Ending, Factor, Gaussian};
 use super::methods::{self, Approximation, Named, Settings, judge};
 use super::model::{Model, fit_model};
-use super::{Fit, Options, Progress};
+use super::{Fit, Options, Path, Progress};
 use crate::num::linalg::cholesky;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
@@ -106,10 +106,13 @@ fn by_default(
         numbers.note = (khat < judged.khat - 0.05)
             .then(|| format!("k-hat {khat:.2} after the corrections that its answer comes with"));
     } else {
-        numbers.note = Some(
-            "in coordinates of its own choice, another family of approximations; k-hat after corrections"
-                .into(),
-        );
+        let how = match fit.path {
+            Path::Nested => "some parameters integrated out given the others",
+            Path::Gaussian | Path::Quadrature | Path::Variational | Path::Nuts => {
+                "in coordinates of its own choice"
+            }
+        };
+        numbers.note = Some(format!("{how}, another family of approximations; k-hat after corrections"));
     }
     Ok(numbers)
 }

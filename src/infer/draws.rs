@@ -1,10 +1,9 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
-use super::bend::Bent;
+use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
 use super::psis::{Smoothed, smooth};
 use super::sample::{Proposal, Sample};
-use super::warp::Warped;
 use super::{KHAT_LIMIT, Options, summary};
 use rayon::prelude::*;
 
@@ -31,23 +30,19 @@ const LARGE: f64 = 3.0;
 const PILOT: usize = 2048;
 
 /// A few draws, to judge a proposal.
-pub(super) fn pilot<'t>(
-    target: &'t Warped<'t>,
-    q: &'t Gaussian,
-    proposal: Proposal,
-    seed: u64,
-) -> Sample<'t> {
-    let mut sample = Sample::new(target, q, proposal, seed);
+pub(super) fn pilot<'t>(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
+    let mut sample = Sample::new(flow, q, proposal, seed);
     sample.extend(PILOT, false);
     sample
 }
 
 /// Draws from the Gaussian where its weights are light, from a mixture with heavier tails where they are not: by the pilot, or
 /// by the draws themselves, because a few draws do not see a far tail.
-pub(super) fn draw<'t>(bent: &'t Bent, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
-    let mixture = Proposal::Mixture(bent.target.leaders().min(HEAVY));
-    let from = |proposal: Proposal| (proposal, enough(&bent.target, &bent.q, proposal, outputs, options));
-    let first = from(if bent.khat < LIGHT { Proposal::Gaussian } else { mixture });
+pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
+    let (flow, q) = reached.bent;
+    let mixture = Proposal::Mixture(flow.leaders().min(HEAVY));
+    let from = |proposal: Proposal| (proposal, enough(flow, q, proposal, outputs, options));
+    let first = from(if reached.khat < LIGHT { Proposal::Gaussian } else { mixture });
     if first.1.khat < TAILED {
         return first;
     }
@@ -75,7 +70,7 @@ pub(super) fn precision(outputs: usize) -> f64 {
 
 /// Draws until the standard error of everything reported is small, or no more can be held.
 fn enough<'t>(
-    target: &'t Warped<'t>,
+    flow: &'t dyn Flow,
     q: &'t Gaussian,
     proposal: Proposal,
     outputs: usize,
@@ -83,7 +78,7 @@ fn enough<'t>(
 ) -> Drawn<'t> {
     let d = q.mean.len();
     let most = (HELD / outputs.max(1)).min(WORK / (d * d + 50 * outputs)).clamp(FEWEST, MOST_DRAWS);
-    let mut sample = Sample::new(target, q, proposal, options.seed);
+    let mut sample = Sample::new(flow, q, proposal, options.seed);
     let mut count = options.draws.unwrap_or(FEWEST).max(64);
     loop {
         sample.extend(count, true);

@@ -80,6 +80,14 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
+    /// Standard deviations of the coordinates.
+    pub(super) fn scales(&self) -> Vec<f64> {
+        match &self.factor {
+            Factor::Dense(c) => c.chunks_exact(self.mean.len()).map(|row| dot(row, row).sqrt()).collect(),
+            Factor::Diagonal(s) => s.clone(),
+        }
+    }
+
     fn shrink(&mut self, by: f64) {
         match &mut self.factor {
             Factor::Dense(c) | Factor::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
@@ -277,6 +285,11 @@ fn bound(m: &Measure) -> f64 {
     m.gap.max(0.0) + 2.5 * m.gap_se
 }
 
+/// Whether everything measured is a number: squares of what is finite may not be.
+fn finite(m: &Measure) -> bool {
+    [m.gap, m.gap_se, m.noise, m.elbo, m.elbo_se].iter().all(|x| x.is_finite())
+}
+
 /// Whether an ELBO is lower than another beyond noise.
 fn worse(new: &Measure, old: &Measure) -> bool {
     new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
@@ -298,7 +311,8 @@ pub(super) fn fit(
         let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
         gradients += n * GROUPS;
         let spent = gradients + n * GROUPS > limits.gradients;
-        let good = found.filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
+        let good =
+            found.filter(finite).filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
         let Some(new) = good else {
             // Trouble: take the step back, and try a quarter of it; at the start, a narrower start.
             candidate = None;

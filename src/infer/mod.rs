@@ -8,10 +8,12 @@ mod bend;
 pub mod certified;
 pub mod compare;
 mod draws;
+mod flow;
 mod gaussian;
 pub mod methods;
 mod mode;
 mod model;
+mod nested;
 mod nuts;
 mod psis;
 mod quadrature;
@@ -35,8 +37,10 @@ pub use summary::Output;
 use crate::target::Target;
 use bend::Bent;
 use draws::{Drawn, precision};
+use flow::Reached;
 use std::ops::ControlFlow;
 use thiserror::Error;
+use warp::Warped;
 
 /// From this k̂ on importance weights cannot be relied on.
 pub const KHAT_LIMIT: f64 = 0.7;
@@ -124,6 +128,9 @@ pub enum Path {
     Gaussian,
     /// The log density is a sum of functions of affine forms: the best Gaussian was found by quadrature, without sampling.
     Quadrature,
+    /// A Gaussian was fitted by variational inference to the coordinates that others depend on, with the others integrated
+    /// out given them.
+    Nested,
     /// A Gaussian was fitted by variational inference.
     Variational,
     /// The posterior was sampled with NUTS, because importance weights could not be relied on.
@@ -136,6 +143,7 @@ impl Path {
         match self {
             Path::Gaussian => "gaussian",
             Path::Quadrature => "quadrature",
+            Path::Nested => "nested",
             Path::Variational => "variational",
             Path::Nuts => "nuts",
         }
@@ -231,10 +239,10 @@ fn approach(
     if d == 0 {
         return Err(Error::NoParameters);
     }
-    let dense = d <= options.dense;
-    if dense && let Some(found) = without_sampling(target, d) {
+    if let Some(found) = without_sampling(target, options) {
         return Ok(found);
     }
+    let dense = d <= options.dense;
     let mut evaluator = target.evaluator();
     let found = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
     let mut gradients = found.gradients;
@@ -253,7 +261,11 @@ fn approach(
 }
 
 /// The best Gaussian by quadrature, where the structure of the log density allows it.
-fn without_sampling(target: &dyn Target, d: usize) -> Option<Approach> {
+fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> {
+    let d = target.dimension();
+    if d == 0 || d > options.dense {
+        return None;
+    }
     let solution = quadrature::solve(&target.separable()?, d)?;
     let (path, ending) = match solution.quadratic {
         true => (Path::Gaussian, Ending::Exact),
@@ -305,12 +317,8 @@ fn best_start(
 
 /// Whether two Gaussians lie so far apart that they are different modes.
 fn apart(a: &Gaussian, b: &Gaussian) -> bool {
-    let d = a.mean.len();
-    let variance = |q: &Gaussian, i: usize| match &q.factor {
-        Factor::Dense(c) => c[i * d..(i + 1) * d].iter().map(|x| x * x).sum::<f64>(),
-        Factor::Diagonal(s) => s[i] * s[i],
-    };
-    (0..d).any(|i| (a.mean[i] - b.mean[i]).abs() > 3.0 * (variance(a, i).sqrt() + variance(b, i).sqrt()))
+    let (of_a, of_b) = (a.scales(), b.scales());
+    (0..a.mean.len()).any(|i| (a.mean[i] - b.mean[i]).abs() > 3.0 * (of_a[i] + of_b[i]))
 }
 
 /// The Gaussian fit from a start, with batches of this size.
@@ -341,7 +349,14 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
 
 /// Importance sampling in bent coordinates, summaries and flags.
 fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options) -> Fit {
-    let mut fit = check(target, &found.fitted.q, bent, options);
+    let flat = Warped::flat(target);
+    let q = found.fitted.q.clone();
+    finish(found, &bent.reached(&flat, &q), options)
+}
+
+/// Importance sampling, summaries and flags for what was reached.
+fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
+    let mut fit = check(reached, options);
     fit.status = found.fitted.ending;
     if fit.path != Path::Nuts {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
@@ -392,14 +407,15 @@ fn elbo(log_weights: &[f64]) -> [f64; 3] {
 }
 
 /// Importance sampling from the best proposal, and the summaries.
-fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> Fit {
-    let names = target.output_names();
-    let plain = sample::plain(target, q, PLAIN, names.len(), options.seed);
+fn check(reached: &Reached, options: &Options) -> Fit {
+    let (flat, q) = reached.plain;
+    let names = flat.model().output_names();
+    let plain = sample::plain(flat, q, PLAIN, names.len(), options.seed);
     let even = vec![1.0 / PLAIN as f64; PLAIN];
     let gaussian = summaries(&names, |j| plain[j].clone(), &even, 1.0);
-    let gradients = bent.gradients;
-    let (flow, base) = (&bent.target, &bent.q);
-    let (proposal, drawn) = draws::draw(bent, names.len(), options);
+    let gradients = reached.gradients;
+    let (flow, base) = reached.bent;
+    let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let Drawn { sample, smoothed, khat, inflation, worst } = drawn;
     let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
     let trusted = khat < KHAT_LIMIT;
@@ -422,8 +438,11 @@ fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> F
     let mut path = Path::Variational;
     let mut gradients = gradients;
     let mut notes = Vec::new();
-    if !trusted && options.fallback {
-        let sampled = sampled::sampled(flow, base, &names, options.seed);
+    if !trusted
+        && options.fallback
+        && let Some(warped) = flow.warped()
+    {
+        let sampled = sampled::sampled(warped, base, &names, options.seed);
         path = Path::Nuts;
         gradients += sampled.gradients;
         (outputs, flags) = (sampled.outputs, sampled.flags);
@@ -436,11 +455,11 @@ fn check(target: &dyn Target, q: &Gaussian, bent: &Bent, options: &Options) -> F
         path,
         mean: q.mean.clone(),
         factor: q.factor.clone(),
-        elbo: bent.first[0],
-        elbo_se: bent.first[1],
+        elbo: reached.first[0],
+        elbo_se: reached.first[1],
         log_evidence,
         gap_nats: f64::INFINITY,
-        half_variance: bent.first[2],
+        half_variance: reached.first[2],
         khat,
         proposal,
         draws: sample.log_weights.len(),

@@ -6,7 +6,10 @@
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::{Factor, Gaussian};
-use super::{Approach, Error, Fit, Options, Path, Progress, approach, complete, conclude, refine, whiten};
+use super::{
+    Approach, Error, Fit, KHAT_LIMIT, Options, Path, Progress, approach, complete, conclude, nested, refine,
+    whiten, without_sampling,
+};
 use crate::data::Dataset;
 use crate::lower::Coordinates;
 use crate::num::linalg::solve_lower_many;
@@ -51,13 +54,38 @@ pub fn fit_model(
     watch: Watch,
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
-    let other = model.compile(Coordinates::Standardised).ok().filter(|t| !t.lowered().effects.is_empty());
-    let mut fit = match other {
-        Some(standardised) => in_best_coordinates(model, declared, standardised, options, watch)?,
-        None => complete(declared, approach(declared, options, watch)?, options),
-    };
+    let mut fit = in_suitable_coordinates(model, declared, options, watch)?;
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
+}
+
+fn in_suitable_coordinates(
+    model: &Model,
+    declared: &ModelTarget,
+    options: &Options,
+    watch: Watch,
+) -> Result<Fit, Error> {
+    if let Some(found) = without_sampling(declared, options) {
+        return Ok(complete(declared, found, options));
+    }
+    let mut nested = nested::fit(declared, options, watch);
+    if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT) {
+        return Ok(found);
+    }
+    match (nested, as_a_whole(model, declared, options, watch)) {
+        (Some(nested), Ok(whole)) if nested.khat < whole.khat && whole.path != Path::Nuts => Ok(nested),
+        (Some(nested), Err(_)) => Ok(nested),
+        (_, whole) => whole,
+    }
+}
+
+/// Fits all coordinates together.
+fn as_a_whole(model: &Model, declared: &ModelTarget, options: &Options, watch: Watch) -> Result<Fit, Error> {
+    let other = model.compile(Coordinates::Standardised).ok().filter(|t| !t.lowered().effects.is_empty());
+    match other {
+        Some(standardised) => in_best_coordinates(model, declared, standardised, options, watch),
+        None => Ok(complete(declared, approach(declared, options, watch)?, options)),
+    }
 }
 
 fn in_best_coordinates(

@@ -1,11 +1,10 @@
 //! Draws from a proposal around a fitted Gaussian, with their log weights.
 
+use super::flow::Flow;
 use super::gaussian::Gaussian;
-use super::warp::Warped;
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
-use crate::target::Target;
 use rayon::prelude::*;
 
 /// Who draws: importance sampling.
@@ -51,7 +50,7 @@ impl Proposal {
 
 /// Draws of a proposal, block by block: they can be added to.
 pub(super) struct Sample<'t> {
-    target: &'t Warped<'t>,
+    flow: &'t dyn Flow,
     q: &'t Gaussian,
     proposal: Proposal,
     seed: u64,
@@ -64,9 +63,9 @@ pub(super) struct Sample<'t> {
 
 impl<'t> Sample<'t> {
     /// No draws yet: they will be those of a scrambled Sobol sequence where it has enough dimensions, random beyond.
-    pub(super) fn new(target: &'t Warped<'t>, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
-        let sobol = Sobol::new(q.mean.len() + 1, seed, PURPOSE);
-        Sample { target, q, proposal, seed, sobol, outputs: Vec::new(), log_weights: Vec::new() }
+    pub(super) fn new(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
+        let sobol = Sobol::new(q.mean.len() + flow.standard() + 1, seed, PURPOSE);
+        Sample { flow, q, proposal, seed, sobol, outputs: Vec::new(), log_weights: Vec::new() }
     }
 
     /// Adds draws until there are `count`, rounded up to whole blocks.
@@ -78,17 +77,17 @@ impl<'t> Sample<'t> {
         let blocks: Vec<(Vec<f64>, Vec<f64>)> = (have..count.div_ceil(BLOCK).max(have))
             .into_par_iter()
             .map_init(
-                || this.target.inner.evaluator(),
+                || this.flow.model().evaluator(),
                 |evaluator, block| {
                     let mut log_q = vec![0.0; BLOCK];
-                    let (z, swell) = this.target.place(this.points(block, log_det, &mut log_q), BLOCK);
+                    let (z, swell) = this.flow.place(this.points(block, log_det, &mut log_q), BLOCK);
                     let mut value = vec![0.0; BLOCK];
                     evaluator.log_density(&z, BLOCK, &mut value);
                     for ((q, p), s) in log_q.iter_mut().zip(&value).zip(&swell) {
                         *q = p + s - *q;
                     }
                     let outputs =
-                        if with_outputs { this.target.inner.constrain_batch(&z, BLOCK) } else { Vec::new() };
+                        if with_outputs { this.flow.model().constrain_batch(&z, BLOCK) } else { Vec::new() };
                     (outputs, log_q)
                 },
             )
@@ -102,7 +101,7 @@ impl<'t> Sample<'t> {
     /// The points of a block, coordinate by coordinate, and log q at each.
     fn points(&self, block: usize, log_det: f64, log_q: &mut [f64]) -> Vec<f64> {
         let d = self.q.mean.len();
-        let mut u = vec![0.0; (d + 1) * BLOCK];
+        let mut u = vec![0.0; (d + self.flow.standard() + 1) * BLOCK];
         match &self.sobol {
             Some(sobol) => sobol.fill_uniform((block * BLOCK) as u64, BLOCK, &mut u),
             None => {
@@ -111,8 +110,8 @@ impl<'t> Sample<'t> {
             }
         }
         log_q.copy_from_slice(&place(self.q, self.proposal, block, &mut u, log_det));
-        let mut z = vec![0.0; d * BLOCK];
-        self.q.factor.apply(&u, [d, BLOCK], &mut z);
+        let mut z = u[..u.len() - BLOCK].to_vec();
+        self.q.factor.apply(&u[..d * BLOCK], [d, BLOCK], &mut z[..d * BLOCK]);
         z.chunks_exact_mut(BLOCK).zip(&self.q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
         z
     }
@@ -124,20 +123,14 @@ impl<'t> Sample<'t> {
 }
 
 /// The outputs at `count` draws of the Gaussian itself, without weights: one vector for each output.
-pub(super) fn plain(
-    target: &dyn Target,
-    q: &Gaussian,
-    count: usize,
-    outputs: usize,
-    seed: u64,
-) -> Vec<Vec<f64>> {
-    let flat = Warped { inner: target, layers: Vec::new() };
-    let sample = Sample::new(&flat, q, Proposal::Gaussian, seed);
+pub(super) fn plain(flow: &dyn Flow, q: &Gaussian, count: usize, outputs: usize, seed: u64) -> Vec<Vec<f64>> {
+    let sample = Sample::new(flow, q, Proposal::Gaussian, seed);
     let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
             let mut log_q = vec![0.0; BLOCK];
-            target.constrain_batch(&sample.points(block, 0.0, &mut log_q), BLOCK)
+            let (z, _) = flow.place(sample.points(block, 0.0, &mut log_q), BLOCK);
+            flow.model().constrain_batch(&z, BLOCK)
         })
         .collect();
     let column = |j: usize| {
@@ -146,10 +139,13 @@ pub(super) fn plain(
     (0..outputs).map(column).collect()
 }
 
-/// Turns uniforms into standard draws of the proposal in place (the last row decides joint tails); log q of each.
+/// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones; the last row
+/// decides joint tails of the former); log q of each.
 fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det: f64) -> Vec<f64> {
     let d = q.mean.len();
-    let (u, tails) = u.split_at_mut(d * BLOCK);
+    let (all, tails) = u.split_at_mut(u.len() - BLOCK);
+    let (u, standard) = all.split_at_mut(d * BLOCK);
+    standard.iter_mut().for_each(|x| *x = inv_phi(*x));
     let leaders = match proposal {
         Proposal::Gaussian | Proposal::Student => 0,
         Proposal::Mixture(k) => k.min(d),
@@ -179,6 +175,10 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
             }
         }
     }
+    let mut rest = [0.0; BLOCK];
+    for row in standard.chunks_exact(BLOCK) {
+        row.iter().zip(&mut rest).for_each(|(x, r)| *r -= 0.5 * (x * x + LOG_TWO_PI));
+    }
     let dims = d as f64;
     let half = 0.5 * (FREEDOM + dims);
     let constant = lgamma(half) - lgamma(0.5 * FREEDOM) - 0.5 * dims * (FREEDOM * std::f64::consts::PI).ln();
@@ -194,7 +194,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
                 log_sum_exp(&parts) - 4.0_f64.ln()
             }
         };
-        log - log_det
+        log + rest[b] - log_det
     };
     (0..BLOCK).map(density).collect()
 }

@@ -6,6 +6,7 @@
 //! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
 //! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
+use super::flow::Flow;
 use super::gaussian::{Factor, Gaussian};
 use crate::num::linalg::{lower_product, lower_transposed_product};
 use crate::num::special::log_phi;
@@ -284,13 +285,27 @@ pub(super) struct Warped<'t> {
 }
 
 impl Warped<'_> {
+    /// A target in its own coordinates.
+    pub(super) fn flat(inner: &dyn Target) -> Warped<'_> {
+        Warped { inner, layers: Vec::new() }
+    }
+}
+
+impl Flow for Warped<'_> {
+    fn model(&self) -> &dyn Target {
+        self.inner
+    }
+
     /// The leaders of the last layer: its first coordinates.
-    pub(super) fn leaders(&self) -> usize {
+    fn leaders(&self) -> usize {
         self.layers.last().map_or(0, |l| l.leaders)
     }
 
-    /// The inner point of each draw and the log determinant there.
-    pub(super) fn place(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+    fn warped(&self) -> Option<&Warped<'_>> {
+        Some(self)
+    }
+
+    fn place(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
         let (mut log_det, mut trace) = (vec![0.0; n], Trace::default());
         let forward = |w: Vec<f64>, layer: &Warp| layer.forward(&w, n, &mut log_det, &mut trace);
         let z = self.layers.iter().rev().fold(w, forward);

@@ -33,7 +33,7 @@ pub fn judge(target: &dyn Target, approximation: &Approximation, draws: usize, s
 }
 
 fn by_draws(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Judged {
-    let flat = Warped { inner: target, layers: Vec::new() };
+    let flat = Warped::flat(target);
     let mut sample = Sample::new(&flat, q, Proposal::Gaussian, seed);
     sample.extend(draws, false);
     verdict(&sample.log_weights)

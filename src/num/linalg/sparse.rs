@@ -1,16 +1,19 @@
-//! Sparse symmetric matrices: whether one is positive definite, by a Cholesky factorisation that keeps it sparse.
+//! Sparse symmetric matrices: a Cholesky factorisation that keeps them sparse, of several matrices of one pattern at once.
 
-/// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the elimination tree.
+use crate::num::dispatch;
+
+/// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of the factor.
+#[derive(Clone, Debug)]
 pub struct Pattern {
     /// Where each row stands in the order of elimination.
     place: Vec<usize>,
-    /// For each column in that order, its rows up to the diagonal and where their values stand among the entries.
-    columns: Vec<Vec<(usize, usize)>>,
-    /// The parent of each column in the elimination tree.
-    parent: Vec<usize>,
+    /// Where the value of each entry stands in the factor: first the diagonal, then what is below, column by column.
+    slots: Vec<usize>,
+    /// Where the rows of each column begin.
+    start: Vec<usize>,
+    /// The rows below the diagonal, ascending within a column.
+    rows: Vec<usize>,
 }
-
-const NO_PARENT: usize = usize::MAX;
 
 impl Pattern {
     /// From the entries (row, column), each unordered pair once, every diagonal entry among them. Rows with few entries are
@@ -25,75 +28,139 @@ impl Pattern {
         order.sort_by_key(|&i| degree[i]);
         let mut place = vec![0; d];
         order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
-        let mut columns = vec![Vec::new(); d];
-        for (at, &(i, j)) in entries.iter().enumerate() {
+        let ordered = |&(i, j): &(u32, u32)| {
             let (p, q) = (place[i as usize], place[j as usize]);
-            columns[p.max(q)].push((p.min(q), at));
+            (p.min(q), p.max(q))
+        };
+        let (start, rows) = fill(d, entries.iter().map(ordered));
+        let slot = |(column, row): (usize, usize)| match row == column {
+            true => column,
+            false => d + start[column] + rows[start[column]..start[column + 1]].partition_point(|&r| r < row),
+        };
+        let slots = entries.iter().map(|e| slot(ordered(e))).collect();
+        Pattern { place, slots, start, rows }
+    }
+
+    /// Number of rows.
+    pub fn dimension(&self) -> usize {
+        self.place.len()
+    }
+
+    /// Products and sums that a factorisation takes.
+    pub fn work(&self) -> usize {
+        self.start.windows(2).map(|w| (w[1] - w[0] + 1).pow(2)).sum()
+    }
+
+    /// The factors of W matrices, from the values of their entries. A matrix that is not positive definite has a pivot that
+    /// is not a positive number.
+    pub fn factor<const W: usize>(&self, values: &[[f64; W]], into: &mut Vec<[f64; W]>) {
+        into.clear();
+        into.resize(self.dimension() + self.rows.len(), [0.0; W]);
+        for (slot, value) in self.slots.iter().zip(values) {
+            add(&mut into[*slot], value);
         }
-        let parent = elimination_tree(&columns);
-        Pattern { place, columns, parent }
+        let (diagonal, below) = into.split_at_mut(self.dimension());
+        dispatch::best(
+            #[inline(always)]
+            || self.eliminate(diagonal, below),
+        );
+    }
+
+    #[inline(always)]
+    fn eliminate<const W: usize>(&self, diagonal: &mut [[f64; W]], below: &mut [[f64; W]]) {
+        for j in 0..diagonal.len() {
+            let pivot = diagonal[j].map(f64::sqrt);
+            diagonal[j] = pivot;
+            let (first, last) = (self.start[j], self.start[j + 1]);
+            let (done, later) = below.split_at_mut(last);
+            let column = &mut done[first..];
+            column.iter_mut().for_each(|x| (0..W).for_each(|k| x[k] /= pivot[k]));
+            let rows = &self.rows[first..last];
+            for (a, &p) in rows.iter().enumerate() {
+                let factor = column[a];
+                subtract(&mut diagonal[p], &factor, &factor);
+                let mut at = self.start[p];
+                for (b, &q) in rows.iter().enumerate().skip(a + 1) {
+                    while self.rows[at] < q {
+                        at += 1;
+                    }
+                    subtract(&mut later[at - last], &factor, &column[b]);
+                }
+            }
+        }
     }
 
     /// Whether the matrix with these values (one for each entry) is positive definite: whether every pivot of its Cholesky
     /// factorisation is positive.
     pub fn is_positive_definite(&self, values: &[f64]) -> bool {
-        let d = self.place.len();
-        let mut factor: Vec<Vec<(usize, f64)>> = vec![Vec::new(); d];
-        let mut diagonal = vec![0.0; d];
-        let (mut x, mut mark, mut path) = (vec![0.0; d], vec![usize::MAX; d], Vec::new());
-        for k in 0..d {
-            let mut pivot = 0.0;
-            path.clear();
-            mark[k] = k;
-            for &(i, at) in &self.columns[k] {
-                if i == k {
-                    pivot += values[at];
-                } else {
-                    x[i] += values[at];
-                }
-                let mut node = i;
-                while node != NO_PARENT && mark[node] != k {
-                    mark[node] = k;
-                    path.push(node);
-                    node = self.parent[node];
-                }
+        let values: Vec<[f64; 1]> = values.iter().map(|x| [*x]).collect();
+        let mut factor = Vec::new();
+        self.factor(&values, &mut factor);
+        self.pivots(&factor).iter().all(|x| x[0] > 0.0)
+    }
+
+    /// The pivots: the diagonal of the factor.
+    pub fn pivots<'f, const W: usize>(&self, factor: &'f [[f64; W]]) -> &'f [[f64; W]] {
+        &factor[..self.dimension()]
+    }
+
+    /// Solves `L y = x` for each matrix, in place: x in the order of rows, y in the order of elimination.
+    pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>) {
+        let d = self.dimension();
+        let mut y = vec![[0.0; W]; d];
+        self.place.iter().zip(x.iter()).for_each(|(&p, x)| y[p] = *x);
+        for j in 0..d {
+            (0..W).for_each(|k| y[j][k] /= factor[j][k]);
+            let value = y[j];
+            for at in self.start[j]..self.start[j + 1] {
+                subtract(&mut y[self.rows[at]], &value, &factor[d + at]);
             }
-            path.sort_unstable();
-            for &i in &path {
-                let entry = x[i] / diagonal[i];
-                x[i] = 0.0;
-                for &(row, value) in &factor[i] {
-                    x[row] -= entry * value;
-                }
-                pivot -= entry * entry;
-                factor[i].push((k, entry));
-            }
-            if !(pivot > 0.0) {
-                return false;
-            }
-            diagonal[k] = pivot.sqrt();
         }
-        true
+        *x = y;
+    }
+
+    /// Solves `Lᵀ x = y` for each matrix, in place: y in the order of elimination, x in the order of rows.
+    pub fn solve_transposed<const W: usize>(&self, factor: &[[f64; W]], y: &mut Vec<[f64; W]>) {
+        let d = self.dimension();
+        for j in (0..d).rev() {
+            let mut value = y[j];
+            for at in self.start[j]..self.start[j + 1] {
+                subtract(&mut value, &y[self.rows[at]], &factor[d + at]);
+            }
+            (0..W).for_each(|k| value[k] /= factor[j][k]);
+            y[j] = value;
+        }
+        *y = self.place.iter().map(|&p| y[p]).collect();
     }
 }
 
-fn elimination_tree(columns: &[Vec<(usize, usize)>]) -> Vec<usize> {
-    let d = columns.len();
-    let (mut parent, mut ancestor) = (vec![NO_PARENT; d], vec![NO_PARENT; d]);
-    for k in 0..d {
-        for &(i, _) in &columns[k] {
-            let mut node = i;
-            while node != NO_PARENT && node < k {
-                let next = ancestor[node];
-                ancestor[node] = k;
-                if next == NO_PARENT {
-                    parent[node] = k;
-                }
-                node = next;
-            }
+#[inline(always)]
+fn add<const W: usize>(to: &mut [f64; W], x: &[f64; W]) {
+    (0..W).for_each(|k| to[k] += x[k]);
+}
+
+#[inline(always)]
+fn subtract<const W: usize>(from: &mut [f64; W], a: &[f64; W], b: &[f64; W]) {
+    (0..W).for_each(|k| from[k] -= a[k] * b[k]);
+}
+
+/// The pattern of the factor from the entries (column, row) on and below the diagonal: where the rows of each column begin,
+/// and the rows. A column has its own rows and those of the columns whose first row it is.
+fn fill(d: usize, entries: impl Iterator<Item = (usize, usize)>) -> (Vec<usize>, Vec<usize>) {
+    let mut columns = vec![Vec::new(); d];
+    entries.filter(|(column, row)| row > column).for_each(|(column, row)| columns[column].push(row));
+    let (mut start, mut rows) = (vec![0], Vec::new());
+    for j in 0..d {
+        let mut own = std::mem::take(&mut columns[j]);
+        own.sort_unstable();
+        own.dedup();
+        if let Some((&parent, rest)) = own.split_first() {
+            columns[parent].extend_from_slice(rest);
         }
+        rows.extend(own);
+        start.push(rows.len());
     }
-    parent
+    (start, rows)
 }
 
 #[cfg(test)]
@@ -102,26 +169,67 @@ mod tests {
     use crate::num::linalg::symmetric_eigen;
     use crate::num::stream::Stream;
 
+    /// A random pattern, the values of three matrices of it, and the matrices in full.
+    fn random(d: usize, rng: &mut Stream) -> (Vec<(u32, u32)>, Vec<[f64; 3]>, [Vec<f64>; 3]) {
+        let mut entries: Vec<(u32, u32)> = (0..d as u32).map(|i| (i, i)).collect();
+        for i in 0..d as u32 {
+            (0..i).filter(|_| rng.uniform() < 0.2).for_each(|j| entries.push((i, j)));
+        }
+        let mut value = |i, j| if i == j { 1.0 + rng.uniform() } else { rng.uniform() - 0.5 };
+        let values: Vec<[f64; 3]> = entries.iter().map(|&(i, j)| [(); 3].map(|()| value(i, j))).collect();
+        let full = [0, 1, 2].map(|k| {
+            let mut full = vec![0.0; d * d];
+            for (&(i, j), v) in entries.iter().zip(&values) {
+                full[i as usize * d + j as usize] = v[k];
+                full[j as usize * d + i as usize] = v[k];
+            }
+            full
+        });
+        (entries, values, full)
+    }
+
     #[test]
     fn agrees_with_eigenvalues_on_random_matrices() {
         let mut rng = Stream::new(3, 0, 0);
         for d in [1, 2, 5, 12, 30] {
             for _ in 0..60 {
-                let mut entries: Vec<(u32, u32)> = (0..d as u32).map(|i| (i, i)).collect();
-                for i in 0..d as u32 {
-                    (0..i).filter(|_| rng.uniform() < 0.2).for_each(|j| entries.push((i, j)));
+                let (entries, values, full) = random(d, &mut rng);
+                let pattern = Pattern::new(d, &entries);
+                for k in 0..3 {
+                    let values: Vec<f64> = values.iter().map(|v| v[k]).collect();
+                    let least = symmetric_eigen(&full[k], d).map_or(f64::NAN, |e| e.values[0]);
+                    assert_eq!(pattern.is_positive_definite(&values), least > 0.0, "{least}");
                 }
-                let values: Vec<f64> = entries
-                    .iter()
-                    .map(|&(i, j)| if i == j { 1.0 + rng.uniform() } else { rng.uniform() - 0.5 })
-                    .collect();
-                let mut dense = vec![0.0; d * d];
-                for (&(i, j), &v) in entries.iter().zip(&values) {
-                    dense[i as usize * d + j as usize] = v;
-                    dense[j as usize * d + i as usize] = v;
+            }
+        }
+    }
+
+    /// A x = b by both triangular solves, and log det A from the pivots.
+    #[test]
+    fn solves_several_systems_at_once() {
+        let mut rng = Stream::new(4, 0, 0);
+        for d in [1, 3, 8, 25] {
+            let (entries, mut values, mut full) = random(d, &mut rng);
+            for (e, v) in entries.iter().zip(&mut values).filter(|(e, _)| e.0 == e.1) {
+                v.iter_mut().for_each(|x| *x += d as f64);
+                full.iter_mut().for_each(|a| a[e.0 as usize * (d + 1)] += d as f64);
+            }
+            let pattern = Pattern::new(d, &entries);
+            let mut factor = Vec::new();
+            pattern.factor(&values, &mut factor);
+            let b: Vec<[f64; 3]> = (0..d).map(|_| [(); 3].map(|()| rng.normal())).collect();
+            let mut x = b.clone();
+            pattern.solve_lower(&factor, &mut x);
+            pattern.solve_transposed(&factor, &mut x);
+            for k in 0..3 {
+                for (row, b) in full[k].chunks_exact(d).zip(&b) {
+                    let product: f64 = row.iter().zip(&x).map(|(a, x)| a * x[k]).sum();
+                    assert!((product - b[k]).abs() < 1e-12, "{product} {}", b[k]);
                 }
-                let least = symmetric_eigen(&dense, d).map_or(f64::NAN, |e| e.values[0]);
-                assert_eq!(Pattern::new(d, &entries).is_positive_definite(&values), least > 0.0, "{least}");
+                let log_det: f64 = pattern.pivots(&factor).iter().map(|p| 2.0 * p[k].ln()).sum();
+                let exact: f64 =
+                    symmetric_eigen(&full[k], d).map_or(f64::NAN, |e| e.values.iter().map(|x| x.ln()).sum());
+                assert!((log_det - exact).abs() < 1e-10, "{log_det} {exact}");
             }
         }
     }

@@ -1,0 +1,440 @@
+//! The inner coordinates given the outer ones: their mode, the factor of their curvature, and the log density of the outer
+//! ones with the inner ones integrated out; for sixteen outer points at once.
+//!
+//! The inner coordinates are measured from a reference in steps of about a standard deviation, x = r + s y. Minus the
+//! Hessian in y is read from differences of gradients, one colour of columns after another: exact (but for rounding) where
+//! the log density is quadratic in x, by small central differences where it is not.
+
+use super::colours::{Reading, read};
+use super::partition::Partition;
+use crate::num::linalg::Pattern;
+use crate::target::{Evaluator, Target};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Outer points solved together.
+pub(super) const LANES: usize = 16;
+/// A number for each of them.
+pub(super) type Lanes = [f64; LANES];
+/// Entries of a Hessian below this share of their diagonals are rounding.
+const ROUNDING: f64 = 1e-10;
+/// Half-width of differences where the log density is not quadratic, in steps.
+const NARROW: f64 = 3e-5;
+/// Most Newton steps.
+const NEWTON: usize = 60;
+/// Twice what is left to gain where one more step ends at the mode, and what that step may gain.
+const NEAR: f64 = 1e-13;
+const SETTLED: f64 = 1e-9;
+/// Scales of the points at which the pattern of a Hessian is found.
+const PROBES: [f64; 6] = [0.0, 0.5, 1.0, 2.0, 3.0, 4.0];
+/// Columns of a Hessian found together.
+const BLOCK: usize = 64;
+/// Most work of one factorisation.
+const MOST_WORK: usize = 20_000_000;
+
+/// What is known before any outer point is.
+pub(super) struct Conditional<'t> {
+    pub(super) target: &'t dyn Target,
+    pub(super) parts: Partition,
+    reference: Vec<f64>,
+    steps: Vec<f64>,
+    reading: Reading,
+    pattern: Pattern,
+    /// Gradients evaluated.
+    gradients: AtomicUsize,
+}
+
+impl<'t> Conditional<'t> {
+    /// Finds the pattern of the Hessian, a reference and steps; None where the curvature is not that of a Gaussian.
+    pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
+        let k = parts.inner.len();
+        let mut evaluator = target.evaluator();
+        let mut columns: Vec<Vec<usize>> = vec![Vec::new(); k];
+        let mut diagonal = vec![0.0; k];
+        // The pattern is the union over some points, far ones too: a kernel is diagonal to rounding where its range is short.
+        for (probe, scale) in PROBES.iter().enumerate() {
+            let mut stream = crate::num::stream::Stream::new(seed, super::PURPOSE, probe as u64);
+            let mut z = vec![0.0; target.dimension()];
+            parts.outer.iter().for_each(|&i| z[i] = scale * stream.normal());
+            parts.inner.iter().for_each(|&i| z[i] = scale.min(0.5) * stream.normal());
+            let Some(found) = hessian(&mut *evaluator, &z, &parts) else { continue };
+            if diagonal.iter().all(|x| *x == 0.0) {
+                diagonal.clone_from(&found.diagonal);
+            }
+            columns.iter_mut().zip(found.columns).for_each(|(all, new)| all.extend(new));
+        }
+        if !diagonal.iter().all(|x| *x > 0.0) {
+            return None;
+        }
+        for column in &mut columns {
+            column.sort_unstable();
+            column.dedup();
+        }
+        symmetrise(&mut columns);
+        let reading = read(&columns);
+        let pattern = Pattern::new(k, &reading.entries);
+        if pattern.work() > MOST_WORK {
+            return None;
+        }
+        let steps = diagonal.iter().map(|h| h.sqrt().recip()).collect();
+        let reference = vec![0.0; k];
+        let mut found = Conditional {
+            target,
+            parts,
+            reference,
+            steps,
+            reading,
+            pattern,
+            gradients: AtomicUsize::new(PROBES.len() * k),
+        };
+        // A reference near the modes saves digits, and Newton steps.
+        let outer = vec![0.0; found.parts.outer.len()];
+        let mut solver = Solver::new(&found);
+        solver.solve(&outer, 1);
+        let centre: Vec<f64> = (0..k).map(|i| found.reference[i] + found.steps[i] * solver.y[i][0]).collect();
+        let fine = solver.log_marginal[0].is_finite();
+        drop(solver);
+        if fine {
+            found.reference = centre;
+        }
+        Some(found)
+    }
+
+    /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
+    /// the curvature, infinite where there is none.
+    pub(super) fn outer_scales(&self) -> Vec<f64> {
+        let mut z = vec![0.0; self.target.dimension()];
+        self.parts.inner.iter().zip(&self.reference).for_each(|(&i, x)| z[i] = *x);
+        let mut evaluator = self.target.evaluator();
+        let (mut unit, mut column) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+        let scale = |&i: &usize| {
+            unit[i] = 1.0;
+            evaluator.hessian_vectors(&z, &unit, 1, &mut column);
+            unit[i] = 0.0;
+            if column[i] < 0.0 { (-column[i]).sqrt().recip() } else { f64::INFINITY }
+        };
+        self.parts.outer.iter().map(scale).collect()
+    }
+
+    /// Gradients evaluated so far.
+    pub(super) fn gradients(&self) -> usize {
+        self.gradients.load(Ordering::Relaxed)
+    }
+}
+
+/// Every row is also a column.
+fn symmetrise(columns: &mut [Vec<usize>]) {
+    let pairs: Vec<(usize, usize)> =
+        columns.iter().enumerate().flat_map(|(j, rows)| rows.iter().map(move |&i| (i, j))).collect();
+    for (i, j) in pairs {
+        if let Err(place) = columns[i].binary_search(&j) {
+            columns[i].insert(place, j);
+        }
+    }
+}
+
+struct Found {
+    diagonal: Vec<f64>,
+    columns: Vec<Vec<usize>>,
+}
+
+/// The diagonal of minus the inner Hessian at a point, and the rows of each column that are not zero; None if something is
+/// not finite.
+fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Option<Found> {
+    let (d, k) = (z.len(), parts.inner.len());
+    // Small steps, unless any step will do.
+    let (step, rounding) = if parts.quadratic { (1.0, ROUNDING) } else { (1e-6, 1e-8) };
+    let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
+    let mut diagonal = Vec::with_capacity(k);
+    for first in (0..k).step_by(BLOCK) {
+        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero.
+        let width = 1 + BLOCK.min(k - first);
+        let mut points: Vec<f64> = z.iter().flat_map(|x| std::iter::repeat_n(*x, width)).collect();
+        (1..width).for_each(|b| points[parts.inner[first + b - 1] * width + b] += step);
+        let (mut values, mut g) = (vec![0.0; width], vec![0.0; d * width]);
+        evaluator.evaluate(&points, width, &mut values, &mut g);
+        for b in 1..width {
+            let at = |i: usize| (g[i * width] - g[i * width + b]) / step;
+            let column = parts.inner.iter().enumerate().map(|(row, &i)| (row, at(i))).filter(|x| x.1 != 0.0);
+            columns.push(column.collect());
+            diagonal.push(at(parts.inner[first + b - 1]));
+        }
+    }
+    if !columns.iter().flatten().all(|x| x.1.is_finite()) {
+        return None;
+    }
+    for (j, column) in columns.iter_mut().enumerate() {
+        column.retain(|&(i, x)| i != j && x.abs() > rounding * (diagonal[i] * diagonal[j]).abs().sqrt());
+        column.push((j, diagonal[j]));
+    }
+    let columns = columns.iter().map(|column| column.iter().map(|x| x.0).collect()).collect();
+    Some(Found { columns, diagonal })
+}
+
+/// Buffers of one thread, and what the last solution was.
+pub(super) struct Solver<'c> {
+    conditional: &'c Conditional<'c>,
+    pub(super) evaluator: Box<dyn Evaluator + 'c>,
+    points: Vec<f64>,
+    values: Vec<f64>,
+    gradient: Vec<f64>,
+    entries: Vec<Lanes>,
+    pub(super) factor: Vec<Lanes>,
+    /// The mode, in steps from the reference.
+    pub(super) y: Vec<Lanes>,
+    /// The log density of the outer points, inner coordinates integrated out.
+    pub(super) log_marginal: Lanes,
+}
+
+impl<'c> Solver<'c> {
+    pub(super) fn new(conditional: &'c Conditional<'c>) -> Solver<'c> {
+        Solver {
+            conditional,
+            evaluator: conditional.target.evaluator(),
+            points: Vec::new(),
+            values: Vec::new(),
+            gradient: Vec::new(),
+            entries: Vec::new(),
+            factor: Vec::new(),
+            y: Vec::new(),
+            log_marginal: [f64::NAN; LANES],
+        }
+    }
+
+    /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond repeat the last.
+    pub(super) fn solve(&mut self, outer: &[f64], count: usize) {
+        let this = self.conditional;
+        let k = this.parts.inner.len();
+        self.y.clear();
+        self.y.resize(k, [0.0; LANES]);
+        let lanes: Vec<Lanes> = (0..this.parts.outer.len())
+            .map(|i| std::array::from_fn(|b| outer[i * count + b.min(count - 1)]))
+            .collect();
+        if this.parts.quadratic {
+            let (value, slope) = self.measure(&lanes, &[1.0]);
+            self.factor(&[0.0; LANES]);
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+            self.y = step;
+        } else {
+            self.search(&lanes);
+        }
+        self.integrate();
+    }
+
+    /// From the log density at the mode to that of the outer point alone.
+    fn integrate(&mut self) {
+        let this = self.conditional;
+        let half = 0.5 * this.parts.inner.len() as f64 * super::LOG_TWO_PI;
+        let constant = half + this.steps.iter().map(|s| s.ln()).sum::<f64>();
+        let mut log_det = [0.0; LANES];
+        for pivot in this.pattern.pivots(&self.factor) {
+            (0..LANES).for_each(|b| log_det[b] += pivot[b].ln());
+        }
+        (0..LANES).for_each(|b| self.log_marginal[b] += constant - log_det[b]);
+    }
+
+    /// Log density and slope in y at the current y, and the entries of minus the Hessian from differences at these multiples
+    /// of a step (one: forward; two, opposite: central; none: as they were).
+    fn measure(&mut self, outer: &[Lanes], moves: &[f64]) -> (Lanes, Vec<Lanes>) {
+        let this = self.conditional;
+        let d = this.target.dimension();
+        let sets = 1 + moves.len() * this.reading.colours.len();
+        let count = sets * LANES;
+        for room in [&mut self.points, &mut self.gradient] {
+            room.resize(d * count, 0.0);
+        }
+        self.values.resize(count, 0.0);
+        for (&i, values) in this.parts.outer.iter().zip(outer) {
+            self.points[i * count..(i + 1) * count]
+                .chunks_exact_mut(LANES)
+                .for_each(|p| p.copy_from_slice(values));
+        }
+        for (at, &i) in this.parts.inner.iter().enumerate() {
+            let x: Lanes = std::array::from_fn(|b| this.reference[at] + this.steps[at] * self.y[at][b]);
+            self.points[i * count..(i + 1) * count]
+                .chunks_exact_mut(LANES)
+                .for_each(|p| p.copy_from_slice(&x));
+        }
+        for (c, colour) in this.reading.colours.iter().enumerate() {
+            for (m, by) in moves.iter().enumerate() {
+                let set = 1 + c * moves.len() + m;
+                for &at in colour {
+                    let from = this.parts.inner[at] * count + set * LANES;
+                    self.points[from..from + LANES].iter_mut().for_each(|x| *x += by * this.steps[at]);
+                }
+            }
+        }
+        self.evaluator.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
+        this.gradients.fetch_add(count, Ordering::Relaxed);
+        let slope = |at: usize, set: usize| -> Lanes {
+            let from = this.parts.inner[at] * count + set * LANES;
+            let g = &self.gradient[from..from + LANES];
+            std::array::from_fn(|b| this.steps[at] * g[b])
+        };
+        if !moves.is_empty() {
+            self.entries.clear();
+        }
+        let read = if moves.is_empty() { &[] } else { &this.reading.from[..] };
+        for &(colour, _, row) in read {
+            let set = 1 + colour * moves.len();
+            let (ahead, behind, width) = match moves {
+                [plus, minus] => (slope(row, set), slope(row, set + 1), plus - minus),
+                _ => (slope(row, set), slope(row, 0), moves[0]),
+            };
+            self.entries.push(std::array::from_fn(|b| (behind[b] - ahead[b]) / width));
+        }
+        let value = std::array::from_fn(|b| self.values[b]);
+        (value, (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
+    }
+
+    /// Factors minus the Hessian with so much added to its diagonal.
+    fn factor(&mut self, damping: &Lanes) {
+        let this = self.conditional;
+        if damping.iter().any(|x| *x != 0.0) {
+            for (entry, value) in this.reading.entries.iter().zip(&mut self.entries) {
+                if entry.0 == entry.1 {
+                    (0..LANES).for_each(|b| value[b] += damping[b]);
+                }
+            }
+        }
+        this.pattern.factor(&self.entries, &mut self.factor);
+    }
+
+    /// Newton's step for a slope, with the factor at hand.
+    fn ascent(&self, slope: &[Lanes]) -> Vec<Lanes> {
+        let pattern = &self.conditional.pattern;
+        let mut step = slope.to_vec();
+        pattern.solve_lower(&self.factor, &mut step);
+        pattern.solve_transposed(&self.factor, &mut step);
+        step
+    }
+
+    /// Starts at the reference, or at the origin where that is higher: standardised coordinates may have a mode anywhere.
+    fn start(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
+        let (there, _) = self.measure(outer, &[]);
+        let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
+        let reference = std::mem::replace(&mut self.y, origin);
+        let (here, _) = self.measure(outer, &[]);
+        for b in (0..LANES).filter(|&b| !(here[b] > there[b])) {
+            self.y.iter_mut().zip(&reference).for_each(|(y, r)| y[b] = r[b]);
+        }
+    }
+
+    /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the
+    /// mode, not a number where none was found.
+    fn search(&mut self, outer: &[Lanes]) {
+        self.start(outer);
+        let mut climb = Climb::new(&self.y);
+        let (mut anew, mut last) = (true, false);
+        self.log_marginal = [f64::NAN; LANES];
+        for _ in 0..NEWTON {
+            let (value, slope) = self.measure(outer, if anew { &[NARROW, -NARROW] } else { &[] });
+            if anew {
+                self.factor(if last { &[0.0; LANES] } else { &climb.damping });
+            }
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            if last {
+                let settled = |b: usize| (0.0..SETTLED).contains(&decrement[b]);
+                self.log_marginal =
+                    std::array::from_fn(
+                        |b| if settled(b) { value[b] + 0.5 * decrement[b] } else { f64::NAN },
+                    );
+                self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+                break;
+            }
+            anew = climb.advance(&value, &step, &decrement, &mut self.y);
+            last = climb.near();
+            anew |= last;
+        }
+    }
+
+    /// The inner coordinates at `u` standard deviations from the mode: `x = r + s (y + L⁻ᵀ u)`; and log |dx / du|. Where there is no
+    /// mode the reference stands in, and the logarithm is minus infinity.
+    pub(super) fn place(&self, mut u: Vec<Lanes>) -> (Vec<Lanes>, Lanes) {
+        let this = self.conditional;
+        this.pattern.solve_transposed(&self.factor, &mut u);
+        for (i, x) in u.iter_mut().enumerate() {
+            (0..LANES).for_each(|b| x[b] = this.reference[i] + this.steps[i] * (self.y[i][b] + x[b]));
+        }
+        let constant = this.steps.iter().map(|s| s.ln()).sum::<f64>();
+        let mut swell = [constant; LANES];
+        for pivot in this.pattern.pivots(&self.factor) {
+            (0..LANES).for_each(|b| swell[b] -= pivot[b].ln());
+        }
+        for b in 0..LANES {
+            if !self.log_marginal[b].is_finite() || u.iter().any(|x| !x[b].is_finite()) {
+                swell[b] = f64::NEG_INFINITY;
+                u.iter_mut().zip(&this.reference).for_each(|(x, r)| x[b] = *r);
+            }
+        }
+        (u, swell)
+    }
+}
+
+/// Sixteen climbs to a mode.
+struct Climb {
+    /// The highest points so far.
+    value: Lanes,
+    at: Vec<Lanes>,
+    /// Twice what was left to gain there.
+    left: Lanes,
+    /// What is added to the diagonal where the log density is not concave.
+    damping: Lanes,
+    /// Where there is nothing to climb.
+    lost: [bool; LANES],
+}
+
+impl Climb {
+    fn new(start: &[Lanes]) -> Climb {
+        Climb {
+            value: [f64::NEG_INFINITY; LANES],
+            at: start.to_vec(),
+            left: [f64::INFINITY; LANES],
+            damping: [0.0; LANES],
+            lost: [false; LANES],
+        }
+    }
+
+    /// Whether all are so near to their modes that one more step ends there.
+    fn near(&self) -> bool {
+        (0..LANES).all(|b| self.lost[b] || (self.left[b] < NEAR && self.damping[b] == 0.0))
+    }
+
+    /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;
+    /// whether a new Hessian is needed.
+    fn advance(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes, y: &mut [Lanes]) -> bool {
+        let mut anew = false;
+        let lost = self.lost;
+        for b in (0..LANES).filter(|&b| !lost[b]) {
+            let first = self.value[b] == f64::NEG_INFINITY;
+            let climbed = value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
+            if climbed && decrement[b] >= 0.0 {
+                let slow = decrement[b] > 0.03 * self.left[b] && decrement[b] > NEAR;
+                anew |= slow || self.damping[b] != 0.0;
+                self.value[b] = value[b];
+                self.left[b] = decrement[b];
+                self.at.iter_mut().zip(y.iter()).for_each(|(to, from)| to[b] = from[b]);
+                y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
+                self.damping[b] = if self.damping[b] < 1e-3 { 0.0 } else { 0.1 * self.damping[b] };
+            } else if climbed {
+                self.damping[b] = (10.0 * self.damping[b]).max(0.1);
+                anew = true;
+            } else if first {
+                self.lost[b] = true;
+            } else {
+                y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = 0.5 * (y[b] + at[b]));
+                anew = true;
+            }
+        }
+        anew
+    }
+}
+
+fn product(a: &[Lanes], b: &[Lanes]) -> Lanes {
+    let mut out = [0.0; LANES];
+    a.iter().zip(b).for_each(|(a, b)| (0..LANES).for_each(|k| out[k] += a[k] * b[k]));
+    out
+}

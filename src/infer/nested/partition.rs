@@ -1,0 +1,116 @@
+//! Decides which parameters are taken given the others: as many as the log density is quadratic in, or concave.
+
+use super::super::whiten;
+use crate::lower::Form;
+use crate::num::linalg::cholesky;
+use crate::num::stream::Stream;
+use crate::target::{Evaluator, ModelTarget, Target};
+
+/// Who draws: points at which the log density is probed.
+const PURPOSE: u64 = 0x7061_7274;
+/// Points.
+const PROBES: u64 = 3;
+/// A second difference of gradients below this share of their size is rounding.
+const ROUNDING: f64 = 1e-9;
+/// Most outer coordinates: each costs two evaluations in every gradient.
+const MOST_OUTER: usize = 12;
+/// Most outer coordinates, and fewest and most inner ones, where Newton's steps are needed.
+const MOST_OUTER_CONCAVE: usize = 8;
+const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
+
+/// Coordinates in two parts, each ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Partition {
+    pub(super) inner: Vec<usize>,
+    pub(super) outer: Vec<usize>,
+    /// Whether the log density is quadratic in the inner ones.
+    pub(super) quadratic: bool,
+}
+
+/// The partition with the largest inner part that was found; None if neither part would be of use.
+pub(super) fn partition(target: &ModelTarget, seed: u64) -> Option<Partition> {
+    let d = target.dimension();
+    let mut evaluator = target.evaluator();
+    let mut blocks: Vec<(usize, usize)> = real_blocks(target);
+    blocks.sort_by_key(|&(offset, size)| (std::cmp::Reverse(size), offset));
+    let mut inner: Vec<usize> = Vec::new();
+    for &(offset, size) in &blocks {
+        let wider: Vec<usize> = inner.iter().copied().chain(offset..offset + size).collect();
+        if quadratic(&mut *evaluator, d, &wider, seed) {
+            inner = wider;
+        }
+    }
+    let all: Vec<usize> = blocks.iter().flat_map(|&(offset, size)| offset..offset + size).collect();
+    let outside = d - inner.len();
+    if !inner.is_empty() && (1..=MOST_OUTER).contains(&outside) {
+        return Some(split(d, inner, true));
+    }
+    let concave = CONCAVE.contains(&all.len())
+        && (1..=MOST_OUTER_CONCAVE).contains(&(d - all.len()))
+        && concave(&mut *evaluator, d, &all, seed);
+    concave.then(|| split(d, all, false))
+}
+
+fn split(d: usize, mut inner: Vec<usize>, quadratic: bool) -> Partition {
+    inner.sort_unstable();
+    let outer = (0..d).filter(|i| inner.binary_search(i).is_err()).collect();
+    Partition { inner, outer, quadratic }
+}
+
+/// Offset and size of each parameter that its coordinates give by an affine transform.
+fn real_blocks(target: &ModelTarget) -> Vec<(usize, usize)> {
+    let real = |form: &Form| match form {
+        Form::Transformed { transform, .. } => ["real", "affine", "sum_to_zero"].contains(&transform.name),
+        Form::Noncentered => true,
+    };
+    let parameters = target.lowered().parameters.iter().filter(|p| real(&p.form) && p.size > 0);
+    parameters.map(|p| (p.offset, p.size)).collect()
+}
+
+/// A point at which to probe.
+fn probe(d: usize, seed: u64, k: u64) -> (Vec<f64>, Stream) {
+    let mut stream = Stream::new(seed, PURPOSE, k);
+    ((0..d).map(|_| 0.5 * stream.normal()).collect(), stream)
+}
+
+/// Whether gradients are affine along random lines within these coordinates.
+fn quadratic(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u64) -> bool {
+    const STEPS: [f64; 4] = [0.0, 1.0, -1.0, 2.5];
+    let mut seen = false;
+    for k in 0..PROBES {
+        let (z, mut stream) = probe(d, seed, k);
+        let mut direction = vec![0.0; d];
+        within.iter().for_each(|&i| direction[i] = stream.normal());
+        let point = |i: usize, t: f64| z[i] + t * direction[i];
+        let points: Vec<f64> = (0..d).flat_map(|i| STEPS.map(|t| point(i, t))).collect();
+        let (mut value, mut g) = ([0.0; 4], vec![0.0; 4 * d]);
+        evaluator.evaluate(&points, 4, &mut value, &mut g);
+        if value.iter().chain(&g).any(|x| !x.is_finite()) {
+            continue;
+        }
+        seen = true;
+        let affine = |&i: &usize| {
+            let [a, b, c, e] = [0, 1, 2, 3].map(|k| g[4 * i + k]);
+            let size = ROUNDING * (a.abs() + b.abs() + c.abs() + e.abs());
+            (b + c - 2.0 * a).abs() <= size && (e - a - 2.5 * (b - a)).abs() <= size
+        };
+        if !within.iter().all(affine) {
+            return false;
+        }
+    }
+    seen
+}
+
+/// Whether minus the Hessian within these coordinates is positive definite at random points.
+fn concave(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u64) -> bool {
+    (0..PROBES).all(|k| {
+        let (z, _) = probe(d, seed, k);
+        let Some(h) = whiten::curvature(evaluator, &z) else { return false };
+        let mut part: Vec<f64> = within
+            .iter()
+            .flat_map(|&i| within.iter().map(move |&j| (i, j)))
+            .map(|(i, j)| h[i * d + j])
+            .collect();
+        cholesky(&mut part, within.len()).is_ok()
+    })
+}
