@@ -405,10 +405,12 @@ mod default_fit {
             let close = rows.iter().filter(|(gap, _)| *gap <= 0.01).count();
             let worst = rows.iter().fold(0.0_f64, |w, r| w.max(r.0));
             let mean = rows.iter().map(|r| r.0).sum::<f64>() / SEEDS as f64;
+            let ratio = rows.iter().fold(0.0_f64, |m, r| m.max(r.0 / r.1.max(1e-6)));
             let stated = rows.iter().map(|r| r.1).sum::<f64>() / SEEDS as f64;
             println!(
                 "{name}: best {best:.4} ({who}); default behind by {mean:.4} on average, {worst:.4} at most; within 0.01 \
-                 in {close} of {SEEDS}, below its stated gap ({stated:.4} on average) in {kept} of {SEEDS}"
+                 in {close} of {SEEDS}, below its stated gap ({stated:.4} on average) in {kept} of {SEEDS}, at most \
+                 {ratio:.2} times it"
             );
             runs += SEEDS as usize;
             honest += kept;
