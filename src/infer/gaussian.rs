@@ -222,7 +222,10 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
     let gap = (whole - sum) / (k * (k - 1.0));
     let noise = ((sum - whole / k) / (k - 1.0)).max(0.0) / k;
     let without = |j: usize| (whole - 2.0 * with[j] + own[j] - (sum - own[j])) / ((k - 1.0) * (k - 2.0));
-    let gap_se = ((k - 1.0) / k * (0..GROUPS).map(|j| (without(j) - gap).powi(2)).sum::<f64>()).sqrt();
+    let jackknife = ((k - 1.0) / k * (0..GROUPS).map(|j| (without(j) - gap).powi(2)).sum::<f64>()).sqrt();
+    // Where one group outweighs the others their spread says nothing; noise spread evenly over all entries gives the least
+    // error that there can be.
+    let gap_se = jackknife.max(noise * (2.0 / total.len() as f64).sqrt());
     let elbo = groups.iter().map(|g| g.elbo).sum::<f64>() / k;
     let spread = groups.iter().map(|g| (g.elbo - elbo).powi(2)).sum::<f64>();
     total.iter_mut().for_each(|x| *x /= k);
@@ -285,9 +288,14 @@ fn bound(m: &Measure) -> f64 {
     m.gap.max(0.0) + 2.5 * m.gap_se
 }
 
-/// Whether everything measured is a number: squares of what is finite may not be.
-fn finite(m: &Measure) -> bool {
-    [m.gap, m.gap_se, m.noise, m.elbo, m.elbo_se].iter().all(|x| x.is_finite())
+/// Most that the ELBO of a draw may vary where a step can be read from it, in roots of the dimension.
+const WILD: f64 = 1000.0;
+
+/// Whether a step can be read from a measure: everything is a number (squares of what is finite may not be), and it is not all
+/// the work of a few draws far out.
+fn usable(m: &Measure, draws: usize, d: usize) -> bool {
+    let numbers = [m.gap, m.gap_se, m.noise, m.elbo, m.elbo_se].iter().all(|x| x.is_finite());
+    numbers && m.elbo_se * (draws as f64).sqrt() <= WILD * (d as f64).sqrt()
 }
 
 /// Whether an ELBO is lower than another beyond noise.
@@ -311,8 +319,9 @@ pub(super) fn fit(
         let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
         gradients += n * GROUPS;
         let spent = gradients + n * GROUPS > limits.gradients;
-        let good =
-            found.filter(finite).filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
+        let good = found
+            .filter(|m| usable(m, n * GROUPS, q.mean.len()))
+            .filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
         let Some(new) = good else {
             // Trouble: take the step back, and try a quarter of it; at the start, a narrower start.
             candidate = None;

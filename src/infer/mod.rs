@@ -242,9 +242,24 @@ fn approach(
     if let Some(found) = without_sampling(target, options) {
         return Ok(found);
     }
-    let dense = d <= options.dense;
+    from_modes(target, modes(target, options)?, options, watch)
+}
+
+/// Where searches for a mode end.
+fn modes(target: &dyn Target, options: &Options) -> Result<mode::Modes, Error> {
+    let d = target.dimension();
+    mode::find(&mut *target.evaluator(), d, options.seed, d <= options.dense).ok_or(Error::NoStart)
+}
+
+/// Whitening at each mode and the Gaussian fit from the best.
+fn from_modes(
+    target: &dyn Target,
+    found: mode::Modes,
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Approach, Error> {
+    let dense = target.dimension() <= options.dense;
     let mut evaluator = target.evaluator();
-    let found = mode::find(&mut *evaluator, d, options.seed, dense).ok_or(Error::NoStart)?;
     let mut gradients = found.gradients;
     let mut starts: Vec<Gaussian> = Vec::new();
     for mode in found.modes {

@@ -10,6 +10,7 @@ use crate::num::linalg::{add_product, add_transposed_product, symmetric_eigen};
 use crate::plan::Plan;
 use crate::structure::{Affine, Separable};
 use crate::target::{Evaluator, plan_evaluator};
+use std::ops::Range;
 
 /// Points of the first rule; doubled until the answer no longer moves.
 const FIRST: usize = 16;
@@ -68,6 +69,8 @@ struct Look {
 
 struct Problem<'a> {
     affine: &'a Affine,
+    /// Rows with the same columns.
+    runs: Vec<Range<usize>>,
     evaluator: &'a mut dyn Evaluator,
     d: usize,
     evaluations: usize,
@@ -77,7 +80,9 @@ struct Problem<'a> {
 pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     let plan = Plan::new(&separable.graph, &separable.roots, separable.affine.len());
     let mut evaluator = plan_evaluator(&plan);
-    let mut problem = Problem { affine: &separable.affine, evaluator: &mut *evaluator, d, evaluations: 0 };
+    let runs = runs(&separable.affine);
+    let mut problem =
+        Problem { affine: &separable.affine, runs, evaluator: &mut *evaluator, d, evaluations: 0 };
     let (mut mean, mut factor) = (vec![0.0; d], narrow(&separable.affine, d));
     let mut points = FIRST;
     let mut before = f64::NAN;
@@ -210,74 +215,68 @@ impl Problem<'_> {
 
     /// `‖Cᵀ a_i‖` for each row.
     fn spreads(&self, factor: &[f64]) -> Vec<f64> {
-        let (n, d) = (self.affine.len(), self.d);
-        let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if let Some((columns, values)) = self.affine.shared() {
-            let k = columns.len();
-            let chosen: Vec<f64> = columns
+        let d = self.d;
+        let mut out = Vec::with_capacity(self.affine.len());
+        let (mut chosen, mut product) = (Vec::new(), Vec::new());
+        for run in &self.runs {
+            let (columns, _) = self.affine.row(run.start);
+            let (count, k) = (run.len(), columns.len());
+            // C is lower triangular: nothing beyond the last column counts.
+            let width = columns.iter().map(|&c| c as usize + 1).max().unwrap_or(0);
+            chosen.clear();
+            columns
                 .iter()
-                .flat_map(|&c| factor[c as usize * d..(c as usize + 1) * d].iter().copied())
-                .collect();
-            let mut out = Vec::with_capacity(n);
-            for rows in values.chunks(ROWS * k.max(1)) {
-                let count = rows.len() / k.max(1);
-                let mut product = vec![0.0; count * d];
-                add_product(1.0, rows, &chosen, [count, k, d], &mut product);
-                out.extend(product.chunks_exact(d).map(norm));
+                .for_each(|&c| chosen.extend_from_slice(&factor[c as usize * d..c as usize * d + width]));
+            product.clear();
+            product.resize(count * width, 0.0);
+            add_product(1.0, &self.values(run), &chosen, [count, k, width], &mut product);
+            let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+            match width {
+                0 => out.resize(out.len() + count, 0.0),
+                _ => out.extend(product.chunks_exact(width).map(norm)),
             }
-            out.resize(n, 0.0);
-            return out;
         }
-        let mut product = vec![0.0; d];
-        (0..n)
-            .map(|i| {
-                product.fill(0.0);
-                let (columns, values) = self.affine.row(i);
-                for (&c, v) in columns.iter().zip(values) {
-                    // C is lower triangular.
-                    let row = &factor[c as usize * d..=c as usize * (d + 1)];
-                    product.iter_mut().zip(row).for_each(|(p, x)| *p += v * x);
-                }
-                norm(&product)
-            })
-            .collect()
+        out
+    }
+
+    /// The coefficients of rows with the same columns, row by row.
+    fn values(&self, run: &Range<usize>) -> Vec<f64> {
+        run.clone().flat_map(|i| self.affine.row(i).1.iter().copied()).collect()
     }
 
     /// `Σ first_i a_i` and `Σ second_i a_i a_iᵀ`.
     fn gather(&self, first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let d = self.d;
         let (mut gradient, mut curvature) = (vec![0.0; d], vec![0.0; d * d]);
-        if let Some((columns, values)) = self.affine.shared() {
-            let k = columns.len();
+        for run in &self.runs {
+            let (columns, _) = self.affine.row(run.start);
+            let (count, k) = (run.len(), columns.len());
+            let rows = self.values(run);
+            let scaled: Vec<f64> =
+                rows.iter().enumerate().map(|(e, x)| x * second[run.start + e / k]).collect();
             let (mut g, mut h) = (vec![0.0; k], vec![0.0; k * k]);
-            let mut scaled = Vec::new();
-            for (chunk, rows) in values.chunks(ROWS * k.max(1)).enumerate() {
-                let count = rows.len() / k.max(1);
-                let at = chunk * ROWS;
-                scaled.clear();
-                scaled.extend(rows.iter().enumerate().map(|(e, x)| x * second[at + e / k]));
-                add_transposed_product(1.0, rows, &scaled, [k, count, k], &mut h);
-                add_transposed_product(1.0, rows, &first[at..at + count], [k, count, 1], &mut g);
-            }
+            add_transposed_product(1.0, &rows, &scaled, [k, count, k], &mut h);
+            add_transposed_product(1.0, &rows, &first[run.clone()], [k, count, 1], &mut g);
             for (i, &a) in columns.iter().enumerate() {
-                gradient[a as usize] = g[i];
-                columns
-                    .iter()
-                    .enumerate()
-                    .for_each(|(j, &b)| curvature[a as usize * d + b as usize] = h[i * k + j]);
-            }
-            return (gradient, curvature);
-        }
-        for i in 0..self.affine.len() {
-            let (columns, values) = self.affine.row(i);
-            for (&a, x) in columns.iter().zip(values) {
-                gradient[a as usize] += first[i] * x;
+                gradient[a as usize] += g[i];
                 let row = &mut curvature[a as usize * d..(a as usize + 1) * d];
-                columns.iter().zip(values).for_each(|(&b, y)| row[b as usize] += second[i] * x * y);
+                columns.iter().zip(&h[i * k..(i + 1) * k]).for_each(|(&b, h)| row[b as usize] += h);
             }
         }
         (gradient, curvature)
     }
+}
+
+/// Consecutive rows with the same columns, not too many at once.
+fn runs(affine: &Affine) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for i in 0..affine.len() {
+        match out.last_mut() {
+            Some(run) if run.len() < ROWS && affine.row(run.start).0 == affine.row(i).0 => run.end = i + 1,
+            _ => out.push(i..i + 1),
+        }
+    }
+    out
 }
 
 /// `(C Cᵀ)⁻¹`.

@@ -24,8 +24,10 @@ const NEWTON: usize = 60;
 /// Twice what is left to gain where one more step ends at the mode, and what that step may gain.
 const NEAR: f64 = 1e-13;
 const SETTLED: f64 = 1e-9;
-/// Scales of the points at which the pattern of a Hessian is found.
-const PROBES: [f64; 6] = [0.0, 0.5, 1.0, 2.0, 3.0, 4.0];
+/// Outer coordinates of the points at which the pattern of a Hessian is found.
+const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
+/// Most inner coordinates of which every pair may count.
+const MOST_PAIRED: usize = 150;
 /// Columns of a Hessian found together.
 const BLOCK: usize = 64;
 /// Most work of one factorisation.
@@ -37,6 +39,9 @@ pub(super) struct Conditional<'t> {
     pub(super) parts: Partition,
     reference: Vec<f64>,
     steps: Vec<f64>,
+    /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps (`inner × outer`).
+    centre: Vec<f64>,
+    drift: Vec<f64>,
     reading: Reading,
     pattern: Pattern,
     /// Gradients evaluated.
@@ -47,29 +52,7 @@ impl<'t> Conditional<'t> {
     /// Finds the pattern of the Hessian, a reference and steps; None where the curvature is not that of a Gaussian.
     pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
         let k = parts.inner.len();
-        let mut evaluator = target.evaluator();
-        let mut columns: Vec<Vec<usize>> = vec![Vec::new(); k];
-        let mut diagonal = vec![0.0; k];
-        // The pattern is the union over some points, far ones too: a kernel is diagonal to rounding where its range is short.
-        for (probe, scale) in PROBES.iter().enumerate() {
-            let mut stream = crate::num::stream::Stream::new(seed, super::PURPOSE, probe as u64);
-            let mut z = vec![0.0; target.dimension()];
-            parts.outer.iter().for_each(|&i| z[i] = scale * stream.normal());
-            parts.inner.iter().for_each(|&i| z[i] = scale.min(0.5) * stream.normal());
-            let Some(found) = hessian(&mut *evaluator, &z, &parts) else { continue };
-            if diagonal.iter().all(|x| *x == 0.0) {
-                diagonal.clone_from(&found.diagonal);
-            }
-            columns.iter_mut().zip(found.columns).for_each(|(all, new)| all.extend(new));
-        }
-        if !diagonal.iter().all(|x| *x > 0.0) {
-            return None;
-        }
-        for column in &mut columns {
-            column.sort_unstable();
-            column.dedup();
-        }
-        symmetrise(&mut columns);
+        let (columns, diagonal) = pattern(target, &parts, seed)?;
         let reading = read(&columns);
         let pattern = Pattern::new(k, &reading.entries);
         if pattern.work() > MOST_WORK {
@@ -77,26 +60,49 @@ impl<'t> Conditional<'t> {
         }
         let steps = diagonal.iter().map(|h| h.sqrt().recip()).collect();
         let reference = vec![0.0; k];
-        let mut found = Conditional {
-            target,
-            parts,
-            reference,
-            steps,
-            reading,
-            pattern,
-            gradients: AtomicUsize::new(PROBES.len() * k),
-        };
-        // A reference near the modes saves digits, and Newton steps.
-        let outer = vec![0.0; found.parts.outer.len()];
-        let mut solver = Solver::new(&found);
-        solver.solve(&outer, 1);
-        let centre: Vec<f64> = (0..k).map(|i| found.reference[i] + found.steps[i] * solver.y[i][0]).collect();
-        let fine = solver.log_marginal[0].is_finite();
-        drop(solver);
-        if fine {
-            found.reference = centre;
-        }
+        let (centre, drift) = (vec![0.0; parts.outer.len()], vec![0.0; k * parts.outer.len()]);
+        let gradients = AtomicUsize::new(PROBES.len() * k);
+        let mut found =
+            Conditional { target, parts, reference, steps, centre, drift, reading, pattern, gradients };
+        let origin = found.centre.clone();
+        found.recentre(&origin, &vec![1e-3; origin.len()]);
         Some(found)
+    }
+
+    /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
+    /// widths: a reference near the modes saves digits, and Newton steps. Nothing changes if there is no mode.
+    pub(super) fn recentre(&mut self, outer: &[f64], widths: &[f64]) {
+        let (k, q) = (self.parts.inner.len(), outer.len());
+        let count = 1 + 2 * q;
+        let mut points: Vec<f64> = outer.iter().flat_map(|x| std::iter::repeat_n(*x, count)).collect();
+        for (i, w) in widths.iter().enumerate() {
+            points[i * count + 1 + 2 * i] += w;
+            points[i * count + 2 + 2 * i] -= w;
+        }
+        let mut modes = vec![0.0; k * count];
+        let mut solver = Solver::new(self);
+        for first in (0..count).step_by(LANES) {
+            let width = LANES.min(count - first);
+            let part: Vec<f64> = points
+                .chunks_exact(count)
+                .flat_map(|row| row[first..first + width].iter().copied())
+                .collect();
+            solver.solve(&part, width);
+            if !solver.log_marginal[..width].iter().all(|x| x.is_finite()) {
+                return;
+            }
+            for (mode, y) in modes.chunks_exact_mut(count).zip(&solver.y) {
+                mode[first..first + width].copy_from_slice(&y[..width]);
+            }
+        }
+        drop(solver);
+        for (i, mode) in modes.chunks_exact(count).enumerate() {
+            self.reference[i] += self.steps[i] * mode[0];
+            for (j, w) in widths.iter().enumerate() {
+                self.drift[i * q + j] = (mode[1 + 2 * j] - mode[2 + 2 * j]) / (2.0 * w);
+            }
+        }
+        self.centre = outer.to_vec();
     }
 
     /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
@@ -119,6 +125,42 @@ impl<'t> Conditional<'t> {
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
     }
+}
+
+/// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
+/// None unless the diagonal is that of a Gaussian.
+///
+/// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is diagonal to
+/// rounding where its range is short): then every pair counts, if there are not too many.
+fn pattern(target: &dyn Target, parts: &Partition, seed: u64) -> Option<(Vec<Vec<usize>>, Vec<f64>)> {
+    let k = parts.inner.len();
+    let mut evaluator = target.evaluator();
+    let mut stream = crate::num::stream::Stream::new(seed, super::PURPOSE, 0);
+    let mut found: Vec<Found> = Vec::new();
+    for scale in PROBES {
+        let mut z = vec![0.0; target.dimension()];
+        parts.outer.iter().for_each(|&i| z[i] = scale);
+        parts.inner.iter().for_each(|&i| z[i] = 0.5 * stream.normal());
+        found.extend(hessian(&mut *evaluator, &z, parts));
+    }
+    let (first, others) = found.split_first()?;
+    if !first.diagonal.iter().all(|x| *x > 0.0) {
+        return None;
+    }
+    let mut columns = first.columns.clone();
+    if others.iter().any(|f| f.columns != columns) {
+        if k <= MOST_PAIRED {
+            columns = vec![(0..k).collect(); k];
+        } else {
+            others
+                .iter()
+                .for_each(|f| columns.iter_mut().zip(&f.columns).for_each(|(all, new)| all.extend(new)));
+            columns.iter_mut().for_each(|c| c.sort_unstable());
+            columns.iter_mut().for_each(Vec::dedup);
+        }
+    }
+    symmetrise(&mut columns);
+    Some((columns, first.diagonal.clone()))
 }
 
 /// Every row is also a column.
@@ -165,6 +207,7 @@ fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Optio
     for (j, column) in columns.iter_mut().enumerate() {
         column.retain(|&(i, x)| i != j && x.abs() > rounding * (diagonal[i] * diagonal[j]).abs().sqrt());
         column.push((j, diagonal[j]));
+        column.sort_unstable_by_key(|x| x.0);
     }
     let columns = columns.iter().map(|column| column.iter().map(|x| x.0).collect()).collect();
     Some(Found { columns, diagonal })
@@ -310,15 +353,21 @@ impl<'c> Solver<'c> {
         step
     }
 
-    /// Starts at the reference, or at the origin where that is higher: standardised coordinates may have a mode anywhere.
+    /// Starts where the modes near the reference lead to, or at the origin where that is higher: standardised coordinates
+    /// may have a mode anywhere.
     fn start(&mut self, outer: &[Lanes]) {
         let this = self.conditional;
-        let (there, _) = self.measure(outer, &[]);
+        for (y, drift) in self.y.iter_mut().zip(this.drift.chunks_exact(outer.len())) {
+            for ((drift, outer), centre) in drift.iter().zip(outer).zip(&this.centre) {
+                (0..LANES).for_each(|b| y[b] += drift * (outer[b] - centre));
+            }
+        }
+        let (led, _) = self.measure(outer, &[]);
         let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
-        let reference = std::mem::replace(&mut self.y, origin);
+        let lead = std::mem::replace(&mut self.y, origin);
         let (here, _) = self.measure(outer, &[]);
-        for b in (0..LANES).filter(|&b| !(here[b] > there[b])) {
-            self.y.iter_mut().zip(&reference).for_each(|(y, r)| y[b] = r[b]);
+        for b in (0..LANES).filter(|&b| !(here[b] > led[b])) {
+            self.y.iter_mut().zip(&lead).for_each(|(y, r)| y[b] = r[b]);
         }
     }
 

@@ -23,22 +23,15 @@ pub(super) struct Marginal<'c> {
 }
 
 impl<'c> Marginal<'c> {
-    /// With differences no wider than a share of what the outer coordinates can move given the inner ones.
-    pub(super) fn new(conditional: &'c Conditional<'c>) -> Marginal<'c> {
-        let widths =
-            conditional.outer_scales().into_iter().map(|s| (SHARE * s).clamp(NARROWEST, WIDEST)).collect();
-        Marginal { conditional, widths }
+    /// With differences that suit outer coordinates of these scales.
+    pub(super) fn new(conditional: &'c Conditional<'c>, scales: &[f64]) -> Marginal<'c> {
+        Marginal { conditional, widths: widths(scales) }
     }
+}
 
-    /// The same with differences that suit these standard deviations; None if they do already.
-    pub(super) fn suited(&self, scales: &[f64]) -> Option<Marginal<'c>> {
-        let fits = |(w, s): (&f64, &f64)| *w <= 4.0 * SHARE * s;
-        if self.widths.iter().zip(scales).all(fits) {
-            return None;
-        }
-        let widths = scales.iter().map(|s| (SHARE * s).clamp(NARROWEST, WIDEST)).collect();
-        Some(Marginal { conditional: self.conditional, widths })
-    }
+/// Widths of differences for coordinates of these scales.
+pub(super) fn widths(scales: &[f64]) -> Vec<f64> {
+    scales.iter().map(|s| (SHARE * s).clamp(NARROWEST, WIDEST)).collect()
 }
 
 impl Target for Marginal<'_> {

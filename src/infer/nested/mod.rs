@@ -15,8 +15,9 @@ mod tests;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
+use super::mode::Mode;
 use super::warp::Warped;
-use super::{Approach, Fit, Options, Path, Progress, approach, finish};
+use super::{Approach, Fit, Options, Path, Progress, finish, from_modes, modes};
 use crate::target::ModelTarget;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
@@ -36,13 +37,13 @@ pub(super) fn fit(
 ) -> Option<Fit> {
     let parts = partition::partition(target, options.seed)?;
     let note = describe(target, &parts);
-    let conditional = Conditional::new(target, parts, options.seed)?;
-    let mut marginal = Marginal::new(&conditional);
-    let mut found: Approach = approach(&marginal, options, watch).ok()?;
-    if let Some(better) = marginal.suited(&found.fitted.q.scales()) {
-        marginal = better;
-        found = approach(&marginal, options, watch).ok()?;
-    }
+    let mut conditional = Conditional::new(target, parts, options.seed)?;
+    let scales = conditional.outer_scales();
+    let modes = modes(&Marginal::new(&conditional, &scales), options).ok()?;
+    let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
+    conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
+    let marginal = Marginal::new(&conditional, &scales);
+    let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
     let straight = Nested::new(&conditional, Warped::flat(&marginal));
     let (first, khat) = judge(&straight, &q, options);
@@ -64,6 +65,13 @@ pub(super) fn fit(
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no
+/// curvature.
+fn scales_at(mode: &Mode, before: &[f64]) -> Option<Vec<f64>> {
+    let diagonal = mode.curvature.as_ref()?.iter().step_by(before.len() + 1);
+    Some(diagonal.zip(before).map(|(h, s)| if *h > 0.0 { h.sqrt().recip() } else { *s }).collect())
 }
 
 /// What was fitted, and what follows from it.

@@ -33,7 +33,7 @@ fn exact(log_tau: f64) -> f64 {
 
 fn marginal(target: &ModelTarget, parts: Partition, log_tau: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let conditional = Conditional::new(target, parts, 1).unwrap();
-    let marginal = Marginal::new(&conditional);
+    let marginal = Marginal::new(&conditional, &conditional.outer_scales());
     let (mut value, mut slope) = (vec![0.0; log_tau.len()], vec![0.0; log_tau.len()]);
     marginal.evaluator().evaluate(log_tau, log_tau.len(), &mut value, &mut slope);
     (value, slope)
