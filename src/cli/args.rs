@@ -93,13 +93,13 @@ pub(super) struct BenchArgs {
 pub(super) struct FitArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// One of `stickler methods`, instead of what suits the model
+    /// One of `stickler methods`, instead of what suits the model; `all` compares them
     #[arg(long)]
     pub(super) method: Option<String>,
-    /// The factor of the covariance: triangular, symmetric, diagonal
+    /// With a method of stochastic gradients, the factor of the covariance: triangular, symmetric, diagonal
     #[arg(long)]
     pub(super) factor: Option<String>,
-    /// The gradient estimator: energy, entropy, stl
+    /// With a method of stochastic gradients, the estimator: energy, entropy, stl
     #[arg(long)]
     pub(super) estimator: Option<String>,
     /// The step rule, with its number if it takes one: `constant=0.01`

@@ -4,7 +4,8 @@ use super::args::FitArgs;
 use super::{Failure, Outcome, grad, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
-use crate::infer::{self, Fit, Gaussian, Options};
+use crate::infer::methods::{self, Named};
+use crate::infer::{self, Fit, Gaussian, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::Diagnostic;
 use crate::target::{ModelTarget, Target};
@@ -16,12 +17,17 @@ use std::time::Instant;
 
 /// Exit code of an answer that comes with a warning.
 const FLAGGED: u8 = 3;
+/// The method that is all of them.
+pub(super) const ALL: &str = "all";
 
 pub(super) fn run(args: &FitArgs) -> Outcome {
     let loaded = load::model(&args.model)?;
     let target = &loaded.target;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
+    }
+    if args.method.as_deref() == Some(ALL) {
+        return compare(&loaded, args);
     }
     let certificate = certify(target.lowered());
     let (fit, run) = match &args.method {
@@ -96,17 +102,109 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     let mut bar = Bar::new(args.json);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     infer::fit_model(&model, &loaded.target, &options, &mut |p| {
-        bar.show(&format!(
-            "{} gradients  ELBO {:.3} ± {:.3}  gap {:.3} nats",
-            p.gradients, p.elbo, p.elbo_se, p.gap_nats
-        ));
+        bar.show(&progress(p));
         interrupt::asked()
     })
     .map_err(|e| Failure::Wrong(format!("error[fit]: {e}\n")))
 }
 
-/// One of the methods of the table.
+/// How far a fit has come, without what it does not say.
+fn progress(p: &Progress) -> String {
+    let mut text = format!("{} gradients", p.gradients);
+    for (what, number, unit) in [("ELBO", p.elbo, ""), ("±", p.elbo_se, ""), ("gap", p.gap_nats, " nats")] {
+        if number.is_finite() {
+            text += &format!("  {what} {number:.3}{unit}");
+        }
+    }
+    text
+}
+
+/// Every method, in one table.
+fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
+    let chosen =
+        [&args.factor, &args.estimator, &args.step, &args.average, &args.init].iter().any(|o| o.is_some());
+    if chosen
+        || [args.steps, args.batch, args.subsample].iter().any(|o| o.is_some())
+        || args.fallback.is_some()
+    {
+        return Err(Failure::Usage(
+            "--method all runs each method with its own settings: give --seed, --json and --out alone".into(),
+        ));
+    }
+    interrupt::listen();
+    let mut bar = Bar::new(false);
+    let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
+    let found = infer::compare::compare(&model, &loaded.target, &options(args), &mut |method, p| {
+        bar.show(&format!("{method}: {}", progress(p)));
+        interrupt::asked()
+    });
+    drop(bar);
+    let json = report::comparison_json(&found);
+    if let Some(path) = &args.out {
+        std::fs::write(path, format!("{json:#}\n"))
+            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+    }
+    if args.json {
+        println!("{json}");
+    } else {
+        print!("{}", report::comparison_text(&found));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One of the methods.
 fn named(target: &ModelTarget, source: &load::Source, method: &str, args: &FitArgs) -> Result<Fit, Failure> {
+    match methods::find(method).map_err(|e| Failure::Usage(e.to_string()))? {
+        Named::Direct(method) => direct(target, method, args),
+        Named::Stochastic(method) => stochastic(target, source, method.name, args),
+    }
+}
+
+/// A method that finds its own start and takes steps of its own.
+fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Result<Fit, Failure> {
+    let name = method.name;
+    let parts = [&args.factor, &args.estimator, &args.step, &args.average, &args.init];
+    if parts.iter().any(|o| o.is_some()) || args.subsample.is_some() {
+        let others: Vec<&str> = methods::all()
+            .filter_map(|m| match m {
+                Named::Direct(_) => None,
+                Named::Stochastic(m) => Some(m.name),
+            })
+            .collect();
+        return Err(Failure::Usage(format!(
+            "--factor, --estimator, --step, --average, --init and --subsample are not for `{name}`; they go with {}",
+            others.join(", ")
+        )));
+    }
+    let settings = methods::Settings { steps: args.steps, batch: args.batch, start: None };
+    interrupt::listen();
+    let mut bar = Bar::new(args.json);
+    let found = methods::fit(target, method, &settings, &options(args), &mut |p| {
+        bar.show(&progress(p));
+        interrupt::asked()
+    });
+    let mut fit = found.map_err(|e| match e {
+        methods::Error::NotTunable | methods::Error::Nothing => Failure::Usage(format!("`{name}`: {e}")),
+        methods::Error::Start(_)
+        | methods::Error::NoMode
+        | methods::Error::Flat
+        | methods::Error::TooMany { .. }
+        | methods::Error::NotFinite
+        | methods::Error::NoPath => Failure::Wrong(format!("error[fit]: `{name}` has no answer: {e}\n")),
+    })?;
+    if fit.status == infer::Ending::Stopped {
+        fit.flags.push(format!("`{name}` was stopped before it was done"));
+    }
+    Ok(fit)
+}
+
+/// A method of stochastic gradients.
+fn stochastic(
+    target: &ModelTarget,
+    source: &load::Source,
+    method: &str,
+    args: &FitArgs,
+) -> Result<Fit, Failure> {
     let usage = |e: vi::Error| Failure::Usage(e.to_string());
     let mut config = vi::Config::named(method).map_err(usage)?;
     if let Some(name) = &args.factor {

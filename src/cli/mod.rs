@@ -43,9 +43,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Fit(args) => fit::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Methods => {
-            for method in <crate::vi::Method as crate::vi::Row>::table() {
-                println!("{:<22} {}", method.name, method.doc);
+            for method in crate::infer::methods::all() {
+                println!("{:<22} {}", method.name(), method.doc());
             }
+            println!("{:<22} the default fit and every one of these, in one table", fit::ALL);
             Ok(ExitCode::SUCCESS)
         }
         Command::Check(args) => check::run(&args),

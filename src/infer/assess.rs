@@ -14,8 +14,12 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
     let mut factor = covariance.to_vec();
     linalg::cholesky(&mut factor, d).ok()?;
     (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
-    let q = Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) };
-    let bent = Bent::straight(target, &q, options);
+    Some(assess_gaussian(target, &Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) }, options))
+}
+
+/// The same for a Gaussian with its factor.
+pub(super) fn assess_gaussian(target: &dyn Target, q: &Gaussian, options: &Options) -> Fit {
+    let bent = Bent::straight(target, q, options);
     let flat = Warped::flat(target);
-    Some(check(&bent.reached(&flat, &q), options))
+    check(&bent.reached(&flat, q), options)
 }

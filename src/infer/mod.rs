@@ -6,9 +6,11 @@
 mod assess;
 mod bend;
 pub mod certified;
+pub mod compare;
 mod draws;
 mod flow;
 mod gaussian;
+pub mod methods;
 mod mode;
 mod model;
 mod nested;

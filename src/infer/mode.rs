@@ -5,6 +5,7 @@ use crate::num::linalg::{cholesky, dot, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 /// Who draws: starting points.
 const PURPOSE: u64 = 0x6d6f_6465;
@@ -51,10 +52,10 @@ struct Search<'a> {
 
 /// A point with its log density and gradient.
 #[derive(Clone)]
-struct Place {
-    z: Vec<f64>,
-    value: f64,
-    slope: Vec<f64>,
+pub(super) struct Place {
+    pub(super) z: Vec<f64>,
+    pub(super) value: f64,
+    pub(super) slope: Vec<f64>,
 }
 
 /// A place where a search ended.
@@ -88,6 +89,22 @@ pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bo
     }
     let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
     Some(Modes { modes, gradients: search.gradients })
+}
+
+/// Climbs from a point by L-BFGS, showing the places it comes through, the start first; the number of gradients, or None if
+/// the start is not finite.
+pub(super) fn follow(
+    evaluator: &mut dyn Evaluator,
+    start: Vec<f64>,
+    steps: usize,
+    visit: &mut dyn FnMut(&Place) -> ControlFlow<()>,
+) -> Option<usize> {
+    let mut search = Search { evaluator, gradients: 0 };
+    let start = search.place(start)?;
+    if visit(&start).is_continue() {
+        search.climb_past(start, steps, visit);
+    }
+    Some(search.gradients)
 }
 
 /// Whether a coordinate may be on its way to infinity.
@@ -142,8 +159,17 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
+    fn climb(&mut self, at: Place, steps: usize) -> Place {
+        self.climb_past(at, steps, &mut |_| ControlFlow::Continue(()))
+    }
+
     /// L-BFGS ascent with a backtracking line search, for which a value that is not finite is only a bad value.
-    fn climb(&mut self, mut at: Place, steps: usize) -> Place {
+    fn climb_past(
+        &mut self,
+        mut at: Place,
+        steps: usize,
+        visit: &mut dyn FnMut(&Place) -> ControlFlow<()>,
+    ) -> Place {
         let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
         for _ in 0..steps {
             if dot(&at.slope, &at.slope).sqrt() < 1e-7 {
@@ -171,7 +197,7 @@ impl Search<'_> {
                 }
             }
             at = next;
-            if gain < 1e-11 * (1.0 + at.value.abs()) {
+            if visit(&at).is_break() || gain < 1e-11 * (1.0 + at.value.abs()) {
                 break;
             }
         }

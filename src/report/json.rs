@@ -47,7 +47,7 @@ fn promise(p: &Promise) -> Value {
 }
 
 /// How a fit ended, in a word.
-fn status(ending: Ending) -> &'static str {
+pub(super) fn status(ending: Ending) -> &'static str {
     match ending {
         Ending::Exact => "exact",
         Ending::Converged => "converged",

@@ -1,10 +1,12 @@
 //! What a fit found, for people and for programs.
 
 pub mod certificate;
+mod comparison;
 mod csv;
 mod json;
 mod text;
 
+pub use comparison::{comparison_json, comparison_text};
 pub use csv::csv;
 pub use json::json;
 pub use text::text;

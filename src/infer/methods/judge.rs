@@ -1,0 +1,45 @@
+//! How good an approximation is, by fresh draws of its own: the same draws for every method, so that they compare.
+
+use super::super::elbo;
+use super::super::gaussian::Gaussian;
+use super::super::psis::smooth;
+use super::super::sample::{Proposal, Sample};
+use super::super::warp::Warped;
+use super::thin::Standardised;
+use super::{Approximation, mixture};
+use crate::target::Target;
+
+/// What fresh draws say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// The ELBO.
+    pub elbo: f64,
+    /// Its standard error, as if the draws were independent; they are more evenly spread.
+    pub elbo_se: f64,
+    /// Tail shape of the importance weights.
+    pub khat: f64,
+}
+
+/// Judges an approximation by so many draws.
+pub fn judge(target: &dyn Target, approximation: &Approximation, draws: usize, seed: u64) -> Judged {
+    match approximation {
+        Approximation::Gaussian(q) => by_draws(target, q, draws, seed),
+        Approximation::Thin(q) => {
+            let moved = Standardised { inner: target, q };
+            by_draws(&moved, &moved.standard(), draws, seed)
+        }
+        Approximation::Mixture(parts) => verdict(&mixture::log_weights(target, parts, draws, seed)),
+    }
+}
+
+fn by_draws(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Judged {
+    let flat = Warped::flat(target);
+    let mut sample = Sample::new(&flat, q, Proposal::Gaussian, seed);
+    sample.extend(draws, false);
+    verdict(&sample.log_weights)
+}
+
+fn verdict(log_weights: &[f64]) -> Judged {
+    let [elbo, elbo_se, _] = elbo(log_weights);
+    Judged { elbo, elbo_se, khat: smooth(log_weights).khat }
+}
