@@ -373,20 +373,12 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     if !(first[2] > FAR) {
         return fitted;
     }
-    let Some(better) = methods::polish(target, &fitted.q, options.tolerance, options.seed) else {
-        return fitted;
-    };
+    let mut gradients = fitted.gradients;
+    let better = methods::polish(target, &fitted.q, options.tolerance, options.seed, &mut gradients);
+    let Some(better) = better else { return gaussian::Fitted { gradients, ..fitted } };
     let ending = if better.gap <= options.tolerance { Ending::Converged } else { Ending::Budget };
-    let gradients = fitted.gradients + better.gradients;
-    gaussian::Fitted {
-        q: better.q,
-        gap: better.gap,
-        elbo: better.elbo,
-        elbo_se: better.elbo_se,
-        gradients,
-        ending,
-        ..fitted
-    }
+    let (gap, elbo, elbo_se) = (better.gap, better.elbo, better.elbo_se);
+    gaussian::Fitted { q: better.q, gap, elbo, elbo_se, gradients, ending, ..fitted }
 }
 
 /// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.

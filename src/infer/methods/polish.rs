@@ -35,23 +35,22 @@ pub(in super::super) struct Polished {
     pub(in super::super) gap: f64,
     pub(in super::super) elbo: f64,
     pub(in super::super) elbo_se: f64,
-    pub(in super::super) gradients: usize,
 }
 
 /// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as are taken. None if
-/// fresh draws do not confirm that it is better.
+/// fresh draws do not confirm that it is better. Adds the gradients it took.
 pub(in super::super) fn polish(
     target: &dyn Target,
     q: &Gaussian,
     tolerance: f64,
     seed: u64,
+    gradients: &mut usize,
 ) -> Option<Polished> {
     let Factor::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
     let form = Full { mean: q.mean.clone(), factor: factor.clone() };
     let mut w = vec![0.0; form.size()];
     let mut n = FIRST[0].max(FIRST[1] * (d + 1)).next_power_of_two();
-    let mut gradients = 0;
     loop {
         let mut sets = [0, 1].map(|k| Fixed {
             target,
@@ -62,13 +61,13 @@ pub(in super::super) fn polish(
         let mut ends = Vec::new();
         for set in &mut sets {
             let (end, value, taken) = climb(set, w.clone(), SHARE * tolerance)?;
-            gradients += n * taken;
+            *gradients += n * taken;
             ends.push((end, value));
         }
         let [(a, on_a), (b, on_b)] = <[_; 2]>::try_from(ends).ok()?;
         let [set_a, set_b] = &sets;
         let gap = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
-        gradients += 2 * n;
+        *gradients += 2 * n;
         w = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
         if gap > tolerance && 2 * n <= MOST {
             n *= 2;
@@ -77,11 +76,11 @@ pub(in super::super) fn polish(
         let better = form.approximation(&w)?;
         let before = judge(target, &Approximation::Gaussian(q.clone()), FRESH, seed + 1);
         let after = judge(target, &better, FRESH, seed + 1);
-        gradients += 2 * FRESH;
+        *gradients += 2 * FRESH;
         let Approximation::Gaussian(q) = better else { return None };
         let confirmed = gap.is_finite() && after.elbo >= before.elbo;
         let (elbo, elbo_se) = (after.elbo, after.elbo_se);
-        return confirmed.then_some(Polished { q, gap: gap.max(0.0), elbo, elbo_se, gradients });
+        return confirmed.then_some(Polished { q, gap: gap.max(0.0), elbo, elbo_se });
     }
 }
 
