@@ -50,6 +50,12 @@ const NAMED: usize = 3;
 const SHORT: usize = 2000;
 /// A mode whose ELBO is further behind, in nats, does not matter.
 const COMPARABLE: f64 = 6.0;
+/// A tolerance above this, in nats, asks for a rough answer.
+const FINE: f64 = 0.05;
+/// Coordinates up to which an answer is polished.
+const FEW: usize = 40;
+/// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature of its own.
+const FAR: f64 = 0.05;
 /// Draws that summarise the Gaussian itself.
 const PLAIN: usize = 2048;
 
@@ -350,7 +356,29 @@ fn refine(
         gradients: options.gradients.unwrap_or((400 * start.mean.len()).clamp(20_000, 100_000)),
         batch,
     };
-    gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)
+    let fitted = gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)?;
+    Ok(polished(target, fitted, options))
+}
+
+/// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what is left to gain.
+fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) -> gaussian::Fitted {
+    let done = match fitted.ending {
+        Ending::Exact | Ending::Stopped => true,
+        Ending::Converged | Ending::Budget => false,
+    };
+    if done || options.tolerance > FINE || fitted.q.mean.len() > FEW {
+        return fitted;
+    }
+    let (first, _) = bend::judge(&Warped::flat(target), &fitted.q, options);
+    if !(first[2] > FAR) {
+        return fitted;
+    }
+    let mut gradients = fitted.gradients;
+    let better = methods::polish(target, &fitted.q, options.tolerance, options.seed, &mut gradients);
+    let Some(better) = better else { return gaussian::Fitted { gradients, ..fitted } };
+    let ending = if better.gap <= options.tolerance { Ending::Converged } else { Ending::Budget };
+    let (gap, elbo, elbo_se) = (better.gap, better.elbo, better.elbo_se);
+    gaussian::Fitted { q: better.q, gap, elbo, elbo_se, gradients, ending, ..fitted }
 }
 
 /// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.

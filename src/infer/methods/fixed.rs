@@ -76,7 +76,7 @@ impl<F: Form> Evaluator for Fixed<'_, F> {
 
 impl<F: Form> Fixed<'_, F> {
     /// The ELBO and its gradient.
-    fn at(&self, w: &[f64]) -> Option<(f64, Vec<f64>)> {
+    pub(super) fn at(&self, w: &[f64]) -> Option<(f64, Vec<f64>)> {
         let z = self.form.place(w, &self.u, self.n);
         if z.iter().any(|x| !x.is_finite()) {
             return None;

@@ -12,6 +12,7 @@ mod low_rank;
 mod mixture;
 mod multi_pathfinder;
 mod pathfinder;
+mod polish;
 mod saa;
 mod sqrt_natural_gradient;
 mod start;
@@ -19,6 +20,7 @@ mod stepping;
 mod thin;
 
 pub use judge::{Judged, judge};
+pub(super) use polish::polish;
 pub use thin::Thin;
 
 use super::assess::assess_gaussian;

@@ -29,13 +29,14 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
 }
 
 /// `z = mean + factor (μ + L u)`; the parameters are μ, then L by rows with the logarithms of its diagonal.
-struct Full {
-    mean: Vec<f64>,
-    factor: Vec<f64>,
+pub(super) struct Full {
+    pub(super) mean: Vec<f64>,
+    pub(super) factor: Vec<f64>,
 }
 
 impl Full {
-    fn size(&self) -> usize {
+    /// Number of parameters.
+    pub(super) fn size(&self) -> usize {
         let d = self.mean.len();
         d + d * (d + 1) / 2
     }

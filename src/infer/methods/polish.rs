@@ -1,0 +1,98 @@
+//! The end of a fit whose posterior is far from Gaussian: two climbs on fixed draws, one answer, and what it may be short of.
+//!
+//! Natural gradients measure the ELBO that is left by the Fisher information, which is the curvature of the ELBO where the
+//! posterior is Gaussian and may be many times it where it is not. Two climbs A and B on independent fixed draws end at w* + a
+//! and w* + b, where a and b are independent and alike. The answer is their mean, whose gap is `½ cᵀH c` with `c = (a + b) / 2` and H
+//! the curvature itself; `½ eᵀH e` with `e = (a - b) / 2` has the same law, and four times it is what each climb is better
+//! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated.
+
+use super::super::gaussian::{Factor, Gaussian};
+use super::super::mode;
+use super::batch::matched;
+use super::fixed::{Fixed, Form};
+use super::saa::Full;
+use super::{Approximation, judge};
+use crate::num::stream::Stream;
+use crate::target::Target;
+use std::ops::ControlFlow;
+
+/// Who draws: the two sets of fixed draws.
+const PURPOSE: u64 = 0x706f_6c69;
+/// Fixed draws at first, for few coordinates and for each, and at most.
+const FIRST: [usize; 2] = [1024, 8];
+const MOST: usize = 8192;
+/// Most steps of a climb, and the stretch of steps that must gain a share of the tolerance.
+const STEPS: usize = 60;
+const STRETCH: usize = 5;
+const SHARE: f64 = 0.02;
+/// Fresh draws that must confirm the answer.
+const FRESH: usize = 4096;
+
+/// A better answer.
+pub(in super::super) struct Polished {
+    pub(in super::super) q: Gaussian,
+    /// Upper estimate of the ELBO still to gain.
+    pub(in super::super) gap: f64,
+    pub(in super::super) elbo: f64,
+    pub(in super::super) elbo_se: f64,
+}
+
+/// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as are taken. None if
+/// fresh draws do not confirm that it is better. Adds the gradients it took.
+pub(in super::super) fn polish(
+    target: &dyn Target,
+    q: &Gaussian,
+    tolerance: f64,
+    seed: u64,
+    gradients: &mut usize,
+) -> Option<Polished> {
+    let Factor::Dense(factor) = &q.factor else { return None };
+    let d = q.mean.len();
+    let form = Full { mean: q.mean.clone(), factor: factor.clone() };
+    let mut w = vec![0.0; form.size()];
+    let mut n = FIRST[0].max(FIRST[1] * (d + 1)).next_power_of_two();
+    loop {
+        let mut sets = [0, 1].map(|k| Fixed {
+            target,
+            form: &form,
+            u: matched(Stream::new(seed, PURPOSE, (2 * n + k) as u64), d, d, n),
+            n,
+        });
+        let mut ends = Vec::new();
+        for set in &mut sets {
+            let (end, value, taken) = climb(set, w.clone(), SHARE * tolerance)?;
+            *gradients += n * taken;
+            ends.push((end, value));
+        }
+        let [(a, on_a), (b, on_b)] = <[_; 2]>::try_from(ends).ok()?;
+        let [set_a, set_b] = &sets;
+        let gap = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
+        *gradients += 2 * n;
+        w = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
+        if gap > tolerance && 2 * n <= MOST {
+            n *= 2;
+            continue;
+        }
+        let better = form.approximation(&w)?;
+        let before = judge(target, &Approximation::Gaussian(q.clone()), FRESH, seed + 1);
+        let after = judge(target, &better, FRESH, seed + 1);
+        *gradients += 2 * FRESH;
+        let Approximation::Gaussian(q) = better else { return None };
+        let confirmed = gap.is_finite() && after.elbo >= before.elbo;
+        let (elbo, elbo_se) = (after.elbo, after.elbo_se);
+        return confirmed.then_some(Polished { q, gap: gap.max(0.0), elbo, elbo_se });
+    }
+}
+
+/// Climbs until a stretch of steps gains less than `enough`: where to, the ELBO there, and its evaluations.
+fn climb(set: &mut Fixed<Full>, w: Vec<f64>, enough: f64) -> Option<(Vec<f64>, f64, usize)> {
+    let mut trail: Vec<f64> = Vec::new();
+    let mut end = w.clone();
+    let taken = mode::follow(set, w, STEPS, &mut |at| {
+        trail.push(at.value);
+        end.clone_from(&at.z);
+        let slow = trail.len().checked_sub(STRETCH + 1).is_some_and(|k| at.value - trail[k] < enough);
+        if slow { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Some((end, *trail.last()?, taken))
+}
