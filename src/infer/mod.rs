@@ -248,7 +248,10 @@ fn approach(
     if let Some(found) = without_sampling(target, options) {
         return Ok(found);
     }
-    from_modes(target, modes(target, options)?, options, watch)
+    let found = from_modes(target, modes(target, options)?, options, watch)?;
+    let gradients = found.gradients - found.fitted.gradients;
+    let fitted = polished(target, found.fitted, options);
+    Ok(Approach { gradients: gradients + fitted.gradients, fitted, ..found })
 }
 
 /// Where searches for a mode end.
@@ -356,8 +359,7 @@ fn refine(
         gradients: options.gradients.unwrap_or((400 * start.mean.len()).clamp(20_000, 100_000)),
         batch,
     };
-    let fitted = gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)?;
-    Ok(polished(target, fitted, options))
+    gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)
 }
 
 /// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what is left to gain.
@@ -369,7 +371,7 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     if done || options.tolerance > FINE || fitted.q.mean.len() > FEW {
         return fitted;
     }
-    let (first, _) = bend::judge(&Warped::flat(target), &fitted.q, options);
+    let (first, _) = bend::judge(&Warped::flat(target), &fitted.q, draws::PILOT, options);
     if !(first[2] > FAR) {
         return fitted;
     }

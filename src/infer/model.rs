@@ -7,8 +7,8 @@
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::{Factor, Gaussian};
 use super::{
-    Approach, Error, Fit, KHAT_LIMIT, Options, Path, Progress, approach, complete, conclude, nested, refine,
-    whiten, without_sampling,
+    Approach, Error, Fit, KHAT_LIMIT, Options, Path, Progress, approach, complete, conclude, nested,
+    polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::Coordinates;
@@ -133,7 +133,7 @@ fn in_best_coordinates(
     let best = bent.reduce(|a, b| if b.3.last[0] > a.3.last[0] { b } else { a });
     let Some((target, rough, how, bent)) = best else { return Err(Error::NoStart) };
     let bent = grow(bent, LAYERS, options);
-    let fitted = refine(target, rough.q, rough.batch, options, watch)?;
+    let fitted = polished(target, refine(target, rough.q, rough.batch, options, watch)?, options);
     gradients += fitted.gradients;
     let mut fit =
         conclude(target, Approach { fitted, path: Path::Variational, gradients, rivals }, &bent, options);
