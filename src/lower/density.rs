@@ -108,12 +108,32 @@ impl Lowerer<'_> {
             Err(_) => {
                 let shapes: Vec<String> = args.iter().map(|&a| self.shape(self.b.dims(a))).collect();
                 let message = format!("the arguments of `{}` do not fit the left side", row.name);
-                Err(Diagnostic::error("shape-mismatch", message)
+                let error = Diagnostic::error("shape-mismatch", message)
                     .label(span, format!("this has shape {own}"))
                     .label(*place, format!("its arguments have shapes {}", shapes.join(" and ")))
-                    .note("shapes align at the last axis; an axis of size 1 is repeated"))
+                    .note("shapes align at the last axis; an axis of size 1 is repeated");
+                Err(match args.iter().find_map(|&a| self.by_group(a, value.node)) {
+                    Some(indexed) => {
+                        error.help(format!("for the value of each row's group write `{indexed}`"))
+                    }
+                    None => error,
+                })
             }
         }
+    }
+
+    /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as the value.
+    fn by_group(&self, argument: NodeId, value: NodeId) -> Option<String> {
+        let parameter = self.parameters.iter().find(|p| p.named.node == argument)?;
+        let levels = *self.b.dims(argument).first()?;
+        let mut fitting: Vec<&str> = self
+            .env
+            .categories()
+            .filter(|(_, rows, l)| l.len() == levels && self.b.dims(*rows) == self.b.dims(value))
+            .map(|(name, ..)| name)
+            .collect();
+        fitting.sort_unstable();
+        Some(format!("{}[{}]", parameter.named.name, fitting.first()?))
     }
 
     /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no correlation matrix.
