@@ -30,7 +30,7 @@ pub(super) enum Command {
     Grad(GradArgs),
     /// Time the gradient: one draw, a draw of a batch, and which line of the model costs what
     Bench(BenchArgs),
-    /// Snapshot-test the gradients of all model files in a folder, each with the data file of the same name
+    /// Snapshot-test the gradients of all model files in a folder, each with the data of the same name: NAME.csv, NAME.groups.csv
     Test(TestArgs),
     /// Print a stage between text and plan
     Dump(DumpArgs),

@@ -52,11 +52,32 @@ fn find(dir: &Path, models: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also `.tsv` and `.json`.
+fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (Some(folder), Some(stem)) = (model.parent(), model.file_stem().and_then(|s| s.to_str())) else {
+        return Ok(Vec::new());
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let begins = format!("{stem}.");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_data = path.extension().is_some_and(|e| e == "csv" || e == "tsv" || e == "json");
+        let own = path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&begins));
+        let other_model =
+            || path.with_extension("") != model.with_extension("") && path.with_extension("ppl").exists();
+        if is_data && own && !other_model() {
+            files.push(path);
+        }
+    }
+    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    Ok(files)
+}
+
 /// Tests one model; None if it has no data beside it.
 fn one(model: &Path, accept: bool) -> Result<Option<&'static str>, String> {
     let source = load::Source::read(model).map_err(text)?;
-    let data: Vec<PathBuf> =
-        ["csv", "tsv", "json"].iter().map(|e| model.with_extension(e)).filter(|p| p.exists()).collect();
+    let data = beside(model).map_err(|e| format!("cannot read the folder of {}: {e}", model.display()))?;
     if data.is_empty() {
         return Ok(None);
     }

@@ -147,6 +147,16 @@ impl Env {
         self.labels.get(size).cloned()
     }
 
+    /// Categories among the data, by name.
+    pub(super) fn categories(&self) -> impl Iterator<Item = (&str, NodeId, &Levels)> {
+        self.scopes.iter().flatten().filter_map(|(name, binding)| match binding {
+            Binding::Value(Value { node, levels: Some(levels), .. }) => {
+                Some((name.as_str(), *node, &**levels))
+            }
+            Binding::Value(_) | Binding::Elements(_) | Binding::Function(_) => None,
+        })
+    }
+
     /// All names, for suggestions.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.scopes.iter().flat_map(|s| s.keys().map(String::as_str))

@@ -16,6 +16,7 @@ mod param;
 mod probe;
 mod reach;
 mod stmt;
+mod support;
 
 pub use dist::Dist;
 pub use effects::{Coordinates, Effect};

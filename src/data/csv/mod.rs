@@ -226,7 +226,10 @@ fn ragged(file: &str, line: usize, names: &[String], found: usize, text: &str, f
     let diagnostic = Diagnostic::error("ragged-row", message)
         .place(say::line(file, line, Some(text)))
         .note(format!("the columns are {}", say::listed(names)));
-    if first && found == names.len() + 1 {
+    let preamble = names.first().is_some_and(|name| name.starts_with('#') || name.starts_with("sep="));
+    if preamble {
+        diagnostic.help("the first line holds the names of the columns: remove what stands above them")
+    } else if first && found == names.len() + 1 {
         diagnostic.help("if each row begins with a row name, give that column a name in the header too")
     } else if found < names.len() {
         diagnostic.help("a missing value is written as an empty cell or NA, with its delimiter")

@@ -1,0 +1,292 @@
+//! Refuses what a distribution cannot describe: values outside its support, of another shape, kind or structure.
+
+use super::dist::Dist;
+use super::env::Value;
+use super::{Lowerer, Result};
+use crate::dist::{Distribution, End, Support};
+use crate::facts::Structure;
+use crate::graph::NodeId;
+use crate::source::{Diagnostic, Span};
+
+impl Lowerer<'_> {
+    pub(super) fn check_positive_weights(&self, w: &Value, span: Span) -> Result<()> {
+        let numbers = self.b.constant_of(w.node).map_or(&[][..], |c| c);
+        match numbers.iter().position(|&x| !(x >= 0.0)) {
+            None => Ok(()),
+            Some(i) => {
+                let message = format!(
+                    "a weight says how often a value counts, and element {} is {}",
+                    i + 1,
+                    numbers[i]
+                );
+                Err(Diagnostic::error("data-outside-domain", message)
+                    .label(span, "")
+                    .help("weights are zero or positive"))
+            }
+        }
+    }
+
+    /// Refuses data outside the support, and reals where integers are needed.
+    pub(super) fn check_value(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        match dist {
+            Dist::Row { row, args, .. } => self.check_row_value(row, args, value, span),
+            Dist::Mixture(parts) => {
+                for (_, part) in parts {
+                    if let Dist::Row { row, .. } = part {
+                        self.check_integer(row, value, span)?;
+                    }
+                }
+                self.check_some_part(parts, value, span)
+            }
+            Dist::Truncated { inner, lower, upper } => {
+                self.check_cut(value, *lower, *upper, span)?;
+                self.check_value(inner, value, span)
+            }
+            Dist::Censored { inner, .. } | Dist::ZeroInflated { inner, .. } => {
+                self.check_value(inner, value, span)
+            }
+        }
+    }
+
+    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means.
+    pub(super) fn check_extent(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        let Dist::Row { row, args, span: place } = dist else { return Ok(()) };
+        if row.event > 0 || row.args.iter().any(|spec| spec.rank > 0) {
+            return Ok(());
+        }
+        let mut all = vec![value.node];
+        all.extend(args);
+        let own = self.shape(self.b.dims(value.node));
+        match self.b.common(&all) {
+            Ok(wanted) if wanted == self.b.dims(value.node) => Ok(()),
+            Ok(wanted) => {
+                let wanted = self.shape(&wanted);
+                let message = format!("`{}` describes {wanted} here, and the left side is {own}", row.name);
+                let left = span.text(self.source);
+                let error = Diagnostic::error("shape-mismatch", message)
+                    .label(span, format!("this has shape {own}"))
+                    .label(*place, format!("this describes {wanted}"));
+                let scalar = self.b.dims(value.node).is_empty();
+                let inside = wanted.trim_matches(['[', ']']);
+                Err(match (scalar, self.b.constant_of(value.node).is_some()) {
+                    (true, true) if left.parse::<f64>().is_ok() => {
+                        error.help(format!("for a term for each element write `rep({left}, {inside}) ~ ...`"))
+                    }
+                    (true, _) => error.help(format!("give `{left}` as many elements: `{left}[{inside}]`")),
+                    (false, _) => error,
+                })
+            }
+            Err(_) => {
+                let shapes: Vec<String> = args.iter().map(|&a| self.shape(self.b.dims(a))).collect();
+                let message = format!("the arguments of `{}` do not fit the left side", row.name);
+                let error = Diagnostic::error("shape-mismatch", message)
+                    .label(span, format!("this has shape {own}"))
+                    .label(*place, format!("its arguments have shapes {}", shapes.join(" and ")))
+                    .note("shapes align at the last axis; an axis of size 1 is repeated");
+                Err(match args.iter().find_map(|&a| self.by_group(a, value.node)) {
+                    Some(indexed) => {
+                        error.help(format!("for the value of each row's group write `{indexed}`"))
+                    }
+                    None => error,
+                })
+            }
+        }
+    }
+
+    /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as the value.
+    fn by_group(&self, argument: NodeId, value: NodeId) -> Option<String> {
+        let parameter = self.parameters.iter().find(|p| p.named.node == argument)?;
+        let levels = *self.b.dims(argument).first()?;
+        let mut fitting: Vec<&str> = self
+            .env
+            .categories()
+            .filter(|(_, rows, l)| l.len() == levels && self.b.dims(*rows) == self.b.dims(value))
+            .map(|(name, ..)| name)
+            .collect();
+        fitting.sort_unstable();
+        Some(format!("{}[{}]", parameter.named.name, fitting.first()?))
+    }
+
+    /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no correlation matrix.
+    pub(super) fn check_structure(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
+        let Dist::Row { row, span: place, .. } = dist else { return Ok(()) };
+        let (wanted, ty) = match row.support {
+            Support::Simplex => (Structure::Simplex, "simplex[K]"),
+            Support::CorrMatrix => (Structure::Correlation, "corr_matrix[K]"),
+            Support::CovMatrix => (Structure::Covariance, "cov_matrix[K]"),
+            Support::CholeskyCorr => (Structure::CholeskyCorrelation, "cholesky_corr[K]"),
+            Support::Interval(..)
+            | Support::Integers(..)
+            | Support::Counts
+            | Support::Circle
+            | Support::Anywhere => {
+                return Ok(());
+            }
+        };
+        let Some(parameter) = self.parameters.iter().find(|p| p.named.node == value.node) else {
+            return Ok(());
+        };
+        if self.b.has_structure(value.node, wanted) {
+            return Ok(());
+        }
+        let (name, support) = (&parameter.named.name, &parameter.support);
+        let message = format!("`{}` describes `{ty}`, and `{name}` is `{support}`", row.name);
+        let error = Diagnostic::error("support-mismatch", message).label(span, "").label(*place, "");
+        Err(error.help(match (row.support, support.as_str()) {
+            (Support::CorrMatrix, "cholesky_corr") => {
+                "use `lkj_corr_cholesky`, which describes the Cholesky factor".into()
+            }
+            _ => format!("declare it so: `param {name} : {ty} ~ ...`"),
+        }))
+    }
+
+    /// Refuses data outside the limits of a truncation: their density is zero.
+    fn check_cut(
+        &self,
+        value: &Value,
+        lower: Option<NodeId>,
+        upper: Option<NodeId>,
+        span: Span,
+    ) -> Result<()> {
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        let dims = self.b.dims(value.node);
+        for (limit, below) in [(lower, true), (upper, false)] {
+            let Some((limit, at)) = limit.and_then(|l| Some((self.b.constant_of(l)?, self.b.dims(l)))) else {
+                continue;
+            };
+            let index = crate::ops::operand::Broadcast::between(at, dims);
+            for (i, &x) in numbers.iter().enumerate() {
+                let edge = limit.get(index.at(i)).copied().unwrap_or(x);
+                if (below && x < edge) || (!below && x > edge) {
+                    let message = format!("the distribution is cut at {edge}, and element {} is {x}", i + 1);
+                    return Err(Diagnostic::error("outside-support", message)
+                        .label(span, "")
+                        .help("correct the data or the limit; what is known only to lie beyond a limit is `censored`"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
+        if row.discrete && !value.integer {
+            return Err(Diagnostic::error(
+                "real-for-integer",
+                format!("`{}` describes integers, and this is real", row.name),
+            )
+            .label(span, "")
+            .help("declare the data `count`, `binary`, `int` or `category`"));
+        }
+        if row.discrete && self.b.constant_of(value.node).is_none() {
+            return Err(Diagnostic::error(
+                "discrete-latent",
+                format!("`{}` describes data; latents are continuous here", row.name),
+            )
+            .label(span, "this is a parameter")
+            .help("sum a discrete latent out with `mixture`"));
+        }
+        Ok(())
+    }
+
+    fn check_row_value(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
+        self.check_integer(row, value, span)?;
+        let of_levels = matches!(row.support, Support::Integers(End::At(1.0), _));
+        if !of_levels {
+            self.refuse_category(value, span)?;
+        }
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        for (i, &x) in numbers.iter().enumerate() {
+            let Some(limits) = self.limits(row, args, self.b.dims(value.node), i) else { return Ok(()) };
+            if limits.hold(x) {
+                continue;
+            }
+            let which =
+                if numbers.len() > 1 { format!("element {} is {x}", i + 1) } else { format!("it is {x}") };
+            return Err(Diagnostic::error(
+                "outside-support",
+                format!("the values of `{}` lie in {limits}, and {which}", row.name),
+            )
+            .label(span, "")
+            .help("choose a distribution whose support contains the data, or correct the data"));
+        }
+        Ok(())
+    }
+
+    /// Refuses data that no part of a mixture can give.
+    fn check_some_part(&self, parts: &[(NodeId, Dist)], value: &Value, span: Span) -> Result<()> {
+        let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        let possible = |part: &Dist, i: usize, x: f64| match part {
+            Dist::Row { row, args, .. } => {
+                self.limits(row, args, self.b.dims(value.node), i).is_none_or(|limits| limits.hold(x))
+            }
+            Dist::Mixture(_) | Dist::Truncated { .. } | Dist::Censored { .. } | Dist::ZeroInflated { .. } => {
+                true
+            }
+        };
+        let lost = |&(i, &x): &(usize, &f64)| !parts.iter().any(|(_, part)| possible(part, i, x));
+        match numbers.iter().enumerate().find(lost) {
+            None => Ok(()),
+            Some((i, x)) => Err(Diagnostic::error(
+                "outside-support",
+                format!("no part of this mixture can give {x} (element {})", i + 1),
+            )
+            .label(span, "")
+            .help("add a part whose support contains it, or correct the data")),
+        }
+    }
+
+    /// Where the values of a row lie at element `i` of an array, as far as it is known before the fit.
+    fn limits(&self, row: &Distribution, args: &[NodeId], dims: &[usize], i: usize) -> Option<Limits> {
+        let (lower, upper, closed) = match row.support {
+            Support::Interval(a, b) => (a, b, false),
+            Support::Integers(a, b) => (a, b, true),
+            Support::Counts => (End::At(0.0), End::At(f64::INFINITY), true),
+            Support::Circle
+            | Support::Simplex
+            | Support::CorrMatrix
+            | Support::CovMatrix
+            | Support::CholeskyCorr
+            | Support::Anywhere => return None,
+        };
+        let end = |e: End, unknown: f64| -> f64 {
+            match e {
+                End::At(x) | End::Past(x) => x,
+                End::Arg(k) => self.b.constant_of(args[k]).map_or(unknown, |c| {
+                    let index = crate::ops::operand::Broadcast::between(self.b.dims(args[k]), dims);
+                    c.get(index.at(i)).copied().unwrap_or(unknown)
+                }),
+                End::Length(k) => self.b.dims(args[k]).last().map_or(unknown, |&n| n as f64),
+            }
+        };
+        Some(Limits {
+            low: end(lower, f64::NEG_INFINITY),
+            high: end(upper, f64::INFINITY),
+            never_low: matches!(lower, End::Past(_)),
+            closed,
+        })
+    }
+}
+
+/// The ends between which a value must lie.
+struct Limits {
+    low: f64,
+    high: f64,
+    /// Whether the density is zero at the lower end.
+    never_low: bool,
+    /// Whether the ends are values like others: those of integers.
+    closed: bool,
+}
+
+impl Limits {
+    /// A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
+    fn hold(&self, x: f64) -> bool {
+        x.is_finite() && x >= self.low && x <= self.high && !(self.never_low && x == self.low)
+    }
+}
+
+impl std::fmt::Display for Limits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (open, close) = if self.closed { ("[", "]") } else { ("(", ")") };
+        write!(f, "{open}{}, {}{close}", self.low, self.high)
+    }
+}
