@@ -79,7 +79,10 @@ fn enough<'t>(
 ) -> Drawn<'t> {
     let d = q.mean.len();
     let judged = outputs.saturating_sub(flow.model().predicted());
-    let most = (HELD / outputs.max(1)).min(WORK / (d * d + 50 * outputs)).clamp(FEWEST, MOST_DRAWS);
+    let most = (HELD / outputs.max(1))
+        .min(WORK / (d * d + 50 * outputs))
+        .clamp(FEWEST, MOST_DRAWS)
+        .min(flow.most_draws());
     let mut sample = Sample::new(flow, q, proposal, options.seed);
     let mut count = options.draws.unwrap_or(FEWEST).max(64);
     loop {

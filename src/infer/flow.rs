@@ -14,6 +14,11 @@ pub(super) trait Flow: Sync {
         0
     }
 
+    /// Most draws worth making: fewer where each takes a search.
+    fn most_draws(&self) -> usize {
+        usize::MAX
+    }
+
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 

@@ -385,6 +385,8 @@ impl<'c> Solver<'c> {
     fn search(&mut self, outer: &[Lanes]) {
         self.start(outer);
         let mut climb = Climb::new(&self.y);
+        // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
+        let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
         // The factor at the reference serves to begin with.
         self.factor.clear();
         self.factor.extend(self.conditional.factor.iter().map(|f| [*f; LANES]));
@@ -406,7 +408,7 @@ impl<'c> Solver<'c> {
                 self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
                 break;
             }
-            anew = climb.advance(&value, &step, &decrement, &mut self.y);
+            anew = climb.advance(&value, &step, &decrement, patience, &mut self.y);
             last = climb.near();
             anew |= last;
         }
@@ -485,15 +487,22 @@ impl Climb {
     }
 
     /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;
-    /// whether a new Hessian is needed.
-    fn advance(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes, y: &mut [Lanes]) -> bool {
+    /// whether a new Hessian is needed, because a step left more than a share of `patience` to gain.
+    fn advance(
+        &mut self,
+        value: &Lanes,
+        step: &[Lanes],
+        decrement: &Lanes,
+        patience: f64,
+        y: &mut [Lanes],
+    ) -> bool {
         let mut anew = false;
         let lost = self.lost;
         for b in (0..LANES).filter(|&b| !lost[b]) {
             let first = self.value[b] == f64::NEG_INFINITY;
             let climbed = value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
             if climbed && decrement[b] >= 0.0 {
-                let slow = decrement[b] > 0.03 * self.left[b] && decrement[b] > NEAR;
+                let slow = decrement[b] > patience * self.left[b] && decrement[b] > NEAR;
                 anew |= slow || self.damping[b] != 0.0;
                 self.value[b] = value[b];
                 self.left[b] = decrement[b];

@@ -13,6 +13,8 @@ use std::sync::Mutex;
 const SHARE: f64 = 0.05;
 const NARROWEST: f64 = 1e-7;
 const WIDEST: f64 = 2e-3;
+/// Most draws that take a search for a mode each.
+const SEARCHED: usize = 16_384;
 /// How much wider the differences of gradients are that give the Hessian.
 const WIDER: f64 = 10.0;
 
@@ -169,8 +171,13 @@ impl Flow for Nested<'_> {
         self.conditional.parts.inner.len()
     }
 
+    fn most_draws(&self) -> usize {
+        if self.conditional.parts.quadratic { usize::MAX } else { SEARCHED }
+    }
+
+    /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows.
     fn leaders(&self) -> usize {
-        self.outer.leaders()
+        self.conditional.parts.outer.len()
     }
 
     fn place(&self, mut w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
