@@ -40,7 +40,9 @@ pub(super) fn pilot<'t>(flow: &'t dyn Flow, q: &'t Gaussian, draws: usize, seed:
 /// by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
     let (flow, q) = reached.bent;
-    let mixture = Proposal::Mixture(flow.leaders().min(HEAVY));
+    let (leaders, d) = (flow.leaders(), q.mean.len());
+    let mixture =
+        if leaders == d && d <= HEAVY { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
     let from = |proposal: Proposal| (proposal, enough(flow, q, proposal, outputs, options));
     let first = from(if reached.khat < LIGHT { Proposal::Gaussian } else { mixture });
     if first.1.khat < TAILED {

@@ -24,9 +24,11 @@ pub enum Proposal {
     /// largest in the middle and have no tail.
     Student,
     /// A mixture: half of the draws from the Gaussian, the others from a multivariate Student-t with eight degrees of
-    /// freedom, or half of those from a Gaussian with Student-t tails (five degrees of freedom) in so many leading
+    /// freedom, or half of those from a Gaussian with Student-t tails (two degrees of freedom) in so many leading
     /// coordinates. Its tails are heavier than either's, and it costs at most half of the draws.
     Mixture(usize),
+    /// Half of the draws from the Gaussian, half from one with Student-t tails (two degrees of freedom) in every coordinate.
+    Heavy,
 }
 
 /// A part of a proposal.
@@ -41,9 +43,9 @@ impl Proposal {
     /// The component that draws a block.
     fn component(self, block: usize) -> Component {
         match (self, block % 4) {
-            (Proposal::Gaussian, _) | (Proposal::Mixture(_), 0 | 2) => Component::Gaussian,
+            (Proposal::Gaussian, _) | (Proposal::Mixture(_) | Proposal::Heavy, 0 | 2) => Component::Gaussian,
             (Proposal::Student | Proposal::Mixture(0), _) | (Proposal::Mixture(_), 1) => Component::Student,
-            (Proposal::Mixture(_), _) => Component::Leaders,
+            (Proposal::Mixture(_) | Proposal::Heavy, _) => Component::Leaders,
         }
     }
 }
@@ -149,6 +151,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
     let leaders = match proposal {
         Proposal::Gaussian | Proposal::Student => 0,
         Proposal::Mixture(k) => k.min(d),
+        Proposal::Heavy => d,
     };
     let component = proposal.component(block);
     for (i, row) in u.chunks_exact_mut(BLOCK).enumerate() {
@@ -188,6 +191,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
         let log = match proposal {
             Proposal::Gaussian => gaussian,
             Proposal::Student => student(),
+            Proposal::Heavy => log_sum_exp(&[gaussian, gaussian + heavier[b]]) - 2.0_f64.ln(),
             Proposal::Mixture(0) => log_sum_exp(&[gaussian, student()]) - 2.0_f64.ln(),
             Proposal::Mixture(_) => {
                 let parts = [gaussian + 2.0_f64.ln(), student(), gaussian + heavier[b]];
@@ -199,34 +203,14 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
     (0..BLOCK).map(density).collect()
 }
 
-/// The density of a Student-t with five degrees of freedom, in logarithms.
+/// The density of a Student-t with two degrees of freedom, in logarithms: 1 / (2√2 (1 + x²/2)^{3/2}).
 fn student_density(x: f64) -> f64 {
-    // Γ(3) / (Γ(5/2) √(5π)) = 8 / (3 √5 π)
-    (8.0 / (3.0 * 5.0_f64.sqrt() * std::f64::consts::PI)).ln() - 3.0 * (x * x / 5.0).ln_1p()
+    -1.5 * (std::f64::consts::LN_2 + (0.5 * x * x).ln_1p())
 }
 
-/// Its quantile, by Newton steps.
+/// Its quantile.
 fn student_quantile(p: f64) -> f64 {
-    // F(x) = ½ + [t + (sin t cos t)(1 + ⅔ cos² t)] / π with t = atan(x / √5).
-    let root = 5.0_f64.sqrt();
-    let cumulative = |x: f64| {
-        let t = (x / root).atan();
-        let (s, c) = t.sin_cos();
-        0.5 + (t + s * c * (1.0 + 2.0 / 3.0 * c * c)) / std::f64::consts::PI
-    };
-    if p > 0.5 {
-        return -student_quantile(1.0 - p);
-    }
-    // F is convex below zero: Newton's steps fall to the root from above without passing it. Far out F is about 9.49 / |x|⁵.
-    let mut x = if p < 0.01 { -0.8 * (9.49 / p).powf(0.2) } else { 0.0 };
-    for _ in 0..60 {
-        let step = (cumulative(x) - p) / student_density(x).exp();
-        x -= step;
-        if step.abs() < 1e-13 * (1.0 + x.abs()) {
-            break;
-        }
-    }
-    x
+    (2.0 * p - 1.0) / (2.0 * p * (1.0 - p)).sqrt()
 }
 
 #[cfg(test)]
@@ -236,7 +220,7 @@ mod tests {
     #[test]
     fn quantiles_of_the_student_are_those_of_tables() {
         for (p, x) in
-            [(0.975, 2.570_582), (0.95, 2.015_048), (0.5, 0.0), (0.005, -4.032_143), (1e-6, -24.770_8)]
+            [(0.975, 4.302_653), (0.95, 2.919_986), (0.5, 0.0), (0.005, -9.924_843), (1e-6, -707.106_1)]
         {
             let found = student_quantile(p);
             assert!((found - x).abs() < 1e-4 * (1.0 + x.abs()), "{p}: {found} {x}");

@@ -32,6 +32,8 @@ const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
 const MOST_PAIRED: usize = 150;
 /// Columns of a Hessian found together.
 const BLOCK: usize = 64;
+/// Most colours where every point takes a search: a Hessian costs a gradient for each.
+const MOST_COLOURS: usize = 20;
 /// Most work of one factorisation.
 const MOST_WORK: usize = 20_000_000;
 
@@ -61,7 +63,8 @@ impl<'t> Conditional<'t> {
         let (columns, diagonal) = pattern(target, &parts, seed)?;
         let (reading, group) = (read(&columns), groups(&columns));
         let pattern = Pattern::new(k, &reading.entries);
-        if pattern.work() > MOST_WORK {
+        let many = !parts.quadratic && reading.colours.len() > MOST_COLOURS;
+        if many || pattern.work() > MOST_WORK {
             return None;
         }
         let steps = diagonal.iter().map(|h| h.sqrt().recip()).collect();
@@ -516,7 +519,6 @@ impl Climb {
                 self.lost[b] = true;
             } else {
                 y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = 0.5 * (y[b] + at[b]));
-                anew = true;
             }
         }
         anew

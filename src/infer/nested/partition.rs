@@ -61,7 +61,11 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
         out.push(split(d, all, false));
     }
-    if few(&effects) && effects.len() <= MOST_EFFECTS && !out.iter().any(|p| p.inner.len() == effects.len()) {
+    if !effects.is_empty()
+        && few(&effects)
+        && effects.len() <= MOST_EFFECTS
+        && !out.iter().any(|p| p.inner.len() == effects.len())
+    {
         let first = effects.len() >= MANY_EFFECTS;
         out.insert(if first { 0 } else { out.len() }, split(d, effects, false));
     }
