@@ -9,7 +9,8 @@ use stickler::infer::{self, Fit, KHAT_LIMIT, Options};
 use stickler::target::ModelTarget;
 
 /// Small enough for every run of the tests: linear, logistic, Poisson, time series, mixtures, hierarchies.
-const SMALL: [&str; 12] = [
+const SMALL: [&str; 16] = [
+    "GLMM_Poisson_data-GLMM_Poisson_model",
     "GLM_Binomial_data-GLM_Binomial_model",
     "GLM_Poisson_Data-GLM_Poisson_model",
     "Rate_2_data-Rate_2_model",
@@ -21,6 +22,9 @@ const SMALL: [&str; 12] = [
     "kidiq-kidscore_interaction",
     "mesquite-logmesquite_logvolume",
     "nes2000-nes",
+    "radon_mn-radon_variable_intercept_slope_centered",
+    "rats_data-rats_model",
+    "seeds_data-seeds_stanified_model",
     "wells_data-wells_dist100ars_model",
 ];
 
