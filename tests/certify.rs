@@ -399,14 +399,14 @@ fn traps() {
         assert!(c.strong_concavity().is_none(), "{source}");
     }
     for statement in [
-        "y ~ normal(x * beta, 1) weight -w",
-        "b ~ bernoulli_logit(x * beta) weight -w",
+        "target += 0.5 * sum(w .* (y - x * beta)^2)",
+        "target += sum(w .* log1p_exp(x * beta))",
         "target += sum(w .* log1p_exp(x * beta)) * 40",
     ] {
         let c = of(statement);
         assert_eq!(c.tier, Tier::Smooth, "{statement}\n{:?}", c.obstacles);
     }
-    assert_eq!(of("k ~ poisson_log(x * beta) weight -w").tier, Tier::None);
+    assert_eq!(of("target += sum(w .* exp(x * beta))").tier, Tier::None);
 }
 
 #[test]
