@@ -1,5 +1,7 @@
 //! Means, standard deviations and quantiles of weighted draws.
 
+use std::borrow::Cow;
+
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
@@ -19,9 +21,23 @@ pub struct Output {
     pub q95: f64,
 }
 
+/// A weight below this adds nothing, whatever its value.
+const NEGLIGIBLE: f64 = 1e-14;
+
+/// Values with zero where one is not a number or infinite but its weight is negligible: far out in the tails of a proposal a
+/// derived quantity may overflow, where the posterior has no mass.
+fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
+    if values.iter().all(|x| x.is_finite()) {
+        return Cow::Borrowed(values);
+    }
+    let tame = |(x, w): (&f64, &f64)| if x.is_finite() || *w > NEGLIGIBLE { *x } else { 0.0 };
+    Cow::Owned(values.iter().zip(weights).map(tame).collect())
+}
+
 /// What a weighted sample is worth for one quantity: standard errors of its mean and of the logarithm of its standard
 /// deviation, both in standard deviations.
 pub(super) fn errors(values: &[f64], weights: &[f64]) -> [f64; 2] {
+    let values = &tamed(values, weights)[..];
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
@@ -36,6 +52,7 @@ pub(super) fn errors(values: &[f64], weights: &[f64]) -> [f64; 2] {
 
 /// Summarises values under weights that sum to one; `inflation` multiplies the standard error.
 pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: f64) -> Output {
+    let values = &tamed(values, weights)[..];
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
@@ -111,6 +128,15 @@ fn quantile(near: &[(f64, f64)], mut below: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_weight_may_be_anything() {
+        let (values, weights) = ([1.0, 3.0, f64::NAN, f64::INFINITY], [0.5, 0.5, 0.0, 1e-30]);
+        let out = summarise("x", &values, &weights, 1.0);
+        assert_eq!((out.mean, out.sd), (2.0, 1.0));
+        let weighty = summarise("x", &values, &[0.25; 4], 1.0);
+        assert!(weighty.mean.is_nan());
+    }
 
     #[test]
     fn equal_weights_give_the_plain_statistics() {
