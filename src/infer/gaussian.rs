@@ -9,6 +9,7 @@
 
 use super::Progress;
 use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product};
+use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
@@ -29,7 +30,6 @@ const SPREAD: usize = 24;
 const EXACT: f64 = 1e-13;
 /// Smallest share of a natural-gradient step worth trying.
 const LEAST_STEP: f64 = 1e-5;
-const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
 /// The factor C of the covariance C Cᵀ.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,7 +235,7 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
         gap,
         gap_se,
         noise,
-        elbo: elbo + q.factor.log_det(d) + 0.5 * d as f64 * LOG_TWO_PI,
+        elbo: elbo + q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI,
         elbo_se: (spread / (k * (k - 1.0))).sqrt(),
     })
 }

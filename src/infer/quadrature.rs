@@ -7,6 +7,7 @@
 use super::gaussian::{Factor, Gaussian};
 use super::whiten::inverse_root;
 use crate::num::linalg::{add_product, add_transposed_product, symmetric_eigen};
+use crate::num::real::LN_2PI;
 use crate::plan::Plan;
 use crate::structure::{Affine, Separable};
 use crate::target::{Evaluator, plan_evaluator};
@@ -22,7 +23,6 @@ const STEPS: usize = 100;
 const REACHED: f64 = 1e-12;
 /// Rows of a design matrix handled at once.
 const ROWS: usize = 1024;
-const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
 /// The optimum.
 pub(super) struct Solution {
@@ -199,7 +199,7 @@ impl Problem<'_> {
         let energy: f64 = values.iter().zip(&rule.weights).map(|(v, w)| v * w).sum();
         let d = self.d;
         let entropy: f64 =
-            0.5 * d as f64 * (1.0 + LOG_TWO_PI) + (0..d).map(|i| factor[i * d + i].abs().ln()).sum::<f64>();
+            0.5 * d as f64 * (1.0 + LN_2PI) + (0..d).map(|i| factor[i * d + i].abs().ln()).sum::<f64>();
         let (gradient, curvature) = self.gather(&first, &second);
         let finite = energy.is_finite() && gradient.iter().chain(&curvature).all(|x| x.is_finite());
         finite.then_some(Look { elbo: energy + entropy, gradient, curvature, quadratic })

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::gaussian::Gaussian;
+use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
@@ -13,7 +14,6 @@ const PURPOSE: u64 = 0x7073_6973;
 const BLOCK: usize = 64;
 /// Degrees of freedom of the heavy-tailed proposal.
 const FREEDOM: f64 = 8.0;
-const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
 /// What the draws come from; all have the mean and scale of the fitted Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,19 +174,19 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
             squares[b] += x * x;
             if i < leaders {
                 // What a heavy tail in this coordinate adds to the Gaussian's log density.
-                heavier[b] += student_density(*x) + 0.5 * (x * x + LOG_TWO_PI);
+                heavier[b] += student_density(*x) + 0.5 * (x * x + LN_2PI);
             }
         }
     }
     let mut rest = [0.0; BLOCK];
     for row in standard.chunks_exact(BLOCK) {
-        row.iter().zip(&mut rest).for_each(|(x, r)| *r -= 0.5 * (x * x + LOG_TWO_PI));
+        row.iter().zip(&mut rest).for_each(|(x, r)| *r -= 0.5 * (x * x + LN_2PI));
     }
     let dims = d as f64;
     let half = 0.5 * (FREEDOM + dims);
     let constant = lgamma(half) - lgamma(0.5 * FREEDOM) - 0.5 * dims * (FREEDOM * std::f64::consts::PI).ln();
     let density = |b: usize| {
-        let gaussian = -0.5 * (squares[b] + dims * LOG_TWO_PI);
+        let gaussian = -0.5 * (squares[b] + dims * LN_2PI);
         let student = || constant - half * (squares[b] / FREEDOM).ln_1p();
         let log = match proposal {
             Proposal::Gaussian => gaussian,

@@ -216,5 +216,7 @@ pub type Fn3 = fn(f64, f64, f64) -> f64;
 
 /// √(2π)
 pub const SQRT_2PI: f64 = 2.506_628_274_631_000_5;
+/// log 2π
+pub const LN_2PI: f64 = 1.837_877_066_409_345_5;
 /// ½ log 2π
 pub const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;

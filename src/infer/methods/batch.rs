@@ -2,6 +2,7 @@
 
 use super::super::gaussian::{Factor, Gaussian};
 use crate::num::linalg::dot;
+use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
@@ -13,7 +14,6 @@ const PURPOSE: u64 = 0x6d65_7468;
 const SPREAD: usize = 24;
 /// Points evaluated together.
 const CHUNK: usize = 32;
-pub(super) const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
 /// `rows × n` standard normals, draw b + ⌈n/2⌉ being minus draw b; evenly spread where there are few rows.
 pub(super) fn normals(mut stream: Stream, rows: usize, n: usize) -> Vec<f64> {
@@ -79,7 +79,7 @@ pub(super) fn at_draws(target: &dyn Target, q: &Gaussian, stream: Stream, n: usi
         logs.iter_mut().zip(row).for_each(|(l, u)| *l += 0.5 * u * u);
     }
     let [mean, se, _] = super::super::elbo(&logs);
-    let constant = q.factor.log_det(d) + 0.5 * d as f64 * LOG_TWO_PI;
+    let constant = q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI;
     Some(Batch { z, slope, elbo: [mean + constant, se] })
 }
 

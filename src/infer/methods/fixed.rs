@@ -8,8 +8,9 @@
 use super::super::Progress;
 use super::super::gaussian::Ending;
 use super::super::mode;
-use super::batch::{LOG_TWO_PI, evaluate, matched};
+use super::batch::{evaluate, matched};
 use super::{Approximation, Error, Found, Job, Watch, judge};
+use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
 use std::ops::ControlFlow;
@@ -88,7 +89,7 @@ impl<F: Form> Fixed<'_, F> {
         let mut gradient = vec![0.0; w.len()];
         self.form.pull(w, &self.u, &slope, self.n, &mut gradient);
         let log_det = self.form.log_det(w, &mut gradient);
-        Some((each * value.iter().sum::<f64>() + log_det + 0.5 * d as f64 * (1.0 + LOG_TWO_PI), gradient))
+        Some((each * value.iter().sum::<f64>() + log_det + 0.5 * d as f64 * (1.0 + LN_2PI), gradient))
     }
 }
 
@@ -203,12 +204,17 @@ fn draws<F: Form>(job: &Job, form: &F, n: usize) -> Vec<f64> {
 pub(super) mod tests {
     use super::*;
     use crate::num::stream::Stream;
+    use crate::target::from_fn;
 
-    /// The gradient of the objective is that of finite differences.
-    pub(in super::super) fn check_gradient<F: Form>(form: &F, target: &dyn Target, w: &[f64]) {
+    /// The gradient of the objective for a target in three dimensions, curved in each, is that of finite differences.
+    pub(in super::super) fn check_gradient<F: Form>(form: &F, w: &[f64]) {
+        let target = from_fn(3, |z: &[f64], g: &mut [f64]| {
+            (g[0], g[1], g[2]) = (-z[0] - z[1].cos(), -z[1] + z[0] * z[1].sin(), -z[2].exp() + 0.5);
+            -0.5 * (z[0] * z[0] + z[1] * z[1]) - z[0] * z[1].cos() - z[2].exp() + 0.5 * z[2]
+        });
         let n = 12;
         let u = matched(Stream::new(1, 2, 3), form.noise(), form.lead().min(4), n);
-        let mut fixed = Fixed { target, form, u, n };
+        let mut fixed = Fixed { target: &target, form, u, n };
         let (mut value, mut gradient) = ([0.0], vec![0.0; w.len()]);
         fixed.evaluate(w, 1, &mut value, &mut gradient);
         for i in 0..w.len() {

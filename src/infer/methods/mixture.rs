@@ -4,8 +4,8 @@ use super::super::gaussian::{Ending, Factor};
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
 use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries, summary};
-use super::batch::LOG_TWO_PI;
 use super::thin::Thin;
+use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use crate::target::Target;
@@ -57,7 +57,7 @@ fn log_density(parts: &[Thin], z: &[f64]) -> Vec<f64> {
     let each: Vec<Vec<f64>> = parts
         .iter()
         .map(|q| {
-            let constant = -q.log_det() - 0.5 * q.mean.len() as f64 * LOG_TWO_PI;
+            let constant = -q.log_det() - 0.5 * q.mean.len() as f64 * LN_2PI;
             let mut out = vec![constant; BLOCK];
             for row in q.standardise(z, BLOCK).chunks_exact(BLOCK) {
                 out.iter_mut().zip(row).for_each(|(o, u)| *o -= 0.5 * u * u);

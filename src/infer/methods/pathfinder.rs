@@ -7,10 +7,11 @@
 
 use super::super::gaussian::Ending;
 use super::super::{Error as NoFit, Progress, mode};
-use super::batch::{LOG_TWO_PI, normals};
+use super::batch::normals;
 use super::thin::Thin;
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{dot, solve_lower_transposed_many};
+use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use std::collections::VecDeque;
@@ -93,7 +94,7 @@ fn elbo(evaluator: &mut dyn Evaluator, q: &Thin, stream: Stream) -> f64 {
     let mut value = vec![0.0; DRAWS];
     evaluator.log_density(&q.place(&u, DRAWS), DRAWS, &mut value);
     let each = (value.iter().sum::<f64>() + 0.5 * dot(&u, &u)) / DRAWS as f64;
-    let elbo = each + q.log_det() + 0.5 * d as f64 * LOG_TWO_PI;
+    let elbo = each + q.log_det() + 0.5 * d as f64 * LN_2PI;
     if elbo.is_finite() { elbo } else { f64::NEG_INFINITY }
 }
 

@@ -7,13 +7,14 @@
 
 use super::super::gaussian::{Factor, Gaussian};
 use super::super::whiten;
-use super::batch::{LOG_TWO_PI, add_to_rows, dense_factor, normals, row_means};
+use super::batch::{add_to_rows, dense_factor, normals, row_means};
 use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
     add_product_lower, add_transposed_product, cholesky, dot, lower_product, solve_lower, solve_lower_many,
     solve_lower_transposed, solve_lower_transposed_many,
 };
+use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 use rayon::prelude::*;
 
@@ -129,7 +130,7 @@ impl Steps for Flow<'_> {
         }
         let [mean, se, _] = super::super::elbo(&logs);
         let log_det: f64 = (0..d).map(|i| state.root[i * d + i].ln()).sum();
-        let elbo = mean - log_det + 0.5 * d as f64 * LOG_TWO_PI;
+        let elbo = mean - log_det + 0.5 * d as f64 * LN_2PI;
         Some(Look { slope: row_means(&slopes, n), curvature, elbo: [elbo, se] })
     }
 

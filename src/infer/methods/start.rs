@@ -2,9 +2,10 @@
 
 use super::super::gaussian::{Factor, Gaussian};
 use super::super::{Error as NoFit, mode, whiten};
-use super::batch::{LOG_TWO_PI, at_draws};
+use super::batch::at_draws;
 use super::pathfinder::path;
 use super::{Error, Job};
+use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 use std::ops::ControlFlow;
 
@@ -35,7 +36,7 @@ impl Job<'_> {
                 true => whiten::dense(mode.point, mode.curvature),
                 false => whiten::diagonal(&mut *evaluator, mode.point),
             };
-            let mass = value[0] + q.factor.log_det(d) + 0.5 * d as f64 * LOG_TWO_PI;
+            let mass = value[0] + q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI;
             if best.as_ref().is_none_or(|b| mass > b.1) {
                 best = Some((q, mass));
             }

@@ -6,32 +6,27 @@
 //! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
 //! the spread of draws, which weights correct.
 
+use super::climb::Climb;
 use super::colours::{Reading, read};
 use super::groups::groups;
 use super::partition::Partition;
+use super::pattern::{PROBES, pattern};
 use crate::num::linalg::Pattern;
+use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Outer points solved together.
 pub(super) const LANES: usize = 16;
 /// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
-/// Entries of a Hessian below this share of their diagonals are rounding.
-const ROUNDING: f64 = 1e-10;
-/// Half-width of differences where the log density is not quadratic, in steps.
+/// Width of differences where the log density is not quadratic, in steps.
 const NARROW: f64 = 3e-5;
 /// Most Newton steps.
 const NEWTON: usize = 60;
-/// Twice what is left to gain where one more step ends at the mode, and what that step may gain.
-const NEAR: f64 = 1e-13;
+/// Twice what the last step may gain.
 const SETTLED: f64 = 1e-9;
-/// Outer coordinates of the points at which the pattern of a Hessian is found.
-const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
-/// Most inner coordinates of which every pair may count.
-const MOST_PAIRED: usize = 150;
-/// Columns of a Hessian found together.
-const BLOCK: usize = 64;
 /// Most colours where every point takes a search: a Hessian costs a gradient for each.
 const MOST_COLOURS: usize = 20;
 /// Most work of one factorisation.
@@ -104,11 +99,7 @@ impl<'t> Conditional<'t> {
         let mut solver = Solver::new(self);
         for first in (0..count).step_by(LANES) {
             let width = LANES.min(count - first);
-            let part: Vec<f64> = points
-                .chunks_exact(count)
-                .flat_map(|row| row[first..first + width].iter().copied())
-                .collect();
-            solver.solve(&part, width);
+            solver.solve(&part(&points, count, first..first + width), width);
             if !solver.log_marginal[..width].iter().all(|x| x.is_finite()) {
                 return;
             }
@@ -150,92 +141,6 @@ impl<'t> Conditional<'t> {
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
     }
-}
-
-/// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
-/// None unless the diagonal is that of a Gaussian.
-///
-/// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is diagonal to
-/// rounding where its range is short): then every pair counts, if there are not too many.
-fn pattern(target: &dyn Target, parts: &Partition, seed: u64) -> Option<(Vec<Vec<usize>>, Vec<f64>)> {
-    let k = parts.inner.len();
-    let mut evaluator = target.evaluator();
-    let mut stream = crate::num::stream::Stream::new(seed, super::PURPOSE, 0);
-    let mut found: Vec<Found> = Vec::new();
-    for scale in PROBES {
-        let mut z = vec![0.0; target.dimension()];
-        parts.outer.iter().for_each(|&i| z[i] = scale);
-        parts.inner.iter().for_each(|&i| z[i] = 0.5 * stream.normal());
-        found.extend(hessian(&mut *evaluator, &z, parts));
-    }
-    let (first, others) = found.split_first()?;
-    if !first.diagonal.iter().all(|x| *x > 0.0) {
-        return None;
-    }
-    let mut columns = first.columns.clone();
-    if others.iter().any(|f| f.columns != columns) {
-        if k <= MOST_PAIRED {
-            columns = vec![(0..k).collect(); k];
-        } else {
-            others
-                .iter()
-                .for_each(|f| columns.iter_mut().zip(&f.columns).for_each(|(all, new)| all.extend(new)));
-            columns.iter_mut().for_each(|c| c.sort_unstable());
-            columns.iter_mut().for_each(Vec::dedup);
-        }
-    }
-    symmetrise(&mut columns);
-    Some((columns, first.diagonal.clone()))
-}
-
-/// Every row is also a column.
-fn symmetrise(columns: &mut [Vec<usize>]) {
-    let pairs: Vec<(usize, usize)> =
-        columns.iter().enumerate().flat_map(|(j, rows)| rows.iter().map(move |&i| (i, j))).collect();
-    for (i, j) in pairs {
-        if let Err(place) = columns[i].binary_search(&j) {
-            columns[i].insert(place, j);
-        }
-    }
-}
-
-struct Found {
-    diagonal: Vec<f64>,
-    columns: Vec<Vec<usize>>,
-}
-
-/// The diagonal of minus the inner Hessian at a point, and the rows of each column that are not zero; None if something is
-/// not finite.
-fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Option<Found> {
-    let (d, k) = (z.len(), parts.inner.len());
-    // Small steps, unless any step will do.
-    let (step, rounding) = if parts.quadratic { (1.0, ROUNDING) } else { (1e-6, 1e-8) };
-    let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
-    let mut diagonal = Vec::with_capacity(k);
-    for first in (0..k).step_by(BLOCK) {
-        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero.
-        let width = 1 + BLOCK.min(k - first);
-        let mut points: Vec<f64> = z.iter().flat_map(|x| std::iter::repeat_n(*x, width)).collect();
-        (1..width).for_each(|b| points[parts.inner[first + b - 1] * width + b] += step);
-        let (mut values, mut g) = (vec![0.0; width], vec![0.0; d * width]);
-        evaluator.evaluate(&points, width, &mut values, &mut g);
-        for b in 1..width {
-            let at = |i: usize| (g[i * width] - g[i * width + b]) / step;
-            let column = parts.inner.iter().enumerate().map(|(row, &i)| (row, at(i))).filter(|x| x.1 != 0.0);
-            columns.push(column.collect());
-            diagonal.push(at(parts.inner[first + b - 1]));
-        }
-    }
-    if !columns.iter().flatten().all(|x| x.1.is_finite()) {
-        return None;
-    }
-    for (j, column) in columns.iter_mut().enumerate() {
-        column.retain(|&(i, x)| i != j && x.abs() > rounding * (diagonal[i] * diagonal[j]).abs().sqrt());
-        column.push((j, diagonal[j]));
-        column.sort_unstable_by_key(|x| x.0);
-    }
-    let columns = columns.iter().map(|column| column.iter().map(|x| x.0).collect()).collect();
-    Some(Found { columns, diagonal })
 }
 
 /// Buffers of one thread, and what the last solution was.
@@ -290,7 +195,7 @@ impl<'c> Solver<'c> {
 
     /// From the log density at the mode to that of the outer point alone.
     fn integrate(&mut self) {
-        let half = 0.5 * self.conditional.parts.inner.len() as f64 * super::LOG_TWO_PI;
+        let half = 0.5 * self.conditional.parts.inner.len() as f64 * LN_2PI;
         let swell = self.swell();
         (0..LANES).for_each(|b| self.log_marginal[b] += half + swell[b]);
     }
@@ -460,69 +365,9 @@ impl<'c> Solver<'c> {
     }
 }
 
-/// Sixteen climbs to a mode.
-struct Climb {
-    /// The highest points so far.
-    value: Lanes,
-    at: Vec<Lanes>,
-    /// Twice what was left to gain there.
-    left: Lanes,
-    /// What is added to the diagonal where the log density is not concave.
-    damping: Lanes,
-    /// Where there is nothing to climb.
-    lost: [bool; LANES],
-}
-
-impl Climb {
-    fn new(start: &[Lanes]) -> Climb {
-        Climb {
-            value: [f64::NEG_INFINITY; LANES],
-            at: start.to_vec(),
-            left: [f64::INFINITY; LANES],
-            damping: [0.0; LANES],
-            lost: [false; LANES],
-        }
-    }
-
-    /// Whether all are so near to their modes that one more step ends there.
-    fn near(&self) -> bool {
-        (0..LANES).all(|b| self.lost[b] || (self.left[b] < NEAR && self.damping[b] == 0.0))
-    }
-
-    /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;
-    /// whether a new Hessian is needed, because a step left more than a share of `patience` to gain.
-    fn advance(
-        &mut self,
-        value: &Lanes,
-        step: &[Lanes],
-        decrement: &Lanes,
-        patience: f64,
-        y: &mut [Lanes],
-    ) -> bool {
-        let mut anew = false;
-        let lost = self.lost;
-        for b in (0..LANES).filter(|&b| !lost[b]) {
-            let first = self.value[b] == f64::NEG_INFINITY;
-            let climbed = value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
-            if climbed && decrement[b] >= 0.0 {
-                let slow = decrement[b] > patience * self.left[b] && decrement[b] > NEAR;
-                anew |= slow || self.damping[b] != 0.0;
-                self.value[b] = value[b];
-                self.left[b] = decrement[b];
-                self.at.iter_mut().zip(y.iter()).for_each(|(to, from)| to[b] = from[b]);
-                y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
-                self.damping[b] = if self.damping[b] < 1e-3 { 0.0 } else { 0.1 * self.damping[b] };
-            } else if climbed {
-                self.damping[b] = (10.0 * self.damping[b]).max(0.1);
-                anew = true;
-            } else if first {
-                self.lost[b] = true;
-            } else {
-                y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = 0.5 * (y[b] + at[b]));
-            }
-        }
-        anew
-    }
+/// Some draws of a batch, coordinate by coordinate.
+pub(super) fn part(z: &[f64], n: usize, draws: Range<usize>) -> Vec<f64> {
+    z.chunks_exact(n).flat_map(|row| row[draws.clone()].iter().copied()).collect()
 }
 
 /// Up to sixteen points (coordinate `i` of point `b` at `i * count + b`) in lanes; those beyond repeat the last.

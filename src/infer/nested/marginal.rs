@@ -2,10 +2,10 @@
 
 use super::super::flow::Flow;
 use super::super::warp::Warped;
-use super::conditional::{self, Conditional, LANES, Lanes, Solver};
+use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
 use super::groups::pick;
+use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
-use std::ops::Range;
 use std::sync::Mutex;
 
 /// Half-widths of the differences that give the gradient: this share of a standard deviation, within these bounds. The value
@@ -143,7 +143,7 @@ impl<'c> Nested<'c> {
         count: usize,
     ) -> (Vec<Lanes>, Lanes) {
         let parts = &self.conditional.parts;
-        let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + super::LOG_TWO_PI)).sum::<f64>();
+        let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
         let log_q: Lanes = std::array::from_fn(log_q);
         let (x, gain) =
             pick(solver, &conditional::lanes(outer, count), u, &self.conditional.group, self.candidates);
@@ -208,9 +208,4 @@ impl Flow for Nested<'_> {
         }
         (z, log_det)
     }
-}
-
-/// Some draws of a batch, coordinate by coordinate.
-fn part(z: &[f64], n: usize, draws: Range<usize>) -> Vec<f64> {
-    z.chunks_exact(n).flat_map(|row| row[draws.clone()].iter().copied()).collect()
 }

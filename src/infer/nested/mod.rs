@@ -6,11 +6,13 @@
 //! steps gives Laplace's approximation. Either way importance weights are those of θ and x together, from the log density
 //! itself, so what is only nearly Gaussian is corrected, and shows in k̂.
 
+mod climb;
 mod colours;
 mod conditional;
 mod groups;
 mod marginal;
 mod partition;
+mod pattern;
 #[cfg(test)]
 mod tests;
 
@@ -36,7 +38,6 @@ const SMALL: f64 = 0.25;
 const PILOT: usize = 1024;
 /// Most candidates.
 const MOST_CANDIDATES: usize = 32;
-const LOG_TWO_PI: f64 = 1.837_877_066_409_345_5;
 
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
 pub(super) fn fit(

@@ -6,6 +6,7 @@ use super::marginal::Marginal;
 use super::partition::{Partition, partitions};
 use crate::data::Dataset;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
+use crate::num::real::LN_2PI;
 use crate::num::special::lgamma;
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
@@ -31,7 +32,7 @@ fn exact(log_tau: f64) -> f64 {
     let square: f64 = solved.iter().zip(Y).map(|(a, b)| a * b).sum();
     let root = (2.0 / std::f64::consts::PI).sqrt() / 3.0;
     let prior = root.ln() - tau * tau / 18.0 + log_tau;
-    prior - 0.5 * (square + log_det_cholesky(&covariance, n) + n as f64 * super::LOG_TWO_PI)
+    prior - 0.5 * (square + log_det_cholesky(&covariance, n) + n as f64 * LN_2PI)
 }
 
 fn marginal(target: &ModelTarget, parts: Partition, log_tau: &[f64]) -> (Vec<f64>, Vec<f64>) {
@@ -92,7 +93,7 @@ fn of_group(y: f64, tau: f64) -> f64 {
     let h = 0.001 * tau;
     let density = |k: i32| {
         let b = f64::from(k) * h;
-        (y * b - b.exp() - lgamma(y + 1.0) - 0.5 * (b / tau).powi(2) - 0.5 * super::LOG_TWO_PI).exp() / tau
+        (y * b - b.exp() - lgamma(y + 1.0) - 0.5 * (b / tau).powi(2) - 0.5 * LN_2PI).exp() / tau
     };
     ((-9000..=9000).map(density).sum::<f64>() * h).ln()
 }

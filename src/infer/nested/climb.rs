@@ -1,0 +1,71 @@
+//! Steps uphill from sixteen points at once: which are taken, taken back in part, or damped.
+
+use super::conditional::{LANES, Lanes};
+
+/// Twice what is left to gain where one more step ends at the mode.
+const NEAR: f64 = 1e-13;
+
+/// Sixteen climbs to a mode.
+pub(super) struct Climb {
+    /// The highest points so far.
+    value: Lanes,
+    at: Vec<Lanes>,
+    /// Twice what was left to gain there.
+    left: Lanes,
+    /// What is added to the diagonal where the log density is not concave.
+    pub(super) damping: Lanes,
+    /// Where there is nothing to climb.
+    lost: [bool; LANES],
+}
+
+impl Climb {
+    pub(super) fn new(start: &[Lanes]) -> Climb {
+        Climb {
+            value: [f64::NEG_INFINITY; LANES],
+            at: start.to_vec(),
+            left: [f64::INFINITY; LANES],
+            damping: [0.0; LANES],
+            lost: [false; LANES],
+        }
+    }
+
+    /// Whether all are so near to their modes that one more step ends there.
+    pub(super) fn near(&self) -> bool {
+        (0..LANES).all(|b| self.lost[b] || (self.left[b] < NEAR && self.damping[b] == 0.0))
+    }
+
+    /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;
+    /// whether a new Hessian is needed, because a step left more than a share of `patience` to gain.
+    pub(super) fn advance(
+        &mut self,
+        value: &Lanes,
+        step: &[Lanes],
+        decrement: &Lanes,
+        patience: f64,
+        y: &mut [Lanes],
+    ) -> bool {
+        let mut anew = false;
+        let lost = self.lost;
+        for b in (0..LANES).filter(|&b| !lost[b]) {
+            let first = self.value[b] == f64::NEG_INFINITY;
+            let climbed = value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
+            if climbed && decrement[b] >= 0.0 {
+                let slow = decrement[b] > patience * self.left[b] && decrement[b] > NEAR;
+                anew |= slow || self.damping[b] != 0.0;
+                self.value[b] = value[b];
+                self.left[b] = decrement[b];
+                self.at.iter_mut().zip(y.iter()).for_each(|(to, from)| to[b] = from[b]);
+                y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
+                self.damping[b] = if self.damping[b] < 1e-3 { 0.0 } else { 0.1 * self.damping[b] };
+            } else if climbed {
+                self.damping[b] = (10.0 * self.damping[b]).max(0.1);
+                anew = true;
+            } else if first {
+                self.lost[b] = true;
+            } else {
+                y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = 0.5 * (y[b] + at[b]));
+            }
+        }
+        anew
+    }
+}

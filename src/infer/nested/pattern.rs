@@ -1,0 +1,104 @@
+//! Finds which entries of the Hessian of the inner coordinates are not zero, by differences of gradients.
+
+use super::partition::Partition;
+use crate::num::stream::Stream;
+use crate::target::{Evaluator, Target};
+
+/// Entries of a Hessian below this share of their diagonals are rounding.
+const ROUNDING: f64 = 1e-10;
+/// Outer coordinates of the points at which the pattern of a Hessian is found.
+pub(super) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
+/// Most inner coordinates of which every pair may count.
+const MOST_PAIRED: usize = 150;
+/// Columns of a Hessian found together.
+const BLOCK: usize = 64;
+
+/// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
+/// None unless the diagonal is that of a Gaussian.
+///
+/// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is diagonal to
+/// rounding where its range is short): then every pair counts, if there are not too many.
+pub(super) fn pattern(
+    target: &dyn Target,
+    parts: &Partition,
+    seed: u64,
+) -> Option<(Vec<Vec<usize>>, Vec<f64>)> {
+    let k = parts.inner.len();
+    let mut evaluator = target.evaluator();
+    let mut stream = Stream::new(seed, super::PURPOSE, 0);
+    let mut found: Vec<Found> = Vec::new();
+    for scale in PROBES {
+        let mut z = vec![0.0; target.dimension()];
+        parts.outer.iter().for_each(|&i| z[i] = scale);
+        parts.inner.iter().for_each(|&i| z[i] = 0.5 * stream.normal());
+        found.extend(hessian(&mut *evaluator, &z, parts));
+    }
+    let (first, others) = found.split_first()?;
+    if !first.diagonal.iter().all(|x| *x > 0.0) {
+        return None;
+    }
+    let mut columns = first.columns.clone();
+    if others.iter().any(|f| f.columns != columns) {
+        if k <= MOST_PAIRED {
+            columns = vec![(0..k).collect(); k];
+        } else {
+            others
+                .iter()
+                .for_each(|f| columns.iter_mut().zip(&f.columns).for_each(|(all, new)| all.extend(new)));
+            columns.iter_mut().for_each(|c| c.sort_unstable());
+            columns.iter_mut().for_each(Vec::dedup);
+        }
+    }
+    symmetrise(&mut columns);
+    Some((columns, first.diagonal.clone()))
+}
+
+/// Every row is also a column.
+fn symmetrise(columns: &mut [Vec<usize>]) {
+    let pairs: Vec<(usize, usize)> =
+        columns.iter().enumerate().flat_map(|(j, rows)| rows.iter().map(move |&i| (i, j))).collect();
+    for (i, j) in pairs {
+        if let Err(place) = columns[i].binary_search(&j) {
+            columns[i].insert(place, j);
+        }
+    }
+}
+
+struct Found {
+    diagonal: Vec<f64>,
+    columns: Vec<Vec<usize>>,
+}
+
+/// The diagonal of minus the inner Hessian at a point, and the rows of each column that are not zero; None if something is
+/// not finite.
+fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Option<Found> {
+    let (d, k) = (z.len(), parts.inner.len());
+    // Small steps, unless any step will do.
+    let (step, rounding) = if parts.quadratic { (1.0, ROUNDING) } else { (1e-6, 1e-8) };
+    let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
+    let mut diagonal = Vec::with_capacity(k);
+    for first in (0..k).step_by(BLOCK) {
+        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero.
+        let width = 1 + BLOCK.min(k - first);
+        let mut points: Vec<f64> = z.iter().flat_map(|x| std::iter::repeat_n(*x, width)).collect();
+        (1..width).for_each(|b| points[parts.inner[first + b - 1] * width + b] += step);
+        let (mut values, mut g) = (vec![0.0; width], vec![0.0; d * width]);
+        evaluator.evaluate(&points, width, &mut values, &mut g);
+        for b in 1..width {
+            let at = |i: usize| (g[i * width] - g[i * width + b]) / step;
+            let column = parts.inner.iter().enumerate().map(|(row, &i)| (row, at(i))).filter(|x| x.1 != 0.0);
+            columns.push(column.collect());
+            diagonal.push(at(parts.inner[first + b - 1]));
+        }
+    }
+    if !columns.iter().flatten().all(|x| x.1.is_finite()) {
+        return None;
+    }
+    for (j, column) in columns.iter_mut().enumerate() {
+        column.retain(|&(i, x)| i != j && x.abs() > rounding * (diagonal[i] * diagonal[j]).abs().sqrt());
+        column.push((j, diagonal[j]));
+        column.sort_unstable_by_key(|x| x.0);
+    }
+    let columns = columns.iter().map(|column| column.iter().map(|x| x.0).collect()).collect();
+    Some(Found { columns, diagonal })
+}
