@@ -19,7 +19,7 @@ fn models() -> [LinearModel; 3] {
 /// How many nats the answer is from the best one of its family.
 fn gap(model: &LinearModel, config: &Config, run: &Run) -> f64 {
     let (best, dense) = model.best(config.factor);
-    model.objective(&run.mean, &run.factor) - model.objective(&best[..model.d], &dense)
+    model.objective(&run.mean, &run.factor()) - model.objective(&best[..model.d], &dense)
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_elbo_has_its_constants_and_an_honest_error() {
     let mut config = Config::named("mean-field").unwrap();
     config.elbo_draws = 4000;
     let run = fit(&model, &config, &mut keep_going).unwrap();
-    let exact = -model.objective(&run.mean, &run.factor);
+    let exact = -model.objective(&run.mean, &run.factor());
     assert!((run.elbo - exact).abs() < 4.0 * run.elbo_se, "{} ± {}, exactly {exact}", run.elbo, run.elbo_se);
     assert!(exact < evidence);
 }
@@ -257,7 +257,7 @@ fn sub_sampling_reaches_the_answer_of_the_whole() {
     config.steps = 4000;
     let run = fit_subsampled(&model, 50, &config, &mut keep_going).unwrap();
     assert!(gap(&model, &config, &run) < 0.05, "{}", gap(&model, &config, &run));
-    let exact = -model.objective(&run.mean, &run.factor);
+    let exact = -model.objective(&run.mean, &run.factor());
     assert!((run.elbo - exact).abs() < 4.0 * run.elbo_se, "the ELBO is over all observations");
     let error = fit_subsampled(&model, 201, &config, &mut keep_going).unwrap_err().to_string();
     assert!(error.contains("between 1 and the number of observations, 200"), "{error}");

@@ -96,16 +96,16 @@ fn products_and_solves_agree_with_the_dense_matrix() {
         for b in 0..draws {
             for i in 0..D {
                 // Cᵀ x must be u.
-                let found: f64 = (0..D).map(|j| dense[j * D + i] * x[b * D + j]).sum();
-                assert!((found - u[b * D + i]).abs() < 1e-12, "{}: solve", space.name);
+                let found: f64 = (0..D).map(|j| dense[j * D + i] * x[j * draws + b]).sum();
+                assert!((found - u[i * draws + b]).abs() < 1e-12, "{}: solve", space.name);
             }
         }
         let mut out = vec![1.0; D * draws];
         factor.multiply(&c, &u, draws, &mut out);
         for b in 0..draws {
             for i in 0..D {
-                let expected = 1.0 + dot(&dense[i * D..(i + 1) * D], &u[b * D..(b + 1) * D]);
-                assert!((out[b * D + i] - expected).abs() < 1e-12, "{}: product", space.name);
+                let expected = 1.0 + (0..D).map(|j| dense[i * D + j] * u[j * draws + b]).sum::<f64>();
+                assert!((out[i * draws + b] - expected).abs() < 1e-12, "{}: product", space.name);
             }
         }
         assert!(
@@ -117,7 +117,7 @@ fn products_and_solves_agree_with_the_dense_matrix() {
         let mut g = vec![0.0; c.len()];
         factor.add_outer(0.7, &x, &u, draws, &mut g);
         let sum: Vec<f64> = (0..D * D)
-            .map(|k| 0.7 * (0..draws).map(|b| x[b * D + k / D] * u[b * D + k % D]).sum::<f64>())
+            .map(|k| 0.7 * (0..draws).map(|b| x[k / D * draws + b] * u[k % D * draws + b]).sum::<f64>())
             .collect();
         let mut expected = vec![0.0; c.len()];
         factor.pack(&sum, &mut expected);

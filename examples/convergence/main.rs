@@ -15,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickler::num::stream::Stream;
 use stickler::target::from_fn;
-use stickler::vi::bound::{Bound, Measure};
 use stickler::vi::estimator::Estimator;
-use stickler::vi::noise::Geometry;
 use stickler::vi::{Choice, Config, Estimate, Row, Start, fit};
+use support::experiment::{Experiment, mean, powers};
 use support::*;
 
 const SEEDS: u64 = 16;
@@ -51,157 +50,59 @@ impl Table {
     }
 }
 
-/// A method with the constants of the model, and all that its bound is made of.
-struct Experiment<'a> {
-    model: &'a LinearModel,
-    config: Config,
-    bound: Bound,
-    best: Vec<f64>,
-    lowest: f64,
-}
-
-impl<'a> Experiment<'a> {
-    fn new(model: &'a LinearModel, method: &str, step: &str) -> Self {
-        let mut config = Config::named(method).expect("a method of the table");
-        config.constants = Some(model.constants());
-        config.step = Some(step.parse().expect("a step rule of the table"));
-        (config.batch, config.elbo_draws, config.start) = (1, 2, Start::Standard);
-        let (best, dense) = model.best(config.factor);
-        let d = model.d;
-        let away = |point: &[f64]| distance_squared(&best[..d], point) + dot(&best[d..], &best[d..]);
-        let gaussian = matches!(model.likelihood, Likelihood::Normal { .. });
-        let constants = model.constants();
-        let (residual, to_residual_mode) = match (config.estimator.name, gaussian) {
-            // The theorem assumes that the residual has a stationary point; for the hierarchical model none was found.
-            ("stl", false) if model.name == "hierarchical" => (2.0 * constants.smoothness, f64::NAN),
-            ("stl", false) => {
-                let (residual, mode) = residual_constants(model);
-                (residual, away(&mode))
-            }
-            _ => (0.0, 0.0),
-        };
-        let geometry = Geometry {
-            dimension: d,
-            kurtosis: 3.0,
-            smoothness: constants.smoothness,
-            residual,
-            to_mode: away(&model.mode()),
-            to_residual_mode,
-        };
-        let factor = (config.factor.make)(d);
-        let mut start = vec![0.0; best.len()];
-        factor.pack(&identity(d, 1.0), &mut start[d..]);
-        let bound = Bound {
-            noise: (config.estimator.noise)(&geometry).expect("an estimator of the paper"),
-            smoothness: constants.smoothness,
-            strong_concavity: constants.strong_concavity,
-            start: distance_squared(&start, &best),
-            to_mode: geometry.to_mode,
-        };
-        let lowest = model.objective(&best[..d], &dense);
-        Experiment { model, config, bound, best, lowest }
+/// Runs, writes the rows of the table, and gives the two lines of the figure.
+fn lines(
+    experiment: &mut Experiment,
+    label: &str,
+    colour: usize,
+    points: &[usize],
+    table: &mut Table,
+) -> io::Result<Vec<Line>> {
+    let step = experiment.config.step.expect("a step rule");
+    let guarantee = step.row.guarantee.expect("a rule of a theorem");
+    let name = experiment.model.name;
+    eprintln!("{name}: {label}, {step}");
+    let errors = experiment.errors(points, SEEDS, guarantee.measure);
+    let (mut measured, mut bounds) = (Vec::new(), Vec::new());
+    for (k, steps) in points.iter().enumerate() {
+        let (mean, error) = mean(&errors, k);
+        let bound = (guarantee.bound)(&experiment.bound, step.value, *steps).unwrap_or(f64::NAN);
+        writeln!(table.0, "{name},{label},{},{steps},{mean:.6e},{error:.2e},{bound:.6e}", step.row.name)?;
+        measured.push((*steps as f64, mean));
+        bounds.push((*steps as f64, bound));
     }
-
-    /// Errors of each seed at each checkpoint.
-    fn run(&mut self, checkpoints: &[usize], measure: Measure) -> Vec<Vec<f64>> {
-        eprintln!("{}: {}, {:?}", self.model.name, self.config.estimator.name, self.config.step);
-        let seeds = 1..=SEEDS;
-        match measure {
-            Measure::Distance => seeds.map(|seed| self.distances(seed, checkpoints)).collect(),
-            Measure::Gap => {
-                seeds.map(|seed| checkpoints.iter().map(|t| self.gap(seed, *t)).collect()).collect()
-            }
-        }
-    }
-
-    fn distances(&mut self, seed: u64, checkpoints: &[usize]) -> Vec<f64> {
-        self.config.seed = seed;
-        self.config.steps = *checkpoints.last().expect("checkpoints");
-        let (mut seen, best) = (Vec::new(), &self.best);
-        fit(self.model, &self.config, &mut |p| {
-            if checkpoints.contains(&p.step) {
-                seen.push(distance_squared(p.iterate, best));
-            }
-            ControlFlow::Continue(())
-        })
-        .expect("a smooth target");
-        seen
-    }
-
-    fn gap(&mut self, seed: u64, steps: usize) -> f64 {
-        (self.config.seed, self.config.steps) = (seed, steps);
-        let run = fit(self.model, &self.config, &mut keep_going).expect("a smooth target");
-        self.model.objective(&run.mean, &run.factor) - self.lowest
-    }
-
-    /// Runs, writes the rows of the table, and gives the two lines of the figure.
-    fn lines(
-        &mut self,
-        label: &str,
-        colour: usize,
-        points: &[usize],
-        table: &mut Table,
-    ) -> io::Result<Vec<Line>> {
-        let step = self.config.step.expect("a step rule");
-        let guarantee = step.row.guarantee.expect("a rule of a theorem");
-        let errors = self.run(points, guarantee.measure);
-        let (mut measured, mut bounds) = (Vec::new(), Vec::new());
-        for (k, steps) in points.iter().enumerate() {
-            let (mean, error) = mean(&errors, k);
-            let bound = (guarantee.bound)(&self.bound, step.value, *steps).unwrap_or(f64::NAN);
-            let name = self.model.name;
-            writeln!(table.0, "{name},{label},{},{steps},{mean:.6e},{error:.2e},{bound:.6e}", step.row.name)?;
-            measured.push((*steps as f64, mean));
-            bounds.push((*steps as f64, bound));
-        }
-        let line = |label: String, points, dashed| Line { label, points, colour, dashed };
-        Ok(vec![line(label.into(), measured, false), line(format!("{label}, bound"), bounds, true)])
-    }
-}
-
-fn mean(errors: &[Vec<f64>], k: usize) -> (f64, f64) {
-    let n = errors.len() as f64;
-    let mean = errors.iter().map(|e| e[k]).sum::<f64>() / n;
-    let variance = errors.iter().map(|e| (e[k] - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
-}
-
-fn powers(from: u32, to: u32, every: usize) -> Vec<usize> {
-    (from..=to).step_by(every).map(|k| 1 << k).collect()
+    let line = |label: String, points, dashed| Line { label, points, colour, dashed };
+    Ok(vec![line(label.into(), measured, false), line(format!("{label}, bound"), bounds, true)])
 }
 
 /// Strongly concave theorems: E‖wᵀ - w*‖².
 fn distances(model: &LinearModel, folder: &Path, table: &mut Table) -> io::Result<()> {
-    let mut lines = Vec::new();
+    let mut all = Vec::new();
     let checkpoints = powers(2, 17, 1);
     let rows = [("prox-energy", "prox_decay"), ("proj-entropy", "proj_decay"), ("proj-stl", "proj_decay")];
     for (colour, (method, step)) in rows.into_iter().enumerate() {
-        lines.extend(Experiment::new(model, method, step).lines(method, colour, &checkpoints, table)?);
+        all.extend(lines(&mut Experiment::new(model, method, step), method, colour, &checkpoints, table)?);
     }
     if model.name == "linear" {
         let mut experiment = Experiment::new(model, "proj-stl", "stl_gaussian");
         let even: Vec<usize> = (1..=30).map(|k| 1500 * k).collect();
-        lines.extend(experiment.lines("proj-stl-constant", 3, &even, table)?);
+        all.extend(lines(&mut experiment, "proj-stl-constant", 3, &even, table)?);
     }
     let title = format!("{}: squared distance from the optimum", model.name);
-    write(folder, &format!("distance-{}.svg", model.name), &figure(&title, "steps", "E‖w - w*‖²", &lines))
+    write(folder, &format!("distance-{}.svg", model.name), &figure(&title, "steps", "E‖w - w*‖²", &all))
 }
 
 /// Concave theorems: E f(w̄ᵀ) - inf f.
 fn gaps(model: &LinearModel, folder: &Path, table: &mut Table) -> io::Result<()> {
-    let mut lines = Vec::new();
+    let mut all = Vec::new();
     let lengths = powers(4, 16, 2);
     let rows =
         [("prox-energy", "prox_concave"), ("proj-entropy", "proj_concave"), ("proj-stl", "proj_concave")];
     for (colour, (method, step)) in rows.into_iter().enumerate() {
-        lines.extend(Experiment::new(model, method, step).lines(method, colour, &lengths, table)?);
+        all.extend(lines(&mut Experiment::new(model, method, step), method, colour, &lengths, table)?);
     }
     let title = format!("{}: gap of the weighted average", model.name);
-    write(
-        folder,
-        &format!("gap-{}.svg", model.name),
-        &figure(&title, "steps", "E f(w̄) - inf f, nats", &lines),
-    )
+    write(folder, &format!("gap-{}.svg", model.name), &figure(&title, "steps", "E f(w̄) - inf f, nats", &all))
 }
 
 /// Variance (trace) of one draw of each estimator along a run of Prox-SGD with STL.
@@ -278,7 +179,7 @@ fn practical(folder: &Path) -> io::Result<()> {
                 config.seed = seed;
                 let run = fit(&model, &config, &mut keep_going).expect("a smooth target");
                 gradients = run.gradients;
-                vec![model.objective(&run.mean, &run.factor) - lowest]
+                vec![model.objective(&run.mean, &run.factor()) - lowest]
             };
             let gaps: Vec<Vec<f64>> = (1..=4).map(&mut one).collect();
             let (gap, error) = mean(&gaps, 0);

@@ -89,6 +89,77 @@ pub(super) struct BenchArgs {
     pub(super) json: bool,
 }
 
+/// Coordinates in which a method of stochastic gradients runs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Coordinates {
+    /// From the mode, with the curvature there scaled away
+    Whitened,
+    /// The model's own, unconstrained
+    Raw,
+}
+
+/// The parts of a method of stochastic gradients; each has a default.
+#[derive(Args)]
+#[group(id = "descent", multiple = true)]
+pub(super) struct DescentArgs {
+    /// The factor of the covariance: triangular, triangular_full, symmetric, symmetric_full, diagonal
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) factor: Option<String>,
+    /// The estimator of the gradient: energy, entropy, stl, stl_energy
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) estimator: Option<String>,
+    /// What follows a step: prox, projection, none
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) operator: Option<String>,
+    /// The family of the approximation: normal, student_t=6, laplace
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) family: Option<String>,
+    /// The step rule, with its number if it takes one: whitened=0.5, curvature=0.5, constant=0.01, prox_concave, proj_concave, prox_decay, proj_decay,
+    /// log_t_over_t=1, stl_gaussian, adam=0.01, dog, dowg
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) step: Option<String>,
+    /// The average of the iterates: polynomial=3, suffix=0.5, last, theta_prox, theta_proj
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) average: Option<String>,
+    /// Draws in pairs of opposite sign
+    #[arg(long, help_heading = STOCHASTIC, conflicts_with = "qmc")]
+    pub(super) antithetic: bool,
+    /// Draws from a scrambled Sobol sequence
+    #[arg(long, help_heading = STOCHASTIC)]
+    pub(super) qmc: bool,
+    /// The coordinates to run in
+    #[arg(long, help_heading = STOCHASTIC, value_enum)]
+    pub(super) coordinates: Option<Coordinates>,
+    /// Where to start, if not at the mode: `zeros`, a seed for a standard normal point, or a JSON file {"points": [[...]]} of coordinates
+    #[arg(long, help_heading = STOCHASTIC, value_name = "FILE|zeros|SEED")]
+    pub(super) init: Option<String>,
+    /// Use so many of the observations in each step
+    #[arg(long, help_heading = STOCHASTIC, value_name = "N")]
+    pub(super) subsample: Option<usize>,
+}
+
+const STOCHASTIC: &str = "With a method of stochastic gradients";
+
+impl DescentArgs {
+    /// The options that were given.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--factor", self.factor.is_some()),
+            ("--estimator", self.estimator.is_some()),
+            ("--operator", self.operator.is_some()),
+            ("--family", self.family.is_some()),
+            ("--step", self.step.is_some()),
+            ("--average", self.average.is_some()),
+            ("--antithetic", self.antithetic),
+            ("--qmc", self.qmc),
+            ("--coordinates", self.coordinates.is_some()),
+            ("--init", self.init.is_some()),
+            ("--subsample", self.subsample.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+}
+
 #[derive(Args)]
 pub(super) struct FitArgs {
     #[command(flatten)]
@@ -96,29 +167,19 @@ pub(super) struct FitArgs {
     /// One of `stickler methods`, instead of what suits the model; `all` compares them
     #[arg(long)]
     pub(super) method: Option<String>,
-    /// With a method of stochastic gradients, the factor of the covariance: triangular, symmetric, diagonal
-    #[arg(long)]
-    pub(super) factor: Option<String>,
-    /// With a method of stochastic gradients, the estimator: energy, entropy, stl
-    #[arg(long)]
-    pub(super) estimator: Option<String>,
-    /// The step rule, with its number if it takes one: `constant=0.01`
-    #[arg(long)]
-    pub(super) step: Option<String>,
+    #[command(flatten)]
+    pub(super) descent: DescentArgs,
     /// Number of steps
     #[arg(long)]
     pub(super) steps: Option<usize>,
     /// Draws a step
     #[arg(long)]
     pub(super) batch: Option<usize>,
-    /// The average of the iterates
-    #[arg(long)]
-    pub(super) average: Option<String>,
     /// What to do where k-hat says that the fit cannot be relied on
     #[arg(long, value_enum)]
     pub(super) fallback: Option<Fallback>,
     /// Run exactly the plan that the theorems license, and print the bound that holds for this run
-    #[arg(long, conflicts_with_all = ["method", "factor", "estimator", "step", "batch", "average"])]
+    #[arg(long, conflicts_with_all = ["method", "batch", "descent"])]
     pub(super) certified: bool,
     /// With --certified: the error to be certain of
     #[arg(long, default_value_t = 0.01, requires = "certified")]
@@ -126,12 +187,6 @@ pub(super) struct FitArgs {
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
-    /// Where to start: `zeros`, a seed for a standard normal point, or a JSON file {"points": [[...]]} of coordinates
-    #[arg(long, value_name = "FILE|zeros|SEED")]
-    pub(super) init: Option<String>,
-    /// Use so many of the observations in each step
-    #[arg(long, value_name = "N")]
-    pub(super) subsample: Option<usize>,
     /// Write to a file: posterior draws if it ends in .csv, the fit as JSON if not
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

@@ -1,13 +1,12 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
 use super::args::FitArgs;
-use super::{Failure, Outcome, grad, interrupt, load};
+use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
 use crate::infer::{self, Fit, Gaussian, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
-use crate::source::Diagnostic;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::io::{IsTerminal, Write};
@@ -31,7 +30,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     }
     let certificate = certify(target.lowered());
     let (fit, run) = match &args.method {
-        Some(method) => (named(target, &loaded.source, method, args)?, None),
+        Some(method) => (named(&loaded, &certificate, method, args)?, None),
         None if args.certified => {
             let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
             (fit, Some(run))
@@ -84,17 +83,14 @@ fn options(args: &FitArgs) -> Options {
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
 fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
-    if args.factor.is_some() || args.estimator.is_some() || args.step.is_some() || args.average.is_some() {
-        return Err(Failure::Usage("--factor, --estimator, --step and --average go with --method".into()));
+    if let [first, ..] = args.descent.given()[..] {
+        return Err(Failure::Usage(format!(
+            "{first} goes with --method; by itself `fit` chooses what suits the model"
+        )));
     }
     if args.steps.is_some() || args.batch.is_some() {
         return Err(Failure::Usage(
             "--steps and --batch go with --method; by itself `fit` stops when it is done".into(),
-        ));
-    }
-    if args.init.is_some() || args.subsample.is_some() {
-        return Err(Failure::Usage(
-            "--init and --subsample go with --method; by itself `fit` finds its start and uses all observations".into(),
         ));
     }
     let options = options(args);
@@ -121,12 +117,8 @@ fn progress(p: &Progress) -> String {
 
 /// Every method, in one table.
 fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
-    let chosen =
-        [&args.factor, &args.estimator, &args.step, &args.average, &args.init].iter().any(|o| o.is_some());
-    if chosen
-        || [args.steps, args.batch, args.subsample].iter().any(|o| o.is_some())
-        || args.fallback.is_some()
-    {
+    let numbers = args.steps.is_some() || args.batch.is_some();
+    if numbers || args.fallback.is_some() || !args.descent.given().is_empty() {
         return Err(Failure::Usage(
             "--method all runs each method with its own settings: give --seed, --json and --out alone".into(),
         ));
@@ -153,18 +145,24 @@ fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
 }
 
 /// One of the methods.
-fn named(target: &ModelTarget, source: &load::Source, method: &str, args: &FitArgs) -> Result<Fit, Failure> {
+fn named(
+    loaded: &load::Loaded,
+    certificate: &Certificate,
+    method: &str,
+    args: &FitArgs,
+) -> Result<Fit, Failure> {
     match methods::find(method).map_err(|e| Failure::Usage(e.to_string()))? {
-        Named::Direct(method) => direct(target, method, args),
-        Named::Stochastic(method) => stochastic(target, source, method.name, args),
+        Named::Direct(method) => direct(&loaded.target, method, args),
+        Named::Stochastic(method) => {
+            descent::fit(&loaded.target, &loaded.source, certificate, method, &options(args), args)
+        }
     }
 }
 
 /// A method that finds its own start and takes steps of its own.
 fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Result<Fit, Failure> {
     let name = method.name;
-    let parts = [&args.factor, &args.estimator, &args.step, &args.average, &args.init];
-    if parts.iter().any(|o| o.is_some()) || args.subsample.is_some() {
+    if let [first, ..] = args.descent.given()[..] {
         let others: Vec<&str> = methods::all()
             .filter_map(|m| match m {
                 Named::Direct(_) => None,
@@ -172,7 +170,7 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
             })
             .collect();
         return Err(Failure::Usage(format!(
-            "--factor, --estimator, --step, --average, --init and --subsample are not for `{name}`; they go with {}",
+            "{first} is not for `{name}`; it goes with {}",
             others.join(", ")
         )));
     }
@@ -183,92 +181,25 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
         bar.show(&progress(p));
         interrupt::asked()
     });
-    let mut fit = found.map_err(|e| match e {
-        methods::Error::NotTunable | methods::Error::Nothing => Failure::Usage(format!("`{name}`: {e}")),
-        methods::Error::Start(_)
-        | methods::Error::NoMode
-        | methods::Error::Flat
-        | methods::Error::TooMany { .. }
-        | methods::Error::NotFinite
-        | methods::Error::NoPath => Failure::Wrong(format!("error[fit]: `{name}` has no answer: {e}\n")),
-    })?;
+    let mut fit = found.map_err(|e| no_answer(name, &e))?;
     if fit.status == infer::Ending::Stopped {
         fit.flags.push(format!("`{name}` was stopped before it was done"));
     }
     Ok(fit)
 }
 
-/// A method of stochastic gradients.
-fn stochastic(
-    target: &ModelTarget,
-    source: &load::Source,
-    method: &str,
-    args: &FitArgs,
-) -> Result<Fit, Failure> {
-    let usage = |e: vi::Error| Failure::Usage(e.to_string());
-    let mut config = vi::Config::named(method).map_err(usage)?;
-    if let Some(name) = &args.factor {
-        config.factor = vi::table::find(name).map_err(usage)?;
-    }
-    if let Some(name) = &args.estimator {
-        config.estimator = vi::table::find(name).map_err(usage)?;
-    }
-    if let Some(rule) = &args.step {
-        config.step = Some(rule.parse().map_err(usage)?);
-    }
-    if let Some(average) = &args.average {
-        config.average = Some(average.parse().map_err(usage)?);
-    }
-    config.steps = args.steps.unwrap_or(config.steps);
-    config.batch = args.batch.unwrap_or(config.batch);
-    config.seed = args.seed;
-    let mut bar = Bar::new(args.json);
-    let start = Instant::now();
-    if let Some(init) = &args.init {
-        let points = grad::points("--init", init, target.dimension())?;
-        config.start = vi::Start::NarrowAt(points.into_iter().next().unwrap_or_default());
-    }
-    interrupt::listen();
-    let mut watch = |p: &vi::Progress| {
-        let left =
-            start.elapsed().as_secs_f64() / p.step.max(1) as f64 * p.steps.saturating_sub(p.step) as f64;
-        bar.show(&format!(
-            "step {} of {}  ELBO {:.3} ± {:.3}  step size {:.2e}  {left:.1} s left",
-            p.step, p.steps, p.elbo, p.elbo_se, p.step_size
-        ));
-        interrupt::asked()
-    };
-    let run = match args.subsample {
-        None => vi::fit(target, &config, &mut watch),
-        Some(size) => {
-            let observations =
-                vi::Observations::of(target).map_err(|e| source.failure(&[inseparable(&e)]))?;
-            vi::fit_subsampled(&observations, size, &config, &mut watch)
-        }
-    }
-    .map_err(usage)?;
-    let options = options(args);
-    let Some(mut fit) = infer::assess(target, &run.mean, &run.covariance(), &options) else {
-        return Err(Failure::Wrong(format!(
-            "error[fit]: `{method}` ended with a covariance that is not positive definite\n"
-        )));
-    };
-    fit.gap_nats = f64::NAN;
-    fit.gradients += run.gradients;
-    fit.seconds = start.elapsed().as_secs_f64();
-    if run.stopped {
-        fit.flags.push(format!("stopped after {} of {} steps", run.steps, config.steps));
-    }
-    Ok(fit)
-}
-
-/// Why observations cannot be taken apart, at the statement that says so.
-fn inseparable(why: &vi::NotSeparable) -> Diagnostic {
-    let error = Diagnostic::error("not-separable", why.to_string())
-        .help("--subsample needs statements about data that are sums over rows: leave it out");
-    match why {
-        vi::NotSeparable::NoSum(span) | vi::NotSeparable::Rows { span, .. } => error.label(*span, ""),
-        vi::NotSeparable::NoData => error,
+/// Why a method has no answer: its settings, or the model.
+pub(super) fn no_answer(name: &str, error: &methods::Error) -> Failure {
+    match error {
+        methods::Error::NotTunable | methods::Error::Nothing => Failure::Usage(format!("`{name}`: {error}")),
+        methods::Error::Descent(vi::Error::NonFinite { .. })
+        | methods::Error::Start(_)
+        | methods::Error::NoMode
+        | methods::Error::Flat
+        | methods::Error::TooMany { .. }
+        | methods::Error::NotFinite
+        | methods::Error::NoPath => Failure::Wrong(format!("error[fit]: `{name}` has no answer: {error}\n")),
+        methods::Error::Descent(wrong) => Failure::Usage(wrong.to_string()),
     }
 }
 

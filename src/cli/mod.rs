@@ -5,6 +5,7 @@ mod bench;
 mod certified;
 mod certify;
 mod check;
+mod descent;
 mod dump;
 mod fit;
 mod fmt;

@@ -170,7 +170,9 @@ pub fn run(
     let mut fit = vi::fit(&moved, &config, watch)?;
     if let Some(root) = &plan.coordinates.whitening {
         solve_lower_transposed_many(root, &mut fit.mean, [d, 1]);
-        solve_lower_transposed_many(root, &mut fit.factor, [d, d]);
+        let mut factor = fit.factor();
+        solve_lower_transposed_many(root, &mut factor, [d, d]);
+        fit.scale = vi::Scale::Dense(factor);
     }
     fit.mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);
     Ok(Certified {

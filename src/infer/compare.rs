@@ -1,10 +1,9 @@
 //! The default fit and every named method on one model, judged by the same number of fresh draws.
 
-use super::gaussian::{Ending, Factor, Gaussian};
-use super::methods::{self, Approximation, Named, Settings, judge};
+use super::gaussian::{Ending, Gaussian};
+use super::methods::{self, Approximation, Descent, Named, Settings, descend, judge};
 use super::model::{Model, fit_model};
 use super::{Fit, Options, Path, Progress};
-use crate::num::linalg::cholesky;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::ops::ControlFlow;
@@ -15,10 +14,6 @@ const DRAWS: [usize; 2] = [16_384, 4096];
 const MANY: usize = 300;
 /// What the seed of the fresh draws has in addition: no method has seen them.
 const FRESH: u64 = 0x6672_6573;
-/// Coordinates up to which a method of stochastic gradients with a full factor has all its steps; beyond, fewer.
-const FEW: usize = 60;
-/// Its fewest steps.
-const FEWEST: usize = 200;
 /// What the default fit is called among the methods.
 pub const DEFAULT: &str = "default";
 
@@ -147,7 +142,7 @@ fn named(
     })
 }
 
-/// A method of stochastic gradients, with fewer steps where each costs a matrix.
+/// A method of stochastic gradients.
 fn stochastic(
     target: &ModelTarget,
     method: &vi::Method,
@@ -155,16 +150,12 @@ fn stochastic(
     watch: methods::Watch,
 ) -> Result<(Approximation, usize, Ending, Option<String>), String> {
     let d = target.dimension();
-    let mut config = vi::Config::named(method.name).map_err(|e| e.to_string())?;
-    let diagonal = method.factor == "diagonal";
-    if !diagonal && d > options.dense {
+    let mut descent = Descent::named(method.name, d).map_err(|e| e.to_string())?;
+    if descent.config.factor.full_rank && d > options.dense {
         return Err(methods::Error::TooMany { found: d, most: options.dense }.to_string());
     }
-    if !diagonal && d > FEW {
-        config.steps = (config.steps * FEW / d).max(FEWEST);
-    }
-    config.seed = options.seed;
-    let run = vi::fit(target, &config, &mut |p| {
+    descent.config.seed = options.seed;
+    let mut seen = |p: &vi::Progress| {
         watch(&Progress {
             iteration: p.step as u64,
             gradients: p.gradients,
@@ -172,16 +163,8 @@ fn stochastic(
             elbo_se: p.elbo_se,
             gap_nats: f64::NAN,
         })
-    })
-    .map_err(|e| e.to_string())?;
-    let factor = if diagonal {
-        Factor::Diagonal((0..d).map(|i| run.factor[i * d + i]).collect())
-    } else {
-        let mut lower = run.covariance();
-        cholesky(&mut lower, d).map_err(|_| "it ended with a covariance that is not positive definite")?;
-        (0..d).for_each(|i| lower[i * d + i + 1..(i + 1) * d].fill(0.0));
-        Factor::Dense(lower)
     };
-    let ending = if run.stopped { Ending::Stopped } else { Ending::Budget };
-    Ok((Approximation::Gaussian(Gaussian { mean: run.mean, factor }), run.gradients, ending, None))
+    let found = descend(target, &descent, options, &mut seen).map_err(|e| e.to_string())?;
+    let ending = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
+    Ok((Approximation::Gaussian(found.gaussian), found.gradients, ending, found.flags.into_iter().next()))
 }

@@ -240,6 +240,13 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
     })
 }
 
+/// What is left to gain for a Gaussian found by any method, in nats, by fresh draws: an estimate and its standard error; None
+/// if anything is not finite.
+pub(super) fn gap(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Option<[f64; 2]> {
+    let m = measure(target, q, draws.div_ceil(GROUPS), seed, 0)?;
+    [m.gap, m.gap_se].iter().all(|x| x.is_finite()).then_some([m.gap.max(0.0), m.gap_se])
+}
+
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {

@@ -4,7 +4,7 @@ use super::gaussian::{Factor, Gaussian};
 use crate::num::linalg::{cholesky, solve_lower_transposed_many, symmetric_eigen};
 use crate::target::Evaluator;
 
-/// Curvature below this share of the largest is rounding.
+/// Curvature below this share of what a coordinate has alone is rounding.
 const ROUNDING: f64 = 1e-13;
 /// Curvature of a direction that the mode says nothing about: the unit scale of unconstrained coordinates.
 const UNKNOWN: f64 = 1.0;
@@ -46,10 +46,17 @@ pub(super) fn diagonal(evaluator: &mut dyn Evaluator, point: Vec<f64>) -> Gaussi
     Gaussian { mean: point, factor: Factor::Diagonal(scales) }
 }
 
-/// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite.
+/// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite. What is rounding is judged with every
+/// coordinate in units of its own curvature: a column in the millions makes none of the others flat.
 fn safe_inverse_root(h: &[f64], d: usize) -> Option<Vec<f64>> {
-    let top = (0..d).fold(0.0_f64, |t, i| t.max(h[i * d + i].abs()));
-    inverse_root(h, d, (ROUNDING * top).max(FLATTEST * 1e-2))
+    let unit: Vec<f64> = (0..d).map(|i| h[i * d + i].sqrt()).collect();
+    if unit.iter().any(|u| !(*u > 0.0)) {
+        return None;
+    }
+    let even: Vec<f64> = (0..d * d).map(|p| h[p] / (unit[p / d] * unit[p % d])).collect();
+    let mut c = inverse_root(&even, d, ROUNDING)?;
+    c.chunks_exact_mut(d).zip(&unit).for_each(|(row, u)| row.iter_mut().for_each(|x| *x /= u));
+    (0..d).all(|i| c[i * d + i].powi(-2) >= FLATTEST * 1e-2).then_some(c)
 }
 
 /// Lower triangular C with C Cᵀ = H⁻¹, or None unless every pivot of H is at least `least`.

@@ -1,7 +1,7 @@
 //! One part of a batch of draws: its buffers, and the work on it that threads share out.
 //!
 //! A batch is cut into parts of [`PART`] draws whatever the number of threads, each part is worked on by one thread with
-//! buffers of its own, and the parts are added up in their order: the same bits on any number of threads.
+//! buffers of its own, and the gradient is made of all of them in their order: the same bits on any number of threads.
 
 use super::draws::{Key, Source};
 use super::estimator::Estimator;
@@ -60,17 +60,18 @@ pub(super) struct Job<'a> {
     pub rows: &'a [usize],
 }
 
-/// Buffers for some draws of a batch. Draws stand one after the other in `u` and `v`; in what the evaluator sees they are
-/// the fastest axis.
+/// Buffers for some draws of a batch. Draws are the fastest axis: coordinate i of draw b stands at `i * draws + b`.
 pub(super) struct Part<'a> {
     oracle: Oracle<'a>,
     d: usize,
     first: usize,
     draws: usize,
-    pub(super) u: Vec<f64>,
-    pub(super) v: Vec<f64>,
-    path: Vec<f64>,
+    /// The base draws.
+    u: Vec<f64>,
+    /// The vector of the estimator for each draw.
+    v: Vec<f64>,
     z: Vec<f64>,
+    /// The gradient of the target, and room for draws that stand one after the other.
     gradient: Vec<f64>,
     log_density: Vec<f64>,
     scratch: Vec<f64>,
@@ -91,7 +92,6 @@ impl<'a> Part<'a> {
             draws,
             u: room(),
             v: room(),
-            path: room(),
             z: room(),
             gradient: room(),
             log_density: vec![0.0; draws],
@@ -113,10 +113,10 @@ impl<'a> Part<'a> {
     /// Draws `u`, and the target's value and gradient at `z = m + C u`.
     fn sample(&mut self, job: &Job<'_>) {
         let (d, n) = (self.d, self.draws);
-        job.source.fill(job.family, job.key, self.first, d, &mut self.u);
-        self.v.chunks_exact_mut(d).for_each(|v| v.copy_from_slice(&job.w[..d]));
-        job.factor.multiply(&job.w[d..], &self.u, n, &mut self.v);
-        transpose(&self.v, n, d, &mut self.z);
+        job.source.fill(job.family, job.key, self.first, d, &mut self.gradient);
+        transpose(&self.gradient, n, d, &mut self.u);
+        self.z.chunks_exact_mut(n).zip(job.w).for_each(|(z, m)| z.fill(*m));
+        job.factor.multiply(&job.w[d..], &self.u, n, &mut self.z);
         self.evaluate(job.rows);
         self.fault = self.find_fault();
     }
@@ -139,10 +139,13 @@ impl<'a> Part<'a> {
     /// `log p - log q` of each draw.
     fn weigh(&mut self, job: &Job<'_>) {
         let log_det = job.factor.log_det(&job.w[self.d..]);
-        let base = job.family.row.log_density;
-        for (b, u) in self.u.chunks_exact(self.d).enumerate() {
-            let log_base: f64 = u.iter().map(|u| base(job.family.value, *u)).sum();
-            self.log_ratio[b] = self.log_density[b] + log_det - log_base;
+        let (base, value) = (job.family.row.log_density, job.family.value);
+        self.log_ratio.fill(0.0);
+        for u in self.u.chunks_exact(self.draws) {
+            self.log_ratio.iter_mut().zip(u).for_each(|(r, u)| *r += base(value, *u));
+        }
+        for (ratio, log_density) in self.log_ratio.iter_mut().zip(&self.log_density) {
+            *ratio = log_density + log_det - *ratio;
         }
     }
 
@@ -154,19 +157,19 @@ impl<'a> Part<'a> {
             return;
         }
         self.weigh(job);
-        transpose(&self.gradient, self.d, self.draws, &mut self.v);
-        self.v.iter_mut().for_each(|v| *v = -*v);
         if sticks {
-            let score = job.family.row.score;
-            self.path.iter_mut().zip(&self.u).for_each(|(p, u)| *p = score(job.family.value, *u));
-            job.factor.solve_transposed(&job.w[self.d..], &mut self.path, self.draws);
-            self.v.iter_mut().zip(&self.path).for_each(|(v, p)| *v += p);
+            let (score, value) = (job.family.row.score, job.family.value);
+            self.v.iter_mut().zip(&self.u).for_each(|(v, u)| *v = score(value, *u));
+            job.factor.solve_transposed(&job.w[self.d..], &mut self.v, self.draws);
+            self.v.iter_mut().zip(&self.gradient).for_each(|(v, g)| *v -= g);
+        } else {
+            self.v.iter_mut().zip(&self.gradient).for_each(|(v, g)| *v = -g);
         }
     }
 
     /// ‖C⁻ᵀs‖² at one draw, and its mean for C = I.
     pub(super) fn path_term(&mut self, job: &Job<'_>) -> (f64, f64) {
-        let path = &mut self.path[..self.d];
+        let path = &mut self.scratch[..];
         job.source.fill(job.family, job.key, 0, self.d, path);
         path.iter_mut().for_each(|u| *u = (job.family.row.score)(job.family.value, *u));
         let plain = path.iter().map(|p| p * p).sum();
@@ -188,7 +191,8 @@ impl<'a> Part<'a> {
         if self.fault.is_some() {
             return None;
         }
-        let (d, n) = (self.d, self.draws);
+        let n = self.draws;
+        self.v.copy_from_slice(&self.z);
         let size = self.v.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
         let h = f64::EPSILON.cbrt() * size;
         let mut curvature = 0.0;
@@ -197,9 +201,8 @@ impl<'a> Part<'a> {
             direction.iter_mut().for_each(|x| *x /= norm);
             self.scratch.fill(0.0);
             for sign in [h, -h] {
-                transpose(&self.v, n, d, &mut self.z);
-                for (z, x) in self.z.chunks_exact_mut(n).zip(&*direction) {
-                    z.iter_mut().for_each(|z| *z += sign * x);
+                for ((z, v), x) in self.z.chunks_exact_mut(n).zip(self.v.chunks_exact(n)).zip(&*direction) {
+                    z.iter_mut().zip(v).for_each(|(z, v)| *z = v + sign * x);
                 }
                 self.evaluate(job.rows);
                 for (sum, g) in self.scratch.iter_mut().zip(self.gradient.chunks_exact(n)) {
@@ -219,28 +222,62 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The gradient estimate in packed coordinates: the mean over the draws of all parts, added up in their order.
-pub(super) fn gather(
-    parts: &[Part<'_>],
-    factor: &mut dyn Factor,
-    estimator: &Estimator,
-    sticks: bool,
-    w: &[f64],
-    gradient: &mut [f64],
-) {
-    let Some(d) = parts.first().map(|p| p.d) else { return };
-    gradient.fill(0.0);
-    let (mean, scale) = gradient.split_at_mut(d);
-    let share = 1.0 / parts.iter().map(|p| p.draws).sum::<usize>() as f64;
-    for part in parts {
-        for v in part.v.chunks_exact(d) {
-            mean.iter_mut().zip(v).for_each(|(g, v)| *g += share * v);
-        }
-        factor.add_outer(share, &part.v, &part.u, part.draws, scale);
+/// The draws of all parts side by side, so that the gradient is one matrix product whatever their number.
+#[derive(Default)]
+pub(super) struct Joined {
+    u: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl Joined {
+    /// Room for a batch in so many parts of a target.
+    pub(super) fn new(parts: &[Part<'_>]) -> Joined {
+        let room = if parts.len() < 2 { 0 } else { parts.iter().map(|p| p.u.len()).sum() };
+        Joined { u: vec![0.0; room], v: vec![0.0; room] }
     }
-    let inverse = if sticks { estimator.inverse } else { estimator.inverse_apart };
-    if inverse != 0.0 {
-        factor.add_inverse_transposed(inverse, &w[d..], scale);
+
+    /// The gradient estimate in packed coordinates: the mean over the draws of all parts.
+    pub(super) fn gather(
+        &mut self,
+        parts: &[Part<'_>],
+        factor: &mut dyn Factor,
+        estimator: &Estimator,
+        sticks: bool,
+        w: &[f64],
+        gradient: &mut [f64],
+    ) {
+        let Some(first) = parts.first() else { return };
+        let (d, draws) = (first.d, parts.iter().map(|p| p.draws).sum::<usize>());
+        let (u, v) = match parts {
+            [only] => (&only.u, &only.v),
+            _ => {
+                self.join(parts, draws);
+                (&self.u, &self.v)
+            }
+        };
+        gradient.fill(0.0);
+        let (mean, scale) = gradient.split_at_mut(d);
+        let share = 1.0 / draws as f64;
+        for (g, v) in mean.iter_mut().zip(v.chunks_exact(draws)) {
+            *g = share * v.iter().sum::<f64>();
+        }
+        factor.add_outer(share, v, u, draws, scale);
+        let inverse = if sticks { estimator.inverse } else { estimator.inverse_apart };
+        if inverse != 0.0 {
+            factor.add_inverse_transposed(inverse, &w[d..], scale);
+        }
+    }
+
+    fn join(&mut self, parts: &[Part<'_>], draws: usize) {
+        let mut column = 0;
+        for part in parts {
+            for (to, from) in [(&mut self.u, &part.u), (&mut self.v, &part.v)] {
+                for (to, from) in to.chunks_exact_mut(draws).zip(from.chunks_exact(part.draws)) {
+                    to[column..column + part.draws].copy_from_slice(from);
+                }
+            }
+            column += part.draws;
+        }
     }
 }
 

@@ -25,8 +25,7 @@ impl Config {
     /// Checks that the parts fit each other and this dimension, and makes the choices left open.
     pub fn resolve(&self, dimension: usize) -> Result<Resolved, Error> {
         self.check_numbers(dimension)?;
-        self.check_estimator()?;
-        self.check_operator()?;
+        self.check_parts()?;
         let noise = self.noise(dimension);
         let step = match self.step {
             Some(step) => step,
@@ -40,6 +39,12 @@ impl Config {
         self.check_average(average.row, step.row, noise)?;
         (self.draws.make)(dimension, self.batch)?;
         Ok(Resolved { step, average, noise })
+    }
+
+    /// Checks that factor, estimator and operator fit each other.
+    pub fn check_parts(&self) -> Result<(), Error> {
+        self.check_estimator()?;
+        self.check_operator()
     }
 
     /// `a` and what is known of `b` before the fit, if `M` is known and a theorem covers the estimator.

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// Why a fit was refused or given up.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// A name that no row of a table has.
     #[error("no {kind} is called '{name}'{}; there are: {}", hint(.nearest), .known.join(", "))]
@@ -39,8 +39,8 @@ pub enum Error {
     },
     /// A step rule that follows a theorem whose constants are not known.
     #[error(
-        "the step rule '{rule}' is computed from {needs}, which {} not known for this target; \
-         give {} in the configuration, or use one of: {}", are(.needs), them(.needs), .instead.join(", ")
+        "the step rule '{rule}' is computed from {needs}, which {} not known for this target (`stickler certify` says why; \
+         a program may give {} in the configuration); use one of: {}", are(.needs), them(.needs), .instead.join(", ")
     )]
     MissingConstants {
         /// The rule.

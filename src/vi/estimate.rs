@@ -1,7 +1,7 @@
 //! One gradient estimate at given draws: the piece of a fit that theorems speak of, by itself.
 
 use super::Error;
-use super::batch::{Job, Part, Problem, gather};
+use super::batch::{Job, Joined, Part, Problem};
 use super::draws::{Key, Purpose, Source};
 use super::estimator::Estimator;
 use super::factor::Space;
@@ -58,7 +58,8 @@ impl<'a> Estimate<'a> {
             return Err(Error::NonFinite { step: 0, tries: 1, place });
         }
         let part = std::slice::from_ref(&self.part);
-        gather(part, &mut *self.factor, self.estimator, self.estimator.sticks, w, gradient);
+        let (estimator, factor) = (self.estimator, &mut *self.factor);
+        Joined::default().gather(part, factor, estimator, estimator.sticks, w, gradient);
         Ok(self.part.log_ratio.iter().sum::<f64>() / self.draws as f64)
     }
 }

@@ -22,7 +22,7 @@
 //! });
 //! let config = Config::named("proj-stl")?;
 //! let run = fit(&target, &config, &mut |_| ControlFlow::Continue(()))?;
-//! assert!((run.mean[1] + 2.0).abs() < 1e-3 && (run.factor[3] - 0.5).abs() < 1e-3);
+//! assert!((run.mean[1] + 2.0).abs() < 1e-3 && (run.factor()[3] - 0.5).abs() < 1e-3);
 //! # Ok::<(), stickler::vi::Error>(())
 //! ```
 
@@ -30,12 +30,14 @@ pub mod average;
 mod batch;
 pub mod bound;
 mod check;
+pub mod coordinates;
 pub mod draws;
 mod error;
 mod estimate;
 pub mod estimator;
 pub mod factor;
 pub mod family;
+mod finish;
 mod fit;
 pub mod license;
 pub mod method;
@@ -43,11 +45,14 @@ pub mod noise;
 pub mod observations;
 pub mod operator;
 mod run;
+mod start;
+mod state;
 pub mod step;
 pub mod subsample;
 pub mod table;
 
 pub use check::Resolved;
+pub use coordinates::{Coordinates, Scale};
 pub use error::Error;
 pub use estimate::Estimate;
 pub use fit::{Watch, fit, fit_subsampled};

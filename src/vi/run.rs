@@ -1,15 +1,17 @@
 //! What a fit gives: the approximation, its ELBO, and how it came about.
 
+use super::coordinates::Scale;
 use super::table::Choice;
 use super::{average::Average, family::Family, step::Rule};
+use crate::num::linalg::add_product_lower;
 
 /// A fitted approximation `z = m + C u`.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// `m`.
     pub mean: Vec<f64>,
-    /// `C` by rows, `d × d`.
-    pub factor: Vec<f64>,
+    /// `C`.
+    pub scale: Scale,
     /// The ELBO `E log p(z, x) - E log q(z)` with all constants, estimated from fresh draws; minus infinity if one of them
     /// fell outside the support.
     pub elbo: f64,
@@ -40,18 +42,29 @@ pub struct Run {
 }
 
 impl Run {
+    /// `C` by rows, `d × d`.
+    pub fn factor(&self) -> Vec<f64> {
+        self.scale.dense(self.mean.len())
+    }
+
     /// The covariance `C Cᵀ` by rows.
     pub fn covariance(&self) -> Vec<f64> {
-        let d = self.mean.len();
-        let row = |i: usize| &self.factor[i * d..(i + 1) * d];
-        let entry = |k: usize| row(k / d).iter().zip(row(k % d)).map(|(a, b)| a * b).sum();
-        (0..d * d).map(entry).collect()
+        let (d, factor) = (self.mean.len(), self.factor());
+        let mut covariance = vec![0.0; d * d];
+        add_product_lower(1.0, &factor, &factor, [d, d], &mut covariance);
+        for i in 0..d {
+            (0..i).for_each(|j| covariance[j * d + i] = covariance[i * d + j]);
+        }
+        covariance
     }
 
     /// The standard deviation of each coordinate.
     pub fn standard_deviations(&self) -> Vec<f64> {
-        let d = self.mean.len();
-        self.factor.chunks_exact(d.max(1)).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
+        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        match &self.scale {
+            Scale::Diagonal(s) => s.iter().map(|s| s.abs()).collect(),
+            Scale::Dense(all) => all.chunks_exact(self.mean.len().max(1)).map(length).collect(),
+        }
     }
 }
 
@@ -102,8 +115,13 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// A number that is not finite makes the mean minus infinity, for good.
     pub(super) fn add(&mut self, x: f64) {
         self.count += 1.0;
+        if !x.is_finite() || self.squares == f64::INFINITY {
+            (self.mean, self.squares) = (f64::NEG_INFINITY, f64::INFINITY);
+            return;
+        }
         let delta = x - self.mean;
         self.mean += delta / self.count;
         self.squares += delta * (x - self.mean);
@@ -111,8 +129,11 @@ impl Tally {
 
     pub(super) fn merge(self, other: Tally) -> Tally {
         let count = self.count + other.count;
-        if count == 0.0 {
+        if count == 0.0 || self.squares == f64::INFINITY {
             return self;
+        }
+        if other.squares == f64::INFINITY {
+            return other;
         }
         let delta = other.mean - self.mean;
         Tally {

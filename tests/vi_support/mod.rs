@@ -1,6 +1,8 @@
 //! Targets with everything known in closed form or by quadrature: the paper's models, their constants and their optima.
 #![allow(dead_code)] // Each test file uses its own part of this.
 
+pub mod experiment;
+
 use std::ops::ControlFlow;
 use stickler::num::linalg::{cholesky, solve_cholesky, symmetric_eigen};
 use stickler::num::stream::Stream;
@@ -133,6 +135,16 @@ impl LinearModel {
         let truth: Vec<f64> =
             (0..d).map(|i| theta[i % k] + if i < k { 0.0 } else { stream.normal() }).collect();
         Self::simulate("hierarchical", prior, rows, Likelihood::Logistic, &truth, 33)
+    }
+
+    /// The same model with coefficient i in units of its own, z = units z': another scale for each coordinate, and nothing
+    /// else. The hierarchical model takes the first units that it has coefficients for.
+    pub fn in_units(mut self, units: &[f64]) -> Self {
+        let (d, unit) = (self.d, |i: usize| units[i % units.len()]);
+        (0..d * d).for_each(|k| self.prior[k] *= unit(k / d) * unit(k % d));
+        self.rows.iter_mut().enumerate().for_each(|(k, a)| *a *= unit(k % d));
+        self.prior_constant += (0..d).map(|i| unit(i).ln()).sum::<f64>();
+        self
     }
 
     /// P + weight Σ a aᵀ.

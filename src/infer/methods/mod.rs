@@ -1,7 +1,8 @@
 //! Methods by name that use modes, Hessians or fixed draws, one a file, registered in one table; and the list of all methods.
 //!
-//! The methods that follow stochastic gradients step by step are combinations of parts, and live in [`crate::vi`]. Those here
-//! end with the same Gaussians and share the checks, corrections and summaries of the default fit: [`fit`].
+//! The methods that follow stochastic gradients step by step are combinations of parts, and live in [`crate::vi`]; [`descend`]
+//! starts them at the mode. Those here end with the same Gaussians. All share the checks, corrections and summaries of the
+//! default fit: [`fit`], [`fit_by_descent`].
 
 mod batch;
 mod batch_and_match;
@@ -17,10 +18,12 @@ mod saa;
 mod sqrt_natural_gradient;
 mod start;
 mod stepping;
+mod stochastic;
 mod thin;
 
 pub use judge::{Judged, judge};
 pub(super) use polish::polish;
+pub use stochastic::{Descended, Descent, descend, fit_by_descent};
 pub use thin::Thin;
 
 use super::assess::assess_gaussian;
@@ -179,6 +182,9 @@ pub enum Error {
     /// A setting that the method does not have.
     #[error("it has no steps or batches that could be chosen: leave out --steps and --batch")]
     NotTunable,
+    /// Parts that do not go together, or draws that are not finite.
+    #[error(transparent)]
+    Descent(#[from] vi::Error),
     /// A setting without meaning.
     #[error("steps and draws a step are at least 1")]
     Nothing,

@@ -1,6 +1,6 @@
 //! The Cholesky factorisation of symmetric positive definite matrices.
 
-use super::product::{Left, Part, Product, Right};
+use super::product::{Left, Part, Product, Right, Rows};
 use super::triangular::{solve_block, solve_lower, solve_lower_transposed};
 
 /// Columns factored at once before the rest is updated by one matrix product; the blocks on the diagonal are factored in
@@ -20,9 +20,15 @@ pub struct NotPositiveDefinite {
 ///
 /// Up to 16 rows nothing is allocated; beyond, one panel.
 pub fn cholesky(a: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {
+    cholesky_in(a, d, &mut Vec::new())
+}
+
+/// The same with room that is kept from one factorisation to the next.
+pub fn cholesky_in(a: &mut [f64], d: usize, room: &mut Vec<f64>) -> Result<(), NotPositiveDefinite> {
     assert!(a.len() >= d * d);
-    let room = if d > BLOCKS[1] { d * BLOCKS[0] } else { 0 };
-    factor(a, d, [0, d], &BLOCKS, &mut vec![0.0; room])
+    let panel = if d > BLOCKS[1] { d * BLOCKS[0] } else { 0 };
+    room.resize(room.len().max(panel), 0.0);
+    factor(a, d, [0, d], &BLOCKS, room)
 }
 
 /// Factors the square block from row `from` to row `to` of a matrix of `stride` columns.
@@ -63,13 +69,13 @@ fn factor(
             depth: width,
             left: Left::Columns,
             a: panel,
-            a_stride: height,
+            a_rows: Rows::Every(height),
             right: Right::Rows,
             b: panel,
             b_stride: height,
             part: Part::Lower,
             c: &mut a[next * stride + next..],
-            c_stride: stride,
+            c_rows: Rows::Every(stride),
         }
         .add();
     }

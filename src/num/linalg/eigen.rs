@@ -23,60 +23,100 @@ const STRIP: usize = 4 * LANES;
 /// From this size on the strips are shared out over threads (the result does not depend on it).
 const PARALLEL: usize = 200;
 
+/// A row of a strip.
+type StripRow = [F8; STRIP / LANES];
+
 /// The eigendecomposition of the symmetric matrix A [d × d], of which the lower triangle is read. Values are accurate to a
 /// few ulp of the largest. None if A holds a number that is not finite.
 pub fn symmetric_eigen(a: &[f64], d: usize) -> Option<Eigen> {
-    assert!(a.len() >= d * d);
-    let lower = || (0..d).flat_map(|i| &a[i * d..=i * d + i]);
-    if lower().any(|x| !x.is_finite()) {
-        return None;
-    }
-    let top = lower().fold(0.0_f64, |t, x| t.max(x.abs()));
-    if top == 0.0 {
-        let vectors = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-        return Some(Eigen { values: vec![0.0; d], vectors });
-    }
-    // A power of two, so that scaling is exact.
-    let scale = (-top.log2().floor()).clamp(-1000.0, 1000.0).exp2();
-    let mut tridiagonal = Tridiagonal::reduce(a, d, scale);
-    let q = tridiagonal.orthogonal();
-    let rotations = diagonalise(&mut tridiagonal.diagonal, &mut tridiagonal.beside)?;
-
-    let values = &tridiagonal.diagonal;
-    let mut order: Vec<usize> = (0..d).collect();
-    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
-    let mut vectors = vec![0.0; d * d];
-    place(&q, &rotations, &order, d, &mut vectors);
-    Some(Eigen { values: order.iter().map(|&k| values[k] / scale).collect(), vectors })
+    let mut room = EigenRoom::new(d);
+    room.decompose(a)?;
+    Some(room.eigen)
 }
 
-/// The eigenvectors Q W as rows in the given order, strip by strip of STRIP of their coordinates.
-fn place(q: &[f64], rotations: &Rotations, order: &[usize], d: usize, vectors: &mut [f64]) {
-    let strip = |first: usize| {
-        let width = STRIP.min(d - first);
-        let mut rows = vec![[F8([0.0; LANES]); STRIP / LANES]; d];
-        for c in 0..width {
-            for (row, x) in rows.iter_mut().zip(&q[(first + c) * d..]) {
-                row[c / LANES].0[c % LANES] = *x;
+/// Room for decompositions of matrices of one size: the first one aside, they allocate nothing.
+pub struct EigenRoom {
+    d: usize,
+    tridiagonal: Tridiagonal,
+    rotations: Rotations,
+    q: Vec<f64>,
+    order: Vec<usize>,
+    strips: Vec<Vec<StripRow>>,
+    eigen: Eigen,
+}
+
+impl EigenRoom {
+    /// Room for matrices of d rows.
+    pub fn new(d: usize) -> EigenRoom {
+        EigenRoom {
+            d,
+            tridiagonal: Tridiagonal::room(d),
+            rotations: Rotations::room(d),
+            q: vec![0.0; d * d],
+            order: (0..d).collect(),
+            strips: (0..d.div_ceil(STRIP)).map(|_| vec![[F8([0.0; LANES]); STRIP / LANES]; d]).collect(),
+            eigen: Eigen { values: vec![0.0; d], vectors: vec![0.0; d * d] },
+        }
+    }
+
+    /// As [`symmetric_eigen`].
+    pub fn decompose(&mut self, a: &[f64]) -> Option<&Eigen> {
+        let d = self.d;
+        assert!(a.len() >= d * d);
+        let lower = || (0..d).flat_map(|i| &a[i * d..=i * d + i]);
+        if lower().any(|x| !x.is_finite()) {
+            return None;
+        }
+        let top = lower().fold(0.0_f64, |t, x| t.max(x.abs()));
+        if top == 0.0 {
+            self.eigen.values.fill(0.0);
+            self.eigen.vectors.fill(0.0);
+            (0..d).for_each(|i| self.eigen.vectors[i * d + i] = 1.0);
+            return Some(&self.eigen);
+        }
+        // A power of two, so that scaling is exact.
+        let scale = (-top.log2().floor()).clamp(-1000.0, 1000.0).exp2();
+        let tridiagonal = &mut self.tridiagonal;
+        tridiagonal.reduce(a, scale);
+        tridiagonal.orthogonal(&mut self.q);
+        if !diagonalise(&mut tridiagonal.diagonal, &mut tridiagonal.beside, &mut self.rotations) {
+            return None;
+        }
+        let values = &tridiagonal.diagonal;
+        // Ties in the order of their places: a stable sort would allocate.
+        self.order.sort_unstable_by(|&i, &j| values[i].total_cmp(&values[j]).then(i.cmp(&j)));
+        for (to, &k) in self.eigen.values.iter_mut().zip(&self.order) {
+            *to = values[k] / scale;
+        }
+        self.place();
+        Some(&self.eigen)
+    }
+
+    /// The eigenvectors Q W as rows in their order, strip by strip of STRIP of their coordinates.
+    fn place(&mut self) {
+        let (d, q, rotations) = (self.d, &self.q, &self.rotations);
+        let turn = |(k, rows): (usize, &mut Vec<StripRow>)| {
+            let first = k * STRIP;
+            for c in 0..STRIP.min(d - first) {
+                for (row, x) in rows.iter_mut().zip(&q[(first + c) * d..]) {
+                    row[c / LANES].0[c % LANES] = *x;
+                }
+            }
+            rotations.apply(rows);
+        };
+        if d < PARALLEL {
+            self.strips.iter_mut().enumerate().for_each(turn);
+        } else {
+            self.strips.par_iter_mut().enumerate().for_each(turn);
+        }
+        for (strip, rows) in self.strips.iter().enumerate() {
+            let first = strip * STRIP;
+            for (k, &from) in self.order.iter().enumerate() {
+                for c in 0..STRIP.min(d - first) {
+                    self.eigen.vectors[k * d + first + c] = rows[from][c / LANES].0[c % LANES];
+                }
             }
         }
-        rotations.apply(&mut rows);
-        rows
-    };
-    let mut write = |first: usize, rows: &[[F8; STRIP / LANES]]| {
-        let width = STRIP.min(d - first);
-        for (k, &from) in order.iter().enumerate() {
-            for c in 0..width {
-                vectors[k * d + first + c] = rows[from][c / LANES].0[c % LANES];
-            }
-        }
-    };
-    let starts: Vec<usize> = (0..d).step_by(STRIP).collect();
-    if d < PARALLEL {
-        starts.iter().for_each(|&first| write(first, &strip(first)));
-    } else {
-        let strips: Vec<_> = starts.par_iter().map(|&first| strip(first)).collect();
-        starts.iter().zip(&strips).for_each(|(&first, rows)| write(first, rows));
     }
 }
 
@@ -129,6 +169,20 @@ mod tests {
         check(&build(&|i, j| 1e-200 * f64::from(i.abs_diff(j) <= 2)), d);
         // Graded over many orders of magnitude.
         check(&build(&|i, j| 10f64.powi(-((i + j) as i32))), d);
+    }
+
+    #[test]
+    fn room_that_was_used_before_gives_the_same_bits() {
+        let d = 40;
+        let random = |seed: u64| {
+            let mut a = vec![0.0; d * d];
+            Stream::new(seed, d as u64, 0).fill_normal(&mut a);
+            a
+        };
+        let mut room = EigenRoom::new(d);
+        room.decompose(&random(1)).unwrap();
+        assert_eq!(room.decompose(&random(2)), symmetric_eigen(&random(2), d).as_ref());
+        assert_eq!(room.decompose(&vec![0.0; d * d]), symmetric_eigen(&vec![0.0; d * d], d).as_ref());
     }
 
     #[test]

@@ -15,12 +15,16 @@ mod sparse;
 mod triangular;
 mod tridiagonal;
 
-pub use cholesky::{NotPositiveDefinite, cholesky, log_det_cholesky, solve_cholesky};
-pub use eigen::{Eigen, symmetric_eigen};
+pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_in, log_det_cholesky, solve_cholesky};
+pub use eigen::{Eigen, EigenRoom, symmetric_eigen};
 pub use lu::{lu_factor, lu_solve};
 pub use product::{
-    add_product, add_product_lower, add_transposed_product, dot, lower_product, lower_transposed_product,
+    add_lower_product, add_packed_product, add_product, add_product_lower, add_product_packed,
+    add_transposed_product, dot, lower_product, lower_transposed_product,
 };
 pub use qr::{Qr, qr};
 pub use sparse::Pattern;
-pub use triangular::{solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many};
+pub use triangular::{
+    solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many,
+    solve_packed_transposed_many,
+};

@@ -49,9 +49,9 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// How the left factor A of a product stands in its slice.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Left {
-    /// Element (i, k) at `i * stride + k`.
+    /// Element (i, k) is number k of row i.
     Rows,
-    /// Element (i, k) at `k * stride + i`: the transpose of what is stored.
+    /// Element (i, k) is number i of row k: the transpose of what is stored.
     Columns,
     /// As `Rows`, and zero for k > i whatever is stored there.
     LowerRows,
@@ -66,6 +66,29 @@ pub(super) enum Right {
     Rows,
     /// Element (k, j) at `j * stride + k`: the transpose of what is stored.
     Columns,
+}
+
+/// Where the rows of a matrix begin in its slice.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Rows {
+    /// Row i at `i * stride`.
+    Every(usize),
+    /// A packed lower triangle from its row `first` on: row i, of `first + i + 1` numbers, follows row i - 1.
+    Packed {
+        /// The row of the triangle that is row 0 here.
+        first: usize,
+    },
+}
+
+impl Rows {
+    /// The place of the first number of row i.
+    #[inline(always)]
+    pub fn start(self, i: usize) -> usize {
+        match self {
+            Rows::Every(stride) => i * stride,
+            Rows::Packed { first } => i * first + i * (i + 1) / 2,
+        }
+    }
 }
 
 /// Which elements of the result are written.
@@ -85,13 +108,13 @@ pub(super) struct Product<'a> {
     pub depth: usize,
     pub left: Left,
     pub a: &'a [f64],
-    pub a_stride: usize,
+    pub a_rows: Rows,
     pub right: Right,
     pub b: &'a [f64],
     pub b_stride: usize,
     pub part: Part,
     pub c: &'a mut [f64],
-    pub c_stride: usize,
+    pub c_rows: Rows,
 }
 
 /// A product with the room it packs its factors into.
@@ -184,10 +207,12 @@ impl Product<'_> {
     #[inline(always)]
     fn pack_a(&self, [first, last]: [usize; 2], [start, length]: [usize; 2], packed: &mut [Slice]) {
         for k in 0..length {
-            let mut from = &self.a[(start + k) * self.a_stride + first..][..last - first];
-            if self.left == Left::LowerColumns {
-                from = &from[..(start + k + 1).saturating_sub(first).min(last - first)];
-            }
+            let width = match self.left {
+                Left::LowerColumns => (start + k + 1).saturating_sub(first).min(last - first),
+                Left::Rows | Left::LowerRows | Left::Columns => last - first,
+            };
+            let from =
+                if width == 0 { &[] } else { &self.a[self.a_rows.start(start + k) + first..][..width] };
             for tile in 0..(last - first).div_ceil(ROWS) {
                 let part = from.get(tile * ROWS..).unwrap_or(&[]);
                 let to = &mut packed[tile * length + k];
@@ -217,6 +242,9 @@ impl Product<'_> {
         }
         for (tile_number, i) in (i..last).step_by(ROWS).enumerate() {
             let height = ROWS.min(last - i);
+            if self.left == Left::LowerRows && start >= i + height {
+                continue;
+            }
             for (b, j) in b.chunks_exact(length).zip((j..end).step_by(COLUMNS)) {
                 if self.part == Part::Lower && i + height <= j {
                     break;
@@ -249,7 +277,7 @@ impl Product<'_> {
         // Rows beyond the last repeat it; their sums are not used.
         let mut rows = [&self.a[..0]; ROWS];
         for (r, row) in rows.iter_mut().enumerate() {
-            *row = &self.a[(i + r.min(height - 1)) * self.a_stride + start..][..from - start];
+            *row = &self.a[self.a_rows.start(i + r.min(height - 1)) + start..][..from - start];
         }
         for (k, strip) in b[..from - start].iter().enumerate() {
             for r in 0..ROWS {
@@ -258,7 +286,7 @@ impl Product<'_> {
         }
         for k in from..to {
             for (r, sums) in sums.iter_mut().enumerate().take(height).skip(k - i) {
-                add_row(sums, self.a[(i + r) * self.a_stride + k], &b[k - start]);
+                add_row(sums, self.a[self.a_rows.start(i + r) + k], &b[k - start]);
             }
         }
         sums
@@ -274,7 +302,7 @@ impl Product<'_> {
             if width == 0 {
                 continue;
             }
-            let to = &mut self.c[(i + r) * self.c_stride + j..][..width];
+            let to = &mut self.c[self.c_rows.start(i + r) + j..][..width];
             for (part, sum) in to.chunks_mut(LANES).zip(sums) {
                 let sum = view.back(sum.scale(self.scale)).0;
                 if part.len() == LANES {
@@ -319,13 +347,13 @@ pub fn add_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [usize; 3], 
         depth,
         left: Left::Rows,
         a,
-        a_stride: depth,
+        a_rows: Rows::Every(depth),
         right: Right::Rows,
         b,
         b_stride: n,
         part: Part::All,
         c,
-        c_stride: n,
+        c_rows: Rows::Every(n),
     }
     .add();
 }
@@ -340,13 +368,13 @@ pub fn add_transposed_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [
         depth,
         left: Left::Columns,
         a,
-        a_stride: m,
+        a_rows: Rows::Every(m),
         right: Right::Rows,
         b,
         b_stride: n,
         part: Part::All,
         c,
-        c_stride: n,
+        c_rows: Rows::Every(n),
     }
     .add();
 }
@@ -362,15 +390,48 @@ pub fn add_product_lower(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2
         depth,
         left: Left::Rows,
         a,
-        a_stride: depth,
+        a_rows: Rows::Every(depth),
         right: Right::Columns,
         b,
         b_stride: depth,
         part: Part::Lower,
         c,
-        c_stride: d,
+        c_rows: Rows::Every(d),
     }
     .add();
+}
+
+/// The same for a C that holds its lower triangle packed, row after row.
+pub fn add_product_packed(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
+    assert!(a.len() >= d * depth && b.len() >= d * depth && c.len() >= d * (d + 1) / 2);
+    Product {
+        scale,
+        m: d,
+        n: d,
+        depth,
+        left: Left::Rows,
+        a,
+        a_rows: Rows::Every(depth),
+        right: Right::Columns,
+        b,
+        b_stride: depth,
+        part: Part::Lower,
+        c,
+        c_rows: Rows::Packed { first: 0 },
+    }
+    .add();
+}
+
+/// out += L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
+pub fn add_lower_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
+    assert!(l.len() >= d * d);
+    add_triangular_product(Left::LowerRows, Rows::Every(d), l, u, [d, n], out);
+}
+
+/// The same for an L that is packed, row after row.
+pub fn add_packed_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
+    assert!(l.len() >= d * (d + 1) / 2);
+    add_triangular_product(Left::LowerRows, Rows::Packed { first: 0 }, l, u, [d, n], out);
 }
 
 /// out = L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
@@ -384,8 +445,20 @@ pub fn lower_transposed_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &
 }
 
 fn triangular_product(left: Left, l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
-    assert!(l.len() >= d * d && u.len() >= d * n && out.len() >= d * n);
+    assert!(l.len() >= d * d && out.len() >= d * n);
     out[..d * n].fill(0.0);
+    add_triangular_product(left, Rows::Every(d), l, u, [d, n], out);
+}
+
+fn add_triangular_product(
+    left: Left,
+    a_rows: Rows,
+    l: &[f64],
+    u: &[f64],
+    [d, n]: [usize; 2],
+    out: &mut [f64],
+) {
+    assert!(u.len() >= d * n && out.len() >= d * n);
     Product {
         scale: 1.0,
         m: d,
@@ -393,13 +466,13 @@ fn triangular_product(left: Left, l: &[f64], u: &[f64], [d, n]: [usize; 2], out:
         depth: d,
         left,
         a: l,
-        a_stride: d,
+        a_rows,
         right: Right::Rows,
         b: u,
         b_stride: n,
         part: Part::All,
         c: out,
-        c_stride: n,
+        c_rows: Rows::Every(n),
     }
     .add();
 }
@@ -452,13 +525,25 @@ mod tests {
             lower_transposed_product(&l, &u, [d, n], &mut got);
             close(&got, |p| transposed[p]);
 
+            let packed: Vec<f64> = (0..d).flat_map(|i| l[i * d..=i * d + i].to_vec()).collect();
+            let mut got = vec![1.0; d * n];
+            add_packed_product(&packed, &u, [d, n], &mut got);
+            close(&got, |p| 1.0 + product[p]);
+            got.fill(1.0);
+            add_lower_product(&l, &u, [d, n], &mut got);
+            close(&got, |p| 1.0 + product[p]);
+
             let g = random(6, d * n);
+            let mut triangle = vec![7.0; packed.len()];
+            add_product_packed(1.0, &g, &u, [d, n], &mut triangle);
             let mut c = vec![7.0; d * d];
             add_product_lower(1.0, &g, &u, [d, n], &mut c);
             close(&c, |p| {
                 let (i, j) = (p / d, p % d);
                 if j > i { 7.0 } else { 7.0 + (0..n).map(|k| g[i * n + k] * u[j * n + k]).sum::<f64>() }
             });
+            let lower = (0..d).flat_map(|i| c[i * d..=i * d + i].to_vec());
+            assert!(lower.eq(triangle.iter().copied()), "the packed form has the same bits");
         }
     }
 }

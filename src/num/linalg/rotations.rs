@@ -17,11 +17,19 @@ pub(super) struct Rotations {
     angles: Vec<[f64; 2]>,
 }
 
-/// Makes the tridiagonal matrix diagonal, in place, by QR steps with Wilkinson's shift; None if that takes more than any
+impl Rotations {
+    /// Room for the rotations of a matrix of this size: a QR step or two for each eigenvalue.
+    pub fn room(d: usize) -> Rotations {
+        Rotations { sweeps: Vec::with_capacity(4 * d), angles: Vec::with_capacity(2 * d * d) }
+    }
+}
+
+/// Makes the tridiagonal matrix diagonal, in place, by QR steps with Wilkinson's shift; false if that takes more than any
 /// matrix of finite numbers should.
-pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64]) -> Option<Rotations> {
+pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations) -> bool {
     let d = diagonal.len();
-    let mut rotations = Rotations { sweeps: Vec::new(), angles: Vec::with_capacity(d * d) };
+    rotations.sweeps.clear();
+    rotations.angles.clear();
     let mut end = d;
     let mut steps = 0;
     while end > 1 {
@@ -39,10 +47,10 @@ pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64]) -> Option<Ro
         rotations.step(diagonal, beside, start, end);
         steps += 1;
         if steps > 60 * d + 60 {
-            return None;
+            return false;
         }
     }
-    Some(rotations)
+    true
 }
 
 impl Rotations {

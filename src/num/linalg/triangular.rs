@@ -1,6 +1,6 @@
 //! Solves with a lower triangular matrix and with its transpose.
 
-use super::product::{Left, Part, Product, Right, dot};
+use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::{Work, best};
 
 /// Rows solved at once before their effect on the others is taken as one matrix product.
@@ -59,7 +59,7 @@ pub fn solve_lower_transposed(l: &[f64], d: usize, x: &mut [f64]) {
 /// Rows `first..first + size` of L X = B (or Lᵀ X = B), the other rows having been accounted for.
 struct Diagonal<'a> {
     l: &'a [f64],
-    d: usize,
+    rows: Rows,
     first: usize,
     size: usize,
     transposed: bool,
@@ -71,7 +71,7 @@ impl Work for Diagonal<'_> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let at = |i: usize, j: usize| self.l[(self.first + i) * self.d + self.first + j];
+        let at = |i: usize, j: usize| self.l[self.rows.start(self.first + i) + self.first + j];
         for step in 0..self.size {
             let i = if self.transposed { self.size - 1 - step } else { step };
             let (above, rest) = self.x.split_at_mut(i * self.n);
@@ -115,42 +115,60 @@ pub(super) fn solve_block(l: &[f64], stride: usize, [corner, size]: [usize; 2], 
                 depth: first,
                 left: Left::Rows,
                 a: &l[(corner + first) * stride + corner..],
-                a_stride: stride,
+                a_rows: Rows::Every(stride),
                 right: Right::Rows,
                 b: done,
                 b_stride: n,
                 part: Part::All,
                 c: rest,
-                c_stride: n,
+                c_rows: Rows::Every(n),
             }
             .add();
         }
-        best(Diagonal { l, d: stride, first: corner + first, size: height, transposed: false, x: rest, n });
+        let rows = Rows::Every(stride);
+        best(Diagonal { l, rows, first: corner + first, size: height, transposed: false, x: rest, n });
     }
 }
 
 /// Solves Lᵀ X = B in place, for lower triangular L [d × d] and X [d × n].
 pub fn solve_lower_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
     assert!(l.len() >= d * d && x.len() >= d * n);
+    solve_transposed(l, x, [d, n], |first| (Rows::Every(d), first * d));
+}
+
+/// The same for an L that is packed, row after row.
+pub fn solve_packed_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
+    assert!(l.len() >= d * (d + 1) / 2 && x.len() >= d * n);
+    solve_transposed(l, x, [d, n], |first| (Rows::Packed { first }, Rows::Packed { first: 0 }.start(first)));
+}
+
+/// Given the layout of the rows of L from one on, and where that begins.
+#[inline(always)]
+fn solve_transposed(l: &[f64], x: &mut [f64], [d, n]: [usize; 2], from: impl Fn(usize) -> (Rows, usize)) {
+    let (rows, _) = from(0);
     for first in (0..d).step_by(BLOCK).rev() {
         let size = BLOCK.min(d - first);
         let (rest, block) = x.split_at_mut(first * n);
-        best(Diagonal { l, d, first, size, transposed: true, x: block, n });
+        best(Diagonal { l, rows, first, size, transposed: true, x: block, n });
+        if first == 0 {
+            break;
+        }
         // The rows of L that belong to the block, read once, take it out of all rows above.
+        let (a_rows, start) = from(first);
         Product {
             scale: -1.0,
             m: first,
             n,
             depth: size,
             left: Left::Columns,
-            a: &l[first * d..],
-            a_stride: d,
+            a: &l[start..],
+            a_rows,
             right: Right::Rows,
             b: block,
             b_stride: n,
             part: Part::All,
             c: rest,
-            c_stride: n,
+            c_rows: Rows::Every(n),
         }
         .add();
     }
@@ -184,6 +202,11 @@ mod tests {
                 solve(&l, &mut b, [d, n]);
                 assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
             }
+            let mut b = vec![0.0; d * n];
+            lower_transposed_product(&l, &x, [d, n], &mut b);
+            let packed: Vec<f64> = (0..d).flat_map(|i| l[i * d..=i * d + i].to_vec()).collect();
+            solve_packed_transposed_many(&packed, &mut b, [d, n]);
+            assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
             let mut b = vec![0.0; d];
             lower_product(&l, &x[..d], [d, 1], &mut b);
             solve_lower(&l, d, &mut b);

@@ -1,6 +1,6 @@
 //! Householder reduction of a symmetric matrix to a tridiagonal one.
 
-use super::product::{Left, Part, Product, Right, dot};
+use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F8, LANES, Real};
 
@@ -17,6 +17,10 @@ pub(super) struct Tridiagonal {
     /// Row i holds v_i in its first i places.
     work: Vec<F8>,
     factors: Vec<f64>,
+    /// Room for the update that is pending and the product with the next reflection.
+    pending: [Vec<F8>; 3],
+    /// Room for a block of reflections and its image.
+    blocks: [Vec<f64>; 2],
 }
 
 impl Tridiagonal {
@@ -25,24 +29,31 @@ impl Tridiagonal {
         d.div_ceil(LANES)
     }
 
-    /// Reduces scale · A, of which the lower triangle is read.
-    pub fn reduce(a: &[f64], d: usize, scale: f64) -> Tridiagonal {
+    /// Room for matrices of this size.
+    pub fn room(d: usize) -> Tridiagonal {
         let stride = Self::stride(d);
-        let mut work = vec![F8::zero(); d * stride];
-        for (i, row) in work.chunks_exact_mut(stride).enumerate() {
+        Tridiagonal {
+            d,
+            diagonal: vec![0.0; d],
+            beside: vec![0.0; d.saturating_sub(1)],
+            work: vec![F8::zero(); d * stride],
+            factors: vec![0.0; d],
+            pending: [(); 3].map(|()| vec![F8::zero(); stride]),
+            blocks: [(); 2].map(|()| vec![0.0; BLOCK * d]),
+        }
+    }
+
+    /// Reduces scale · A, of which the lower triangle is read.
+    pub fn reduce(&mut self, a: &[f64], scale: f64) {
+        let d = self.d;
+        self.work.fill(F8::zero());
+        self.factors.fill(0.0);
+        for (i, row) in self.work.chunks_exact_mut(Self::stride(d)).enumerate() {
             for (j, x) in a[i * d..=i * d + i].iter().enumerate() {
                 row[j / LANES].0[j % LANES] = scale * x;
             }
         }
-        let mut reduced = Tridiagonal {
-            d,
-            diagonal: vec![0.0; d],
-            beside: vec![0.0; d.saturating_sub(1)],
-            work,
-            factors: vec![0.0; d],
-        };
-        reduced.run();
-        reduced
+        self.run();
     }
 
     /// Takes the rows from the last to the first. The update by the last reflection and the product with the next one are
@@ -50,13 +61,13 @@ impl Tridiagonal {
     fn run(&mut self) {
         let stride = Self::stride(self.d);
         // The pending update is A -= u wᵀ + w uᵀ.
-        let (mut u, mut w) = (vec![F8::zero(); stride], vec![F8::zero(); stride]);
-        let mut p = vec![F8::zero(); stride];
+        let [u, w, p] = &mut self.pending;
+        [&mut *u, w].into_iter().for_each(|x| x.fill(F8::zero()));
         for i in (0..self.d).rev() {
             let (above, rest) = self.work.split_at_mut(i * stride);
             let row = &mut rest[..stride];
-            let (ui, wi) = (flat(&u)[i], flat(&w)[i]);
-            for ((x, u), w) in flat_mut(row)[..=i].iter_mut().zip(flat(&u)).zip(flat(&w)) {
+            let (ui, wi) = (flat(u)[i], flat(w)[i]);
+            for ((x, u), w) in flat_mut(row)[..=i].iter_mut().zip(flat(u)).zip(flat(w)) {
                 *x -= ui * w + wi * u;
             }
             let row = flat_mut(row);
@@ -70,26 +81,25 @@ impl Tridiagonal {
             self.factors[i] = factor;
             let v = &rest[..stride];
             p.fill(F8::zero());
-            best_lanes(Pass { matrix: above, stride, rows: i, u: &u, w: &w, v, p: &mut p });
+            best_lanes(Pass { matrix: above, stride, rows: i, u, w, v, p });
             // w = p - (τ/2 pᵀv) v with p = τ A v.
-            let (v, p) = (&flat(v)[..i], &flat(&p)[..i]);
+            let (v, p) = (&flat(v)[..i], &flat(p)[..i]);
             let half = 0.5 * factor * factor * dot(p, v);
             u.fill(F8::zero());
             w.fill(F8::zero());
-            flat_mut(&mut u)[..i].copy_from_slice(v);
-            for (w, (p, v)) in flat_mut(&mut w).iter_mut().zip(p.iter().zip(v)) {
+            flat_mut(u)[..i].copy_from_slice(v);
+            for (w, (p, v)) in flat_mut(w).iter_mut().zip(p.iter().zip(v)) {
                 *w = factor * p - half * v;
             }
         }
     }
 
     /// The orthogonal matrix Q, row-major.
-    pub fn orthogonal(&self) -> Vec<f64> {
+    pub fn orthogonal(&mut self, q: &mut [f64]) {
         let d = self.d;
-        let mut q = vec![0.0; d * d];
+        q.fill(0.0);
         (0..d).for_each(|i| q[i * d + i] = 1.0);
-        let mut v = vec![0.0; BLOCK * d];
-        let mut image = vec![0.0; BLOCK * d];
+        let [mut v, mut image] = std::mem::take(&mut self.blocks);
         for first in (1..d).step_by(BLOCK) {
             let last = (first + BLOCK).min(d);
             let (count, size) = (last - first, last - 1);
@@ -103,7 +113,7 @@ impl Tridiagonal {
             // Q -= Vᵀ T V Q on the leading block that is not yet the identity.
             let image = &mut image[..count * size];
             image.fill(0.0);
-            product(1.0, Left::Rows, v, [count, size, size], [size, d, size], &q, image);
+            product(1.0, Left::Rows, v, [count, size, size], [size, d, size], q, image);
             for k in (0..count).rev() {
                 let (before, rest) = image.split_at_mut(k * size);
                 let own = t[k * BLOCK + k];
@@ -113,9 +123,9 @@ impl Tridiagonal {
                     rest[..size].iter_mut().zip(other).for_each(|(x, y)| *x += c * y);
                 }
             }
-            product(-1.0, Left::Columns, v, [size, count, size], [size, size, d], image, &mut q);
+            product(-1.0, Left::Columns, v, [size, count, size], [size, size, d], image, q);
         }
-        q
+        self.blocks = [v, image];
     }
 
     /// The lower triangular T with H_{last} … H_{first} = I - Vᵀ T V, where the reflections are the rows of V.
@@ -148,7 +158,8 @@ fn product(
     c: &mut [f64],
 ) {
     let (right, part) = (Right::Rows, Part::All);
-    Product { scale, m, n, depth, left, a, a_stride, right, b, b_stride, part, c, c_stride }.add();
+    let [a_rows, c_rows] = [a_stride, c_stride].map(Rows::Every);
+    Product { scale, m, n, depth, left, a, a_rows, right, b, b_stride, part, c, c_rows }.add();
 }
 
 /// Replaces x by the v of the reflection I - τ v vᵀ that carries it to a multiple of its last axis: gives that multiple and

@@ -1,7 +1,7 @@
 //! Diagonal factors: mean field, where every operation is O(d).
 
-use super::kernel::prox_of_minus_log;
-use super::{Factor, ProxWith, Sizes, Space};
+use super::{Factor, ProxWith, Scale, Sizes, Space, prox_of_minus_log};
+use crate::num::linalg::dot;
 
 /// The row.
 pub(super) const ROW: Space = Space {
@@ -31,25 +31,33 @@ impl Factor for Diagonal {
         (0..self.d).for_each(|i| dense[i * self.d + i] = c[i]);
     }
 
+    fn diagonal(&self, i: usize) -> usize {
+        i
+    }
+
+    fn scale(&self, c: &[f64]) -> Scale {
+        Scale::Diagonal(c.to_vec())
+    }
+
     fn load(&mut self, c: &[f64]) -> bool {
         c.iter().all(|x| *x > 0.0)
     }
 
     fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
-        for (out, u) in out.chunks_exact_mut(self.d).zip(u.chunks_exact(self.d)).take(draws) {
-            (0..self.d).for_each(|i| out[i] += c[i] * u[i]);
+        for ((out, u), c) in out.chunks_exact_mut(draws).zip(u.chunks_exact(draws)).zip(c) {
+            out.iter_mut().zip(u).for_each(|(o, u)| *o += c * u);
         }
     }
 
     fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize) {
-        for x in x.chunks_exact_mut(self.d).take(draws) {
-            (0..self.d).for_each(|i| x[i] /= c[i]);
+        for (x, c) in x.chunks_exact_mut(draws).zip(c) {
+            x.iter_mut().for_each(|x| *x /= c);
         }
     }
 
-    fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
-        for (s, u) in s.chunks_exact(self.d).zip(u.chunks_exact(self.d)).take(draws) {
-            (0..self.d).for_each(|i| g[i] += scale * s[i] * u[i]);
+    fn add_outer(&mut self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
+        for ((g, s), u) in g.iter_mut().zip(s.chunks_exact(draws)).zip(u.chunks_exact(draws)) {
+            *g += scale * dot(s, u);
         }
     }
 

@@ -12,14 +12,14 @@
 //! | `symmetric_full` | symmetric | the whole matrix by rows |
 //! | `diagonal` | diagonal | the diagonal |
 //!
-//! Gradients are taken in the same coordinates, so `proj_V` is part of [`Factor::add_outer`]. Draws stand one after the
-//! other here (coordinate `i` of draw `b` at `b * d + i`), which makes every inner loop run along a row of `C`.
+//! Gradients are taken in the same coordinates, so `proj_V` is part of [`Factor::add_outer`]. Draws are the fastest axis, as
+//! everywhere (coordinate `i` of draw `b` of `n` at `i * n + b`), so that a batch makes a matrix product.
 
 mod diagonal;
-mod kernel;
 mod symmetric;
 mod triangular;
 
+use super::coordinates::Scale;
 use super::step::Sizes;
 use super::table::Row;
 
@@ -34,6 +34,12 @@ pub trait Factor: Send + Sync {
     /// The matrix by rows.
     fn unpack(&self, c: &[f64], dense: &mut [f64]);
 
+    /// The place of `C_ii` among the numbers.
+    fn diagonal(&self, i: usize) -> usize;
+
+    /// The matrix.
+    fn scale(&self, c: &[f64]) -> Scale;
+
     /// Makes ready for the calls below at this `c`; false if `C` is not positive definite. `c` must then stay the same
     /// until the next call of this, of [`Factor::prox`] or of [`Factor::project`], which leave all ready too.
     fn load(&mut self, c: &[f64]) -> bool;
@@ -45,7 +51,7 @@ pub trait Factor: Send + Sync {
     fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize);
 
     /// g += scale · Σ_b proj_V(s_b u_bᵀ).
-    fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]);
+    fn add_outer(&mut self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]);
 
     /// g += scale · proj_V(C⁻ᵀ).
     fn add_inverse_transposed(&mut self, scale: f64, c: &[f64], g: &mut [f64]);
@@ -64,6 +70,14 @@ pub trait Factor: Send + Sync {
     /// Replaces `c` by the nearest matrix with all singular values at least `floor`; false, and nothing done, where
     /// [`Space::projects`] says that there is no closed form.
     fn project(&mut self, c: &mut [f64], floor: f64) -> bool;
+}
+
+/// The larger root of `x² - ĉ x - γ = 0`: the minimiser of `-log x + (x - ĉ)²/(2γ)` over x > 0. Written so that a large
+/// negative ĉ loses no digits.
+#[inline(always)]
+fn prox_of_minus_log(c: f64, gamma: f64) -> f64 {
+    let root = c.hypot(2.0 * gamma.sqrt());
+    if c >= 0.0 { 0.5 * (c + root) } else { 2.0 * gamma / (root - c) }
 }
 
 /// Under which steps the prox of the entropy has a closed form.

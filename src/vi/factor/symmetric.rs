@@ -3,11 +3,10 @@
 //! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an eigendecomposition. The
 //! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor.
 
-use super::kernel::{axpy, combine, prox_of_minus_log, tiles, wide};
-use super::{Factor, ProxWith, Sizes, Space};
+use super::{Factor, ProxWith, Scale, Sizes, Space, prox_of_minus_log};
 use crate::num::linalg::{
-    add_product_lower, cholesky, dot, log_det_cholesky, solve_cholesky, solve_lower_transposed_many,
-    symmetric_eigen,
+    EigenRoom, add_product, add_product_lower, add_transposed_product, cholesky_in, log_det_cholesky,
+    solve_lower_many, solve_lower_transposed_many,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -38,8 +37,11 @@ struct Symmetric {
     dense: Vec<f64>,
     /// L with C = L Lᵀ, in the lower triangle.
     lower: Vec<f64>,
-    /// Two matrices of room for the explicit inverse; empty until it is asked for.
+    /// Room for a Cholesky factorisation.
+    panel: Vec<f64>,
+    /// Two matrices of room.
     room: [Vec<f64>; 2],
+    eigen: EigenRoom,
 }
 
 impl Symmetric {
@@ -49,7 +51,48 @@ impl Symmetric {
             full,
             dense: vec![0.0; d * d],
             lower: vec![0.0; d * d],
-            room: [Vec::new(), Vec::new()],
+            panel: Vec::new(),
+            room: [(); 2].map(|()| Vec::with_capacity(d * d)),
+            eigen: EigenRoom::new(d),
+        }
+    }
+
+    /// Replaces each eigenvalue of C by what `becomes` says of it; false if C is not finite. Only those that change cost
+    /// anything: C += Σ (new - old) v vᵀ.
+    fn map_eigenvalues(&mut self, becomes: impl Fn(f64) -> f64) -> bool {
+        let d = self.d;
+        let Some(eigen) = self.eigen.decompose(&self.dense) else { return false };
+        let [vectors, changed] = &mut self.room;
+        vectors.clear();
+        changed.clear();
+        for (value, v) in eigen.values.iter().zip(eigen.vectors.chunks_exact(d)) {
+            let change = becomes(*value) - value;
+            if change != 0.0 {
+                vectors.extend_from_slice(v);
+                changed.extend(v.iter().map(|x| change * x));
+            }
+        }
+        let count = vectors.len() / d;
+        add_transposed_product(1.0, changed, vectors, [d, count, d], &mut self.dense);
+        true
+    }
+
+    /// Adds a symmetric matrix, of which `room[1]` holds the lower triangle, to the gradient.
+    fn add_room(&self, g: &mut [f64]) {
+        let (d, matrix) = (self.d, &self.room[1]);
+        for i in 0..d {
+            let row = &matrix[i * d..=i * d + i];
+            if self.full {
+                for (j, x) in row.iter().enumerate().take(i) {
+                    g[i * d + j] += x;
+                    g[j * d + i] += x;
+                }
+                g[i * d + i] += row[i];
+            } else {
+                let to = &mut g[packed(i, 0)..=packed(i, i)];
+                to.iter_mut().zip(row).take(i).for_each(|(g, x)| *g += SQRT_2 * x);
+                to[i] += row[i];
+            }
         }
     }
 
@@ -57,7 +100,7 @@ impl Symmetric {
     fn exceeds(&mut self, floor: f64) -> bool {
         self.lower.copy_from_slice(&self.dense);
         (0..self.d).for_each(|i| self.lower[i * self.d + i] -= floor);
-        cholesky(&mut self.lower, self.d).is_ok()
+        cholesky_in(&mut self.lower, self.d, &mut self.panel).is_ok()
     }
 
     /// Writes C to `c`, and reads it back so that products use the bits that were written.
@@ -110,80 +153,48 @@ impl Factor for Symmetric {
         unpack(self.d, self.full, c, dense);
     }
 
+    fn diagonal(&self, i: usize) -> usize {
+        if self.full { i * self.d + i } else { packed(i, i) }
+    }
+
+    fn scale(&self, c: &[f64]) -> Scale {
+        let mut all = vec![0.0; self.d * self.d];
+        self.unpack(c, &mut all);
+        Scale::Dense(all)
+    }
+
     fn load(&mut self, c: &[f64]) -> bool {
         unpack(self.d, self.full, c, &mut self.dense);
         self.exceeds(0.0)
     }
 
     fn multiply(&self, _: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
-        let d = self.d;
-        wide(|| {
-            for tile in tiles(d) {
-                for i in 0..d {
-                    let row = &self.dense[i * d + tile.start..i * d + tile.end];
-                    for b in 0..draws {
-                        out[b * d + i] += dot(row, &u[b * d + tile.start..b * d + tile.end]);
-                    }
-                }
-            }
-        });
+        add_product(1.0, &self.dense, u, [self.d, self.d, draws], out);
     }
 
     fn solve_transposed(&self, _: &[f64], x: &mut [f64], draws: usize) {
-        for x in x.chunks_exact_mut(self.d).take(draws) {
-            solve_cholesky(&self.lower, self.d, x);
-        }
+        solve_lower_many(&self.lower, x, [self.d, draws]);
+        solve_lower_transposed_many(&self.lower, x, [self.d, draws]);
     }
 
-    /// Row i of ½(s uᵀ + u sᵀ); the packed form holds it up to the diagonal, times √2 before it.
-    fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
-        let d = self.d;
-        let half = if self.full { 0.5 * scale } else { 0.5 * SQRT_2 * scale };
-        wide(|| {
-            for tile in tiles(d) {
-                for i in 0..d {
-                    let end = if self.full { tile.end } else { tile.end.min(i) };
-                    if end <= tile.start {
-                        continue;
-                    }
-                    let start = if self.full { i * d } else { packed(i, 0) };
-                    let row = &mut g[start + tile.start..start + end];
-                    let part = |b: usize| b * d + tile.start..b * d + end;
-                    combine(|b| half * s[b * d + i], |b| &u[part(b)], draws, row);
-                    combine(|b| half * u[b * d + i], |b| &s[part(b)], draws, row);
-                }
-            }
-        });
-        if !self.full {
-            for i in 0..d {
-                g[packed(i, i)] += scale * (0..draws).map(|b| s[b * d + i] * u[b * d + i]).sum::<f64>();
-            }
+    /// ½(s uᵀ + u sᵀ).
+    fn add_outer(&mut self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
+        zero(&mut self.room[1], self.d * self.d);
+        for (s, u) in [(s, u), (u, s)] {
+            add_product_lower(0.5 * scale, s, u, [self.d, draws], &mut self.room[1]);
         }
+        self.add_room(g);
     }
 
     /// C⁻¹ = L⁻ᵀ L⁻¹.
     fn add_inverse_transposed(&mut self, scale: f64, _: &[f64], g: &mut [f64]) {
         let d = self.d;
         let [root, inverse] = &mut self.room;
-        for matrix in [&mut *root, inverse] {
-            matrix.clear();
-            matrix.resize(d * d, 0.0);
-        }
+        [&mut *root, inverse].into_iter().for_each(|matrix| zero(matrix, d * d));
         (0..d).for_each(|i| root[i * d + i] = 1.0);
         solve_lower_transposed_many(&self.lower, root, [d, d]);
         add_product_lower(scale, root, root, [d, d], inverse);
-        for i in 0..d {
-            for j in 0..i {
-                let x = inverse[i * d + j];
-                if self.full {
-                    g[i * d + j] += x;
-                    g[j * d + i] += x;
-                } else {
-                    g[packed(i, j)] += SQRT_2 * x;
-                }
-            }
-            g[if self.full { i * d + i } else { packed(i, i) }] += inverse[i * d + i];
-        }
+        self.add_room(g);
     }
 
     fn log_det(&self, _: &[f64]) -> f64 {
@@ -193,36 +204,25 @@ impl Factor for Symmetric {
     /// The entropy is a function of the eigenvalues, so its prox is that of -log on each of them.
     fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool {
         let Sizes::One(gamma) = steps else { return false };
-        let d = self.d;
-        unpack(d, self.full, c, &mut self.dense);
-        let Some(eigen) = symmetric_eigen(&self.dense, d) else { return false };
-        for i in 0..d {
-            let row = &mut self.dense[i * d..(i + 1) * d];
-            row.fill(0.0);
-            let value = |k: usize| prox_of_minus_log(eigen.values[k], gamma).max(floor);
-            let weight = |k: usize| value(k) * eigen.vectors[k * d + i];
-            combine(weight, |k| &eigen.vectors[k * d..(k + 1) * d], d, row);
-        }
-        self.store(c)
+        unpack(self.d, self.full, c, &mut self.dense);
+        self.map_eigenvalues(|value| prox_of_minus_log(value, gamma).max(floor)) && self.store(c)
     }
 
-    /// Raises each eigenvalue below the floor by a rank-one term; when none is, `c` is left as it is.
+    /// Raises each eigenvalue below the floor; when none is, `c` is left as it is.
     fn project(&mut self, c: &mut [f64], floor: f64) -> bool {
-        let d = self.d;
-        unpack(d, self.full, c, &mut self.dense);
+        unpack(self.d, self.full, c, &mut self.dense);
         if self.exceeds(floor) {
             if self.full {
                 c.copy_from_slice(&self.dense);
             }
             return self.exceeds(0.0);
         }
-        let Some(eigen) = symmetric_eigen(&self.dense, d) else { return false };
-        for (k, value) in eigen.values.iter().enumerate().filter(|(_, x)| **x < floor) {
-            let v = &eigen.vectors[k * d..(k + 1) * d];
-            for i in 0..d {
-                axpy((floor - value) * v[i], v, &mut self.dense[i * d..(i + 1) * d]);
-            }
-        }
-        self.store(c)
+        self.map_eigenvalues(|value| value.max(floor)) && self.store(c)
     }
+}
+
+/// Makes a vector that many zeros.
+fn zero(matrix: &mut Vec<f64>, count: usize) {
+    matrix.clear();
+    matrix.resize(count, 0.0);
 }

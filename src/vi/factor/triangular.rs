@@ -1,8 +1,10 @@
 //! Lower triangular factors: packed by rows, or a full matrix whose upper triangle is clamped to zero.
 
-use super::kernel::{axpy, combine, prox_of_minus_log, tiles, wide};
-use super::{Factor, ProxWith, Sizes, Space};
-use crate::num::linalg::dot;
+use super::{Factor, ProxWith, Scale, Sizes, Space, prox_of_minus_log};
+use crate::num::linalg::{
+    add_lower_product, add_packed_product, add_product_lower, add_product_packed,
+    solve_lower_transposed_many, solve_packed_transposed_many,
+};
 
 /// The packed row.
 pub(super) const PACKED: Space = Space {
@@ -24,9 +26,6 @@ pub(super) const FULL: Space = Space {
     make: |d| Box::new(Triangular { d, full: true }),
 };
 
-/// Rows of a back substitution that are worked on together.
-const BLOCK: usize = 32;
-
 struct Triangular {
     d: usize,
     full: bool,
@@ -43,11 +42,6 @@ impl Triangular {
     #[inline(always)]
     fn row<'a>(&self, c: &'a [f64], i: usize) -> &'a [f64] {
         &c[self.start(i)..self.start(i) + i + 1]
-    }
-
-    #[inline(always)]
-    fn diagonal(&self, i: usize) -> usize {
-        self.start(i) + i
     }
 }
 
@@ -71,62 +65,33 @@ impl Factor for Triangular {
         }
     }
 
+    fn diagonal(&self, i: usize) -> usize {
+        self.start(i) + i
+    }
+
+    fn scale(&self, c: &[f64]) -> Scale {
+        let mut all = vec![0.0; self.d * self.d];
+        self.unpack(c, &mut all);
+        Scale::Dense(all)
+    }
+
     fn load(&mut self, c: &[f64]) -> bool {
         (0..self.d).all(|i| c[self.diagonal(i)] > 0.0)
     }
 
     fn multiply(&self, c: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
-        let d = self.d;
-        wide(|| {
-            for tile in tiles(d) {
-                for i in tile.start..d {
-                    let end = tile.end.min(i + 1);
-                    let row = &self.row(c, i)[tile.start..end];
-                    for b in 0..draws {
-                        out[b * d + i] += dot(row, &u[b * d + tile.start..b * d + end]);
-                    }
-                }
-            }
-        });
+        let product = if self.full { add_lower_product } else { add_packed_product };
+        product(c, u, [self.d, draws], out);
     }
 
-    /// Back substitution with the rows of C as the columns of Cᵀ, a block of rows at a time: first among themselves, then
-    /// what they take from all coordinates before them.
     fn solve_transposed(&self, c: &[f64], x: &mut [f64], draws: usize) {
-        let d = self.d;
-        wide(|| {
-            for first in (0..d).step_by(BLOCK).rev() {
-                let last = (first + BLOCK).min(d);
-                for x in x.chunks_exact_mut(d).take(draws) {
-                    for i in (first..last).rev() {
-                        let row = self.row(c, i);
-                        x[i] /= row[i];
-                        let value = x[i];
-                        axpy(-value, &row[first..i], &mut x[first..i]);
-                    }
-                }
-                for tile in tiles(first) {
-                    for x in x.chunks_exact_mut(d).take(draws) {
-                        let (before, solved) = x.split_at_mut(first);
-                        let row = |k: usize| &self.row(c, first + k)[tile.clone()];
-                        combine(|k| -solved[k], row, last - first, &mut before[tile.clone()]);
-                    }
-                }
-            }
-        });
+        let solve = if self.full { solve_lower_transposed_many } else { solve_packed_transposed_many };
+        solve(c, x, [self.d, draws]);
     }
 
-    fn add_outer(&self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
-        let d = self.d;
-        wide(|| {
-            for tile in tiles(d) {
-                for i in tile.start..d {
-                    let (start, end) = (self.start(i), tile.end.min(i + 1));
-                    let row = |b: usize| &u[b * d + tile.start..b * d + end];
-                    combine(|b| scale * s[b * d + i], row, draws, &mut g[start + tile.start..start + end]);
-                }
-            }
-        });
+    fn add_outer(&mut self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
+        let product = if self.full { add_product_lower } else { add_product_packed };
+        product(scale, s, u, [self.d, draws], g);
     }
 
     /// C⁻ᵀ is upper triangular, so its lower triangle is the diagonal 1/C_ii.

@@ -156,8 +156,9 @@ impl Row for Rule {
     const KIND: &'static str = "step rule";
 
     fn table() -> &'static [Rule] {
-        static TABLE: [Rule; 11] = [
+        static TABLE: [Rule; 12] = [
             curvature::ROW,
+            curvature::WHITENED,
             constant::ROW,
             prox_concave::ROW,
             proj_concave::ROW,

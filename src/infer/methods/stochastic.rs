@@ -1,0 +1,291 @@
+//! Methods of stochastic gradients as a user meets them: started at the mode, in coordinates that whiten the curvature there,
+//! where the steps of the theorems and those found on the way fit every model alike.
+//!
+//! The iterations are exactly those of [`crate::vi`], on the target as seen from these coordinates. A diagonal factor means
+//! something in the model's own axes alone, so these are then only scaled, not mixed.
+
+use super::super::assess::assess_gaussian;
+use super::super::gaussian::{Ending, Factor, Gaussian, gap};
+use super::super::{Error as NoFit, Fit, Options, whiten};
+use super::{Error, Job, Settings};
+use crate::certify::Certificate;
+use crate::num::linalg::cholesky;
+use crate::target::Target;
+use crate::vi::subsample::Subsample;
+use crate::vi::{self, Choice, Constants, Coordinates, Run, Scale, Start};
+
+/// A gap above this, in nats and beyond noise, is one to close.
+const WIDE: f64 = 0.05;
+/// Standard errors that are noise, and those on top for an upper estimate.
+const NOISE: f64 = 2.5;
+/// Fresh draws by which the gap is estimated.
+const DRAWS: usize = 4096;
+/// What the seed of each further run has in addition.
+const ROUND: u64 = 0x726f_756e_6400;
+/// Most times that a run which is not done goes on in the coordinates it has come to.
+const ROUNDS: usize = 8;
+
+/// What to run, and from where.
+pub struct Descent<'a> {
+    /// The parts of the method. Its start is replaced, unless the coordinates are raw; so are its constants, where a
+    /// certificate gives them.
+    pub config: vi::Config,
+    /// Whether to stay in the model's own coordinates.
+    pub raw: bool,
+    /// Most times that a run goes on from where it ended, in the coordinates of the Gaussian there, while fresh draws say
+    /// that there is more to gain; 1 for a run of exactly the steps that the configuration says. One run is enough where the curvature at the
+    /// mode is that of the posterior.
+    pub rounds: usize,
+    /// The mean to start from, in the model's own coordinates; by default the mode, or in raw coordinates what the
+    /// configuration says.
+    pub init: Option<Vec<f64>>,
+    /// The target with its observations apart, and how many of them to use in a step; by default all.
+    pub subsample: Option<(&'a dyn Subsample, usize)>,
+    /// What is certain of the target's curvature: the step rules of the theorems need it, and the projection has its floor
+    /// from it.
+    pub certificate: Option<&'a Certificate>,
+}
+
+impl Descent<'_> {
+    /// A method by name with its defaults for a target of this many coordinates.
+    pub fn named(method: &str, dimension: usize) -> Result<Self, vi::Error> {
+        let config = vi::Config::suited(method, dimension)?;
+        Ok(Descent { config, raw: false, rounds: ROUNDS, init: None, subsample: None, certificate: None })
+    }
+}
+
+/// Where a descent ended.
+#[derive(Clone, Debug)]
+pub struct Descended {
+    /// The run, with mean and scale in the model's own coordinates.
+    pub run: Run,
+    /// The Gaussian with that mean and covariance.
+    pub gaussian: Gaussian,
+    /// Gradients evaluated, those of the search for the mode included.
+    pub gradients: usize,
+    /// What is left to gain in nats by fresh draws, two and a half standard errors included; infinite where that cannot be
+    /// told.
+    pub gap: f64,
+    /// What was done that a user did not ask for.
+    pub notes: Vec<String>,
+    /// What a user should know before trusting the answer.
+    pub flags: Vec<String>,
+}
+
+/// Runs a descent, without checks on its answer.
+///
+/// ```
+/// use stickler::{infer::{Options, methods::{Descent, descend}}, target::from_fn};
+/// // Standard deviations of 1000 and 0.001.
+/// let target = from_fn(2, |z: &[f64], g: &mut [f64]| {
+///     (g[0], g[1]) = ((3.0 - z[0]) * 1e-6, (5.0 - z[1]) * 1e6);
+///     -0.5 * ((3.0 - z[0]).powi(2) * 1e-6 + (5.0 - z[1]).powi(2) * 1e6)
+/// });
+/// let descent = Descent::named("prox-energy", 2)?;
+/// let go_on = &mut |_: &stickler::vi::Progress| std::ops::ControlFlow::Continue(());
+/// let found = descend(&target, &descent, &Options::default(), go_on)?;
+/// let sd = found.run.standard_deviations();
+/// assert!((sd[0] / 1000.0 - 1.0).abs() < 0.05 && (sd[1] / 0.001 - 1.0).abs() < 0.05);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn descend(
+    target: &dyn Target,
+    descent: &Descent,
+    options: &Options,
+    watch: &mut vi::Watch<'_>,
+) -> Result<Descended, Error> {
+    let d = target.dimension();
+    if d == 0 {
+        return Err(NoFit::NoParameters.into());
+    }
+    let mut config = descent.config.clone();
+    config.step = Some(default_step(&config, descent.raw)?);
+    let (run, before) = match descent.raw {
+        true => (raw(target, descent, &mut config, watch)?, 0),
+        false => whitened(target, descent, &mut config, options, watch)?,
+    };
+    let gaussian = gaussian(&run).ok_or(Error::NotFinite)?;
+    let gap = gap(target, &gaussian, DRAWS, options.seed);
+    let (notes, flags) = (notes(descent, &config, &run), flags(&config, &run, gap));
+    let gradients = before + run.gradients + DRAWS;
+    let gap = gap.map_or(f64::INFINITY, |[gap, se]| gap + NOISE * se);
+    Ok(Descended { gaussian, gradients, gap, notes, flags, run })
+}
+
+/// Runs a descent, with the checks, corrections and summaries of the default fit.
+pub fn fit_by_descent(
+    target: &dyn Target,
+    descent: &Descent,
+    options: &Options,
+    watch: &mut vi::Watch<'_>,
+) -> Result<Fit, Error> {
+    let clock = std::time::Instant::now();
+    let found = descend(target, descent, options, watch)?;
+    let mut fit = assess_gaussian(target, &found.gaussian, options);
+    fit.status = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
+    fit.gap_nats = found.gap;
+    fit.gradients += found.gradients;
+    fit.notes.extend(found.notes);
+    fit.flags.extend(found.flags);
+    if found.run.family.row.name != "normal" {
+        (fit.elbo, fit.elbo_se) = (found.run.elbo, found.run.elbo_se);
+        fit.notes.push(format!(
+            "the ELBO is that of the family {}; checks, corrections and summaries start from the Gaussian with its mean \
+             and covariance",
+            found.run.family
+        ));
+    }
+    fit.seconds = clock.elapsed().as_secs_f64();
+    Ok(fit)
+}
+
+/// A run in the model's own coordinates.
+fn raw(
+    target: &dyn Target,
+    descent: &Descent,
+    config: &mut vi::Config,
+    watch: &mut vi::Watch<'_>,
+) -> Result<Run, vi::Error> {
+    config.constants = config.constants.or_else(|| raw_constants(descent.certificate?));
+    if let Some(init) = &descent.init {
+        config.start = Start::NarrowAt(init.clone());
+    }
+    match descent.subsample {
+        None => vi::fit(target, config, watch),
+        Some((parts, size)) => vi::fit_subsampled(parts, size, config, watch),
+    }
+}
+
+/// Runs in whitened coordinates, and the gradients besides those of the one that is the answer: the last, unless it lost what
+/// the one before had.
+fn whitened(
+    target: &dyn Target,
+    descent: &Descent,
+    config: &mut vi::Config,
+    options: &Options,
+    watch: &mut vi::Watch<'_>,
+) -> Result<(Run, usize), Error> {
+    config.check_parts()?;
+    let (mut coordinates, mut before) = at_mode(target, config.factor.full_rank, options)?;
+    let mut init = descent.init.as_deref();
+    let mut last: Option<Run> = None;
+    for round in 1.. {
+        config.constants = descent
+            .certificate
+            .and_then(|c| coordinates.constants(c.least_matrix.as_ref()?, c.most_matrix.as_ref()?));
+        let mean = init.map_or_else(|| vec![0.0; target.dimension()], |z| coordinates.place(z));
+        config.start = Start::Scaled { mean, scale: 1.0 };
+        let run = match descent.subsample {
+            None => vi::fit(&coordinates.view(target), config, watch),
+            Some((parts, size)) => vi::fit_subsampled(&coordinates.view_parts(parts), size, config, watch),
+        };
+        let run = match (run, last.take()) {
+            (Ok(run), Some(last)) if !(run.elbo >= last.elbo) => return Ok((last, before + run.gradients)),
+            (Err(_), Some(last)) => return Ok((last, before)),
+            (run, last) => {
+                before += last.map_or(0, |r| r.gradients);
+                coordinates.restore(run?)
+            }
+        };
+        let reached = gaussian(&run).filter(|_| round < descent.rounds && !run.stopped);
+        let next = reached.filter(|q| {
+            before += DRAWS;
+            wide(gap(target, q, DRAWS, config.seed))
+        });
+        let Some(next) = next.and_then(at_gaussian) else { return Ok((run, before)) };
+        (coordinates, init, last) = (next, None, Some(run));
+        config.seed = config.seed.wrapping_add(ROUND);
+    }
+    Err(Error::NotFinite)
+}
+
+/// The step that was chosen, or the one that needs no constant: provable steps are for those who ask for them.
+fn default_step(config: &vi::Config, raw: bool) -> Result<Choice<vi::step::Rule>, vi::Error> {
+    config.step.map_or_else(|| Choice::named(if raw { "curvature" } else { "whitened" }), Ok)
+}
+
+fn raw_constants(certificate: &Certificate) -> Option<Constants> {
+    let (smoothness, strong_concavity) = (certificate.smoothness()?, certificate.strong_concavity()?);
+    Some(Constants { smoothness, strong_concavity })
+}
+
+/// The coordinates in which the Gaussian at the mode is standard normal, and the gradients it took to find it.
+fn at_mode(target: &dyn Target, full: bool, options: &Options) -> Result<(Coordinates, usize), Error> {
+    let d = target.dimension();
+    let settings = Settings::default();
+    let job = Job { target, d, options, settings: &settings };
+    let (mut q, gradients) = job.start(d <= options.dense)?;
+    if !full && matches!(q.factor, Factor::Dense(_)) {
+        q = whiten::diagonal(&mut *target.evaluator(), q.mean);
+    }
+    Ok((at_gaussian(q).ok_or(Error::Flat)?, gradients))
+}
+
+/// The coordinates in which a Gaussian is standard normal.
+fn at_gaussian(q: Gaussian) -> Option<Coordinates> {
+    let scale = match q.factor {
+        Factor::Dense(l) => Scale::Dense(l),
+        Factor::Diagonal(s) => Scale::Diagonal(s),
+    };
+    Coordinates::new(q.mean, scale)
+}
+
+/// The Gaussian with the mean and covariance of a run.
+fn gaussian(run: &Run) -> Option<Gaussian> {
+    let d = run.mean.len();
+    let factor = match &run.scale {
+        Scale::Diagonal(s) => Factor::Diagonal(s.clone()),
+        Scale::Dense(_) => {
+            let mut lower = run.covariance();
+            cholesky(&mut lower, d).ok()?;
+            (0..d).for_each(|i| lower[i * d + i + 1..(i + 1) * d].fill(0.0));
+            Factor::Dense(lower)
+        }
+    };
+    Some(Gaussian { mean: run.mean.clone(), factor })
+}
+
+fn notes(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<String> {
+    let coordinates = match (descent.raw, config.factor.full_rank) {
+        (true, _) => "in the model's own coordinates",
+        (false, true) => "in whitened coordinates (the mode, and the curvature there)",
+        (false, false) => "in coordinates scaled by the curvature at the mode",
+    };
+    let mut notes = vec![format!(
+        "{} steps of {} draws {coordinates}; step rule {}, average {}",
+        run.steps, config.batch, run.step, run.average
+    )];
+    if let Some(c) = config.constants {
+        notes.push(format!("certified there: M = {:.4}, mu = {:.4}", c.smoothness, c.strong_concavity));
+    }
+    if let (Some((parts, size)), Some(_)) = (descent.subsample, run.step.row.guarantee) {
+        notes.push(format!(
+            "with {size} of {} observations a step the noise is larger than the theorem of the step rule assumes: its bound \
+             does not hold",
+            parts.observations()
+        ));
+    }
+    notes
+}
+
+/// Whether there is more to gain beyond noise.
+fn wide(gap: Option<[f64; 2]>) -> bool {
+    gap.is_none_or(|[gap, se]| gap - NOISE * se > WIDE)
+}
+
+/// Says when a run was stopped, or is not done.
+fn flags(config: &vi::Config, run: &Run, gap: Option<[f64; 2]>) -> Vec<String> {
+    let mut flags = Vec::new();
+    if run.stopped {
+        flags.push(format!("stopped after {} of {} steps", run.steps, config.steps));
+    }
+    match gap {
+        None => flags.push("the log density is not finite at draws of the approximation".into()),
+        Some([gap, se]) if wide(Some([gap, se])) => flags.push(format!(
+            "by fresh draws the ELBO could be {gap:.2} ± {se:.2} nats higher: give more --steps, or leave the settings to \
+             the method"
+        )),
+        Some(_) => {}
+    }
+    flags
+}
