@@ -9,7 +9,8 @@
 //! A step is a gradient estimate ([`estimator`]) from a batch of draws ([`draws`]), a step size ([`step`]), an operator
 //! ([`operator`]), and a running average ([`average`]). What a theorem says of it is in [`noise`] and [`bound`]. The sets of
 //! parts are open: one row a file, listed in one table each, from which help and error messages are printed.
-//! [`method`] names combinations, `check` refuses those that make no sense, [`fit`] is the loop.
+//! [`method`] names combinations, `check` refuses those that make no sense, [`fit`] is the loop; [`coordinates`] lets it run where
+//! the target has a better shape.
 //!
 //! ```
 //! use std::ops::ControlFlow;

@@ -252,11 +252,21 @@ fn notes(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<String> {
         (false, false) => "in coordinates scaled by the curvature at the mode",
     };
     let mut notes = vec![format!(
-        "{} steps of {} draws {coordinates}; step rule {}, average {}",
-        run.steps, config.batch, run.step, run.average
+        "{} steps of {} draws {coordinates}; {} factor, estimator {}, operator {}, step rule {}, average {}",
+        run.steps,
+        config.batch,
+        config.factor.name,
+        config.estimator.name,
+        config.operator.name,
+        run.step,
+        run.average
     )];
     if let Some(c) = config.constants {
-        notes.push(format!("certified there: M = {:.4}, mu = {:.4}", c.smoothness, c.strong_concavity));
+        notes.push(format!(
+            "certified there: M = {}, mu = {}",
+            number(c.smoothness),
+            number(c.strong_concavity)
+        ));
     }
     if let (Some((parts, size)), Some(_)) = (descent.subsample, run.step.row.guarantee) {
         notes.push(format!(
@@ -266,6 +276,11 @@ fn notes(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Four decimals, or four digits of a number that has none there.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-2..1e6).contains(&x.abs()) { format!("{x:.4}") } else { format!("{x:.3e}") }
 }
 
 /// Whether there is more to gain beyond noise.
@@ -282,8 +297,7 @@ fn flags(config: &vi::Config, run: &Run, gap: Option<[f64; 2]>) -> Vec<String> {
     match gap {
         None => flags.push("the log density is not finite at draws of the approximation".into()),
         Some([gap, se]) if wide(Some([gap, se])) => flags.push(format!(
-            "by fresh draws the ELBO could be {gap:.2} ± {se:.2} nats higher: give more --steps, or leave the settings to \
-             the method"
+            "by fresh draws the ELBO could be {gap:.2} ± {se:.2} nats higher: give more --steps"
         )),
         Some(_) => {}
     }

@@ -26,6 +26,7 @@ impl Work for Forward<'_> {
 
 struct Backward<'a> {
     l: &'a [f64],
+    rows: Rows,
     d: usize,
     x: &'a mut [f64],
 }
@@ -35,7 +36,7 @@ impl Work for Backward<'_> {
     #[inline(always)]
     fn run(self) {
         for i in (0..self.d).rev() {
-            let row = &self.l[i * self.d..][..=i];
+            let row = &self.l[self.rows.start(i)..][..=i];
             let (above, rest) = self.x.split_at_mut(i);
             let value = rest[0] / row[i];
             rest[0] = value;
@@ -53,7 +54,7 @@ pub fn solve_lower(l: &[f64], d: usize, x: &mut [f64]) {
 /// Solves Lᵀ x = b in place, for lower triangular L [d × d].
 pub fn solve_lower_transposed(l: &[f64], d: usize, x: &mut [f64]) {
     assert!(l.len() >= d * d && x.len() >= d);
-    best(Backward { l, d, x });
+    best(Backward { l, rows: Rows::Every(d), d, x });
 }
 
 /// Rows `first..first + size` of L X = B (or Lᵀ X = B), the other rows having been accounted for.
@@ -146,6 +147,9 @@ pub fn solve_packed_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]
 #[inline(always)]
 fn solve_transposed(l: &[f64], x: &mut [f64], [d, n]: [usize; 2], from: impl Fn(usize) -> (Rows, usize)) {
     let (rows, _) = from(0);
+    if n == 1 {
+        return best(Backward { l, rows, d, x });
+    }
     for first in (0..d).step_by(BLOCK).rev() {
         let size = BLOCK.min(d - first);
         let (rest, block) = x.split_at_mut(first * n);
