@@ -17,7 +17,7 @@ pub struct Workspace<T> {
     adjoints: Vec<T>,
     saved: Vec<T>,
     room: Vec<T>,
-    odes: Vec<OdeRoom>,
+    odes: Vec<OdeRoom<T>>,
 }
 
 impl<T: Lane> Workspace<T> {
@@ -64,6 +64,17 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
+    /// The same for the sum of the first root's elements times `weights`.
+    pub(super) fn reverse_from(&mut self, plan: &Plan, weights: &[T]) {
+        self.adjoints.fill(T::zero());
+        if let Some(Slot::Var { at, len }) = plan.roots.first() {
+            self.adjoints[*at..at + len].copy_from_slice(weights);
+        }
+        for step in plan.steps.iter().rev() {
+            self.step_reverse(step);
+        }
+    }
+
     /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
     pub(super) fn seed(&mut self, plan: &Plan) {
         self.adjoints.fill(T::zero());
@@ -85,7 +96,8 @@ impl<T: Lane> Workspace<T> {
         let cells = Cell::from_mut(before).as_slice_of_cells();
         let (args, rest) = self.values.split_at(step.at);
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.reverse(args, &rest[..step.len], Keep { saved, room: &mut self.room }, adjoint, cells);
+        let keep = Keep { saved, room: &mut self.room };
+        step.reverse(args, &rest[..step.len], keep, &mut self.odes, adjoint, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
@@ -149,7 +161,7 @@ impl Step {
         values: &[T],
         out: &mut [T],
         Keep { saved, room }: Keep<T>,
-        odes: &mut [OdeRoom],
+        odes: &mut [OdeRoom<T>],
         slopes: bool,
     ) {
         let n = self.args.len();
@@ -198,7 +210,7 @@ impl Step {
             }
             Code::Ode { code, room } => {
                 let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
-                code.forward(&mut odes[*room], args, out, saved);
+                code.forward(&mut odes[*room], args, out, saved, slopes);
             }
             Code::Program(_) => {}
         }
@@ -209,6 +221,7 @@ impl Step {
         values: &[T],
         out: &[T],
         Keep { saved, room }: Keep<T>,
+        odes: &mut [OdeRoom<T>],
         up: &[T],
         cells: &[Cell<T>],
     ) {
@@ -253,8 +266,9 @@ impl Step {
                 };
                 T::array(op.0.as_ref()).reverse(&mut cx);
             }
-            Code::Ode { code, .. } => {
-                code.reverse(saved, up, [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)]);
+            Code::Ode { code, room } => {
+                let adjoints = [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)];
+                code.reverse(&mut odes[*room], saved, up, adjoints);
             }
             Code::Program(_) => {}
         }
