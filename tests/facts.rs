@@ -109,6 +109,8 @@ fn intervals(s: &mut Stream) -> Vec<Interval> {
         Interval::new(-1.0, 1.0),
         Interval::new(1.0, inf),
         Interval::new(-inf, -1.0),
+        Interval::new(0.25, 3.0),
+        Interval::new(-3.0, -0.25),
     ];
     for _ in 0..12 {
         let (a, b) = (s.wide(), s.wide());
@@ -384,10 +386,21 @@ fn possible(mistake: &Mistake, at: &[(Interval, Jet)]) -> bool {
 }
 
 /// Rows with a kink, where the second derivative is infinite at one point and no sample meets it.
-const KINKS: &[&str] = &["abs", "fmax", "fmin", "double_exponential"];
+const KINKS: &[&str] = &["abs", "fmax", "fmin", "hypot", "double_exponential"];
 
-/// Rows that leave a bound open on ranges where there may be one: to say more would not be wrong at any point tried.
-const OPEN: &[&str] = &[];
+/// Rows that say of some argument only what a proof gives at once (of a logarithm, that it is concave), and leave open a
+/// bound that there may be: to state one would not be wrong at any point tried.
+const OPEN: &[&str] = &[
+    "half_normal_lcdf",
+    "half_cauchy_lcdf",
+    "half_cauchy_lccdf",
+    "half_student_t_lcdf",
+    "rayleigh_lcdf",
+    "exp_mod_normal",
+    "pareto_type_2",
+    "von_mises.norm",
+    "poisson_lcdf",
+];
 
 /// For every row, every argument and every bound: a constant that is a fifth off, a bound where there is none, a sign that is
 /// not there are caught by the points of this file.
@@ -423,7 +436,7 @@ fn a_wrong_fact_in_any_row_is_caught() {
     }
     assert!(made > 1000, "only {made} mistakes were made");
     let excused = |name: &str, what: &str| match what {
-        w if w.contains(" bounded ") => OPEN.contains(&name),
+        w if w.contains(" bounded ") => OPEN.contains(&name) || KINKS.contains(&name),
         w if w.contains(" too ") => LOOSE.contains(&name),
         _ => KINKS.contains(&name),
     };
@@ -473,7 +486,6 @@ const LOOSE: &[&str] = &[
     "gumbel_lccdf",
     "exponential_lcdf",
     "ordered_logistic",
-    "log1m_exp",
 ];
 
 /// Finite bounds on the second derivative over the whole line are attained to a tenth at probes: a fact that is wrong by more

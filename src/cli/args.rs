@@ -19,7 +19,7 @@ pub(super) const EXIT_CODES: &str =
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Fit a model, and say how far the answer can be trusted
-    Fit(FitArgs),
+    Fit(Box<FitArgs>),
     /// Say what is certain about a model: its tier, the constants M and mu, the plan that the theorems license
     Certify(CertifyArgs),
     /// Print the methods of `fit --method`, one line each
