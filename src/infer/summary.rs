@@ -24,13 +24,14 @@ pub struct Output {
 /// A weight below this adds nothing, whatever its value.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Values with zero where one is not a number or infinite but its weight is negligible: far out in the tails of a proposal a
-/// derived quantity may overflow, where the posterior has no mass.
+/// Values with zero where one, or its square, is not a number or infinite but its weight is negligible: far out in the tails of
+/// a proposal a scale or a derived quantity may overflow, where the posterior has no mass.
 fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
-    if values.iter().all(|x| x.is_finite()) {
+    let fine = |x: &f64| (x * x).is_finite();
+    if values.iter().all(fine) {
         return Cow::Borrowed(values);
     }
-    let tame = |(x, w): (&f64, &f64)| if x.is_finite() || *w > NEGLIGIBLE { *x } else { 0.0 };
+    let tame = |(x, w): (&f64, &f64)| if fine(x) || *w > NEGLIGIBLE { *x } else { 0.0 };
     Cow::Owned(values.iter().zip(weights).map(tame).collect())
 }
 
@@ -180,10 +181,10 @@ mod tests {
 
     #[test]
     fn what_has_no_weight_may_be_anything() {
-        let (values, weights) = ([1.0, 3.0, f64::NAN, f64::INFINITY], [0.5, 0.5, 0.0, 1e-30]);
-        let out = summarise("x", &values, &weights, 1.0);
+        let values = [1.0, 3.0, f64::NAN, f64::INFINITY, 1e200];
+        let out = summarise("x", &values, &[0.5, 0.5, 0.0, 1e-30, 0.0], 1.0);
         assert_eq!((out.mean, out.sd), (2.0, 1.0));
-        let weighty = summarise("x", &values, &[0.25; 4], 1.0);
+        let weighty = summarise("x", &values, &[0.2; 5], 1.0);
         assert!(weighty.mean.is_nan());
     }
 
