@@ -531,7 +531,7 @@ fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
     let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
     format!(
         "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample",
+         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
         worst.join(", ")
     )
 }

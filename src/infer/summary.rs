@@ -103,6 +103,10 @@ pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], e
 /// Summarises values under weights that sum to one; `inflation` multiplies the standard error.
 pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: f64) -> Output {
     let values = &tamed(values, weights)[..];
+    if let Some(&x) = values.first().filter(|x| x.is_finite() && values.iter().all(|y| y == *x)) {
+        // Weights sum to one but for rounding, which is no spread.
+        return Output { name: name.to_string(), mean: x, sd: 0.0, mcse: 0.0, q5: x, q50: x, q95: x };
+    }
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
@@ -216,6 +220,12 @@ mod tests {
         for (found, q) in [(out.q5, -1.544_85), (out.q50, 0.1), (out.q95, 1.744_85)] {
             assert!((found - q).abs() < 0.05, "{found} {q}");
         }
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_spread() {
+        let out = summarise("x", &[0.3; 49], &[1.0 / 49.0; 49], 1.0);
+        assert_eq!((out.mean, out.sd, out.mcse, out.q5, out.q95), (0.3, 0.0, 0.0, 0.3, 0.3));
     }
 
     #[test]
