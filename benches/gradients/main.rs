@@ -1,12 +1,15 @@
-//! `cargo bench`: seconds per gradient of the models in docs/performance.md, beside gradients written by hand.
+//! `cargo bench --bench gradients`: seconds per gradient of the models in docs/performance.md, beside gradients by hand.
 //!
-//! Names as arguments restrict the table: `cargo bench -- eight garch`. Models of posteriordb need its data beside the
-//! repository and are left out where they are not.
+//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`. Models of posteriordb need its data
+//! beside the repository and are left out where they are not.
 
 mod kernels;
+#[path = "../simulated/mod.rs"]
+mod simulated;
 
 use kernels::{ByHand, Garch, Groups, Logistic, Peak, Process, Schools, call};
 use serde_json::Value;
+use simulated::Table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickler::data::Dataset;
@@ -97,10 +100,22 @@ fn prepare(row: &Row) -> Option<(ModelTarget, Option<Kernel>)> {
             let kernel = posterior_kernel(row.name, &serde_json::from_str(&text).ok()?);
             (Dataset::read(&[path]).ok()?, kernel)
         }
-        Data::HierarchicalLogistic => hierarchical(),
-        Data::Logistic => logistic(100_000, 100),
+        Data::HierarchicalLogistic => {
+            let table = simulated::hierarchical();
+            let data = dataset(&table)?;
+            (data, Some(hand(Groups { y: table.y, x: table.x, size: simulated::GROUP })))
+        }
+        Data::Logistic => {
+            let table = simulated::logistic(100_000, 100);
+            let data = dataset(&table)?;
+            (data, Some(hand(Logistic { y: table.y, x: table.x, columns: 100 })))
+        }
     };
     Some((ModelTarget::new(&source, &data).ok()?, kernel))
+}
+
+fn dataset(table: &Table) -> Option<Dataset> {
+    Dataset::from_texts(&[("data.json", &table.text())]).ok()
 }
 
 fn numbers(data: &Value, name: &str) -> Vec<f64> {
@@ -173,50 +188,6 @@ fn best(mut work: impl FnMut()) -> (f64, f64) {
     (all[0], all[all.len() / 2])
 }
 
-fn json(name: &str, numbers: impl Iterator<Item = String>) -> String {
-    format!("\"{name}\": [{}]", numbers.collect::<Vec<_>>().join(","))
-}
-
-fn rows(x: &[f64], k: usize) -> impl Iterator<Item = String> {
-    x.chunks_exact(k).map(|r| format!("[{}]", r.iter().map(f64::to_string).collect::<Vec<_>>().join(",")))
-}
-
-/// Outcomes of logistic regressions.
-fn outcomes(stream: &mut Stream, eta: impl Iterator<Item = f64>) -> Vec<f64> {
-    eta.map(|e| f64::from(stream.uniform() < 1.0 / (1.0 + (-e).exp()))).collect()
-}
-
-/// 200 groups of 50 rows, five coefficients each.
-fn hierarchical() -> (Dataset, Option<Kernel>) {
-    let (groups, size, k) = (200, 50, 5);
-    let mut stream = Stream::new(2, 0, 0);
-    let theta: Vec<f64> = (0..k).map(|_| stream.normal()).collect();
-    let z: Vec<f64> = (0..groups * k).map(|i| theta[i % k] + stream.normal()).collect();
-    let mut x = vec![0.0; groups * size * k];
-    stream.fill_normal(&mut x);
-    let eta = |i: usize| (0..k).map(|c| x[i * k + c] * z[i / size * k + c]).sum();
-    let y = outcomes(&mut stream, (0..groups * size).map(eta));
-    let group = (0..groups * size).map(|i| (i / size + 1).to_string());
-    let text = format!(
-        "{{{}, {}, {}}}",
-        json("y", y.iter().map(f64::to_string)),
-        json("x", rows(&x, k)),
-        json("group", group)
-    );
-    (Dataset::from_texts(&[("data.json", &text)]).expect("data"), Some(hand(Groups { y, x, size })))
-}
-
-/// An intercept and `k` standard normal columns.
-fn logistic(n: usize, k: usize) -> (Dataset, Option<Kernel>) {
-    let mut stream = Stream::new(3, 0, 0);
-    let beta: Vec<f64> = (0..k).map(|_| 0.2 * stream.normal()).collect();
-    let mut x = vec![0.0; n * k];
-    stream.fill_normal(&mut x);
-    let y = outcomes(&mut stream, x.chunks_exact(k).map(|r| r.iter().zip(&beta).map(|(a, b)| a * b).sum()));
-    let text = format!("{{{}, {}}}", json("y", y.iter().map(f64::to_string)), json("x", rows(&x, k)));
-    (Dataset::from_texts(&[("data.json", &text)]).expect("data"), Some(hand(Logistic { y, x, columns: k })))
-}
-
 /// Billions of multiplications and additions a second.
 fn peak() -> f64 {
     let z = vec![F16::splat(1e-3); 64];
@@ -235,7 +206,8 @@ fn growth() {
     );
     let Ok(source) = source else { return };
     let cost = |n: usize, k: usize, draws: usize| {
-        let target = ModelTarget::new(&source, &logistic(n, k).0).expect("the model compiles");
+        let data = dataset(&simulated::logistic(n, k)).expect("the data are read");
+        let target = ModelTarget::new(&source, &data).expect("the model compiles");
         let z: Vec<f64> = (0..draws).flat_map(|_| points(k + 1)[..k + 1].to_vec()).collect();
         let (mut value, mut gradient) = (vec![0.0; draws], vec![0.0; z.len()]);
         let mut evaluator = target.evaluator();

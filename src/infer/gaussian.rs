@@ -261,6 +261,7 @@ pub enum Ending {
 }
 
 /// A fitted Gaussian.
+#[derive(Clone)]
 pub(super) struct Fitted {
     pub(super) q: Gaussian,
     /// Upper estimate of its gap, from draws that had no part in choosing it.

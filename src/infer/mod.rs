@@ -227,6 +227,7 @@ pub fn fit(
 }
 
 /// A fitted Gaussian with what was seen on the way.
+#[derive(Clone)]
 struct Approach {
     fitted: gaussian::Fitted,
     path: Path,
@@ -248,16 +249,16 @@ fn approach(
     if let Some(found) = without_sampling(target, options) {
         return Ok(found);
     }
-    let found = from_modes(target, modes(target, options)?, options, watch)?;
+    let found = from_modes(target, modes(target, mode::OTHERS, options)?, options, watch)?;
     let gradients = found.gradients - found.fitted.gradients;
     let fitted = polished(target, found.fitted, options);
     Ok(Approach { gradients: gradients + fitted.gradients, fitted, ..found })
 }
 
-/// Where searches for a mode end.
-fn modes(target: &dyn Target, options: &Options) -> Result<mode::Modes, Error> {
+/// Where searches for a mode end, from the origin and from so many random points.
+fn modes(target: &dyn Target, others: u64, options: &Options) -> Result<mode::Modes, Error> {
     let d = target.dimension();
-    mode::find(&mut *target.evaluator(), d, options.seed, d <= options.dense).ok_or(Error::NoStart)
+    mode::find(&mut *target.evaluator(), d, options.seed, d <= options.dense, others).ok_or(Error::NoStart)
 }
 
 /// Whitening at each mode and the Gaussian fit from the best.
@@ -530,7 +531,7 @@ fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
     let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
     format!(
         "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample",
+         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
         worst.join(", ")
     )
 }

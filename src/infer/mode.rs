@@ -26,7 +26,7 @@ const MANY_NEWTON: usize = 60;
 const FEW: usize = 100;
 
 /// Searches from random points, after the first.
-const OTHERS: u64 = 3;
+pub(super) const OTHERS: u64 = 3;
 /// Dimension up to which these are made.
 const SEVERAL: usize = 300;
 
@@ -64,16 +64,28 @@ struct Top {
     curvature: Option<Vec<f64>>,
 }
 
-/// Searches from the origin and from random points. None if the log density is finite nowhere.
-pub(super) fn find(evaluator: &mut dyn Evaluator, d: usize, seed: u64, dense: bool) -> Option<Modes> {
+/// Searches from the origin and from so many random points. None if the log density is finite nowhere.
+pub(super) fn find(
+    evaluator: &mut dyn Evaluator,
+    d: usize,
+    seed: u64,
+    dense: bool,
+    others: u64,
+) -> Option<Modes> {
     let mut search = Search { evaluator, gradients: 0 };
     let start = (0..=TRIES).find_map(|k| {
         let scale = if k == 0 { 0.0 } else { 0.25 * (1.0 + (k % 8) as f64) };
         let mut stream = Stream::new(seed, PURPOSE, k);
         search.place((0..d).map(|_| scale * stream.normal()).collect())
     })?;
-    let mut tops = vec![search.top(start, dense)];
-    let others = if dense && d <= SEVERAL { OTHERS } else { 0 };
+    let mut tops = vec![search.top(start.clone(), dense)];
+    if dense && !settled(&tops[0].place, tops[0].curvature.as_deref()) {
+        // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to the start.
+        let place = search.climb(start, SHORT);
+        let curvature = search.curvature(&place.z);
+        tops.push(Top { place, curvature });
+    }
+    let others = if dense && d <= SEVERAL { others } else { 0 };
     for k in 0..others {
         let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
         let z = (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect();

@@ -67,17 +67,22 @@ fn in_suitable_coordinates(
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
-    let many = declared.dimension() > MANY;
-    let at_once = || without_sampling(declared, options).map(|found| complete(declared, found, options));
-    if !many && let Some(found) = at_once() {
-        return Ok(found);
+    let found = without_sampling(declared, options);
+    let grouped = found.as_ref().and_then(|found| nested::by_groups(declared, found, options));
+    if let Some(fit) = grouped.filter(|fit| fit.khat < KHAT_LIMIT) {
+        return Ok(fit);
     }
+    let many = declared.dimension() > MANY;
+    let found = match found {
+        Some(found) if !many => return Ok(complete(declared, found, options)),
+        found => found,
+    };
     let mut nested = nested::fit(declared, options, watch);
     if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT) {
         return Ok(found);
     }
-    let whole = match many.then(at_once).flatten() {
-        Some(found) => Ok(found),
+    let whole = match found {
+        Some(found) => Ok(complete(declared, found, options)),
         None => as_a_whole(model, declared, options, watch),
     };
     match (nested, whole) {

@@ -281,7 +281,7 @@ fn runs(affine: &Affine) -> Vec<Range<usize>> {
 }
 
 /// `(C Cᵀ)⁻¹`.
-fn precision(factor: &[f64], d: usize) -> Option<Vec<f64>> {
+pub(super) fn precision(factor: &[f64], d: usize) -> Option<Vec<f64>> {
     let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
     crate::num::linalg::solve_lower_many(factor, &mut inverse, [d, d]);
     let mut out = vec![0.0; d * d];

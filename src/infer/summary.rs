@@ -24,13 +24,14 @@ pub struct Output {
 /// A weight below this adds nothing, whatever its value.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Values with zero where one is not a number or infinite but its weight is negligible: far out in the tails of a proposal a
-/// derived quantity may overflow, where the posterior has no mass.
+/// Values with zero where one, or its square, is not a number or infinite but its weight is negligible: far out in the tails of
+/// a proposal a scale or a derived quantity may overflow, where the posterior has no mass.
 fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
-    if values.iter().all(|x| x.is_finite()) {
+    let fine = |x: &f64| (x * x).is_finite();
+    if values.iter().all(fine) {
         return Cow::Borrowed(values);
     }
-    let tame = |(x, w): (&f64, &f64)| if x.is_finite() || *w > NEGLIGIBLE { *x } else { 0.0 };
+    let tame = |(x, w): (&f64, &f64)| if fine(x) || *w > NEGLIGIBLE { *x } else { 0.0 };
     Cow::Owned(values.iter().zip(weights).map(tame).collect())
 }
 
@@ -102,6 +103,10 @@ pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], e
 /// Summarises values under weights that sum to one; `inflation` multiplies the standard error.
 pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: f64) -> Output {
     let values = &tamed(values, weights)[..];
+    if let Some(&x) = values.first().filter(|x| x.is_finite() && values.iter().all(|y| y == *x)) {
+        // Weights sum to one but for rounding, which is no spread.
+        return Output { name: name.to_string(), mean: x, sd: 0.0, mcse: 0.0, q5: x, q50: x, q95: x };
+    }
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
@@ -180,10 +185,10 @@ mod tests {
 
     #[test]
     fn what_has_no_weight_may_be_anything() {
-        let (values, weights) = ([1.0, 3.0, f64::NAN, f64::INFINITY], [0.5, 0.5, 0.0, 1e-30]);
-        let out = summarise("x", &values, &weights, 1.0);
+        let values = [1.0, 3.0, f64::NAN, f64::INFINITY, 1e200];
+        let out = summarise("x", &values, &[0.5, 0.5, 0.0, 1e-30, 0.0], 1.0);
         assert_eq!((out.mean, out.sd), (2.0, 1.0));
-        let weighty = summarise("x", &values, &[0.25; 4], 1.0);
+        let weighty = summarise("x", &values, &[0.2; 5], 1.0);
         assert!(weighty.mean.is_nan());
     }
 
@@ -215,6 +220,12 @@ mod tests {
         for (found, q) in [(out.q5, -1.544_85), (out.q50, 0.1), (out.q95, 1.744_85)] {
             assert!((found - q).abs() < 0.05, "{found} {q}");
         }
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_spread() {
+        let out = summarise("x", &[0.3; 49], &[1.0 / 49.0; 49], 1.0);
+        assert_eq!((out.mean, out.sd, out.mcse, out.q5, out.q95), (0.3, 0.0, 0.0, 0.3, 0.3));
     }
 
     #[test]

@@ -45,8 +45,13 @@ impl Lowerer<'_> {
             return error.help(format!("`{name}` is a value; an element of it is written `{name}[i]`"));
         }
         if crate::dist::find(name).is_some() {
+            let covariance = format!("{name}_cov");
+            let other = match func::names().any(|n| n == covariance) {
+                true => format!("; the matrix of its covariances is `{covariance}(...)`"),
+                false => String::new(),
+            };
             return error.help(format!(
-                "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density"
+                "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density{other}"
             ));
         }
         if let Some(help) = foreign_density(name) {

@@ -99,6 +99,7 @@ SEVERAL = {
     "idiv": (lambda a, b: mp.floor(a / b), PAIRS),
     "mod": (lambda a, b: a - b * mp.floor(a / b), PAIRS),
     "hypot": (mp.hypot, PAIRS),
+    "atan2": (mp.atan2, (*PAIRS, (-1.0, -2.0), (1e-9, -1.0), (0.0, 3.0))),
     "lbeta": (lbeta, ((0.5, 2.0), (30.0, 0.1), (1e6, 3.0), (1e5, 2e5), (1e-3, 1e-3), (1e8, 1e-4))),
     "lchoose": (
         lambda n, k: mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1),

@@ -4,6 +4,10 @@ use super::conditional::{LANES, Lanes};
 
 /// Twice what is left to gain where one more step ends at the mode.
 const NEAR: f64 = 1e-13;
+/// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as can be.
+const ROUNDED: f64 = 1e-9;
+/// Steps in a row that bring nothing, after which there is no mode to be found.
+const IDLE: u32 = 8;
 
 /// Sixteen climbs to a mode.
 pub(super) struct Climb {
@@ -14,6 +18,8 @@ pub(super) struct Climb {
     left: Lanes,
     /// What is added to the diagonal where the log density is not concave.
     pub(super) damping: Lanes,
+    /// Steps in a row that did not bring down what is left.
+    idle: [u32; LANES],
     /// Where there is nothing to climb.
     lost: [bool; LANES],
 }
@@ -25,13 +31,15 @@ impl Climb {
             at: start.to_vec(),
             left: [f64::INFINITY; LANES],
             damping: [0.0; LANES],
+            idle: [0; LANES],
             lost: [false; LANES],
         }
     }
 
     /// Whether all are so near to their modes that one more step ends there.
     pub(super) fn near(&self) -> bool {
-        (0..LANES).all(|b| self.lost[b] || (self.left[b] < NEAR && self.damping[b] == 0.0))
+        let close = |b: usize| self.left[b] < NEAR || (self.left[b] < ROUNDED && self.idle[b] > 0);
+        (0..LANES).all(|b| self.lost[b] || (close(b) && self.damping[b] == 0.0))
     }
 
     /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;
@@ -48,10 +56,13 @@ impl Climb {
         let lost = self.lost;
         for b in (0..LANES).filter(|&b| !lost[b]) {
             let first = self.value[b] == f64::NEG_INFINITY;
-            let climbed = value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
+            let climbed = value[b].is_finite() && value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
             if climbed && decrement[b] >= 0.0 {
                 let slow = decrement[b] > patience * self.left[b] && decrement[b] > NEAR;
                 anew |= slow || self.damping[b] != 0.0;
+                let gains = value[b] > self.value[b] + 1e-7 || decrement[b] < 0.5 * self.left[b];
+                self.idle[b] = if gains { 0 } else { self.idle[b] + 1 };
+                self.lost[b] = self.idle[b] >= IDLE && decrement[b] > ROUNDED;
                 self.value[b] = value[b];
                 self.left[b] = decrement[b];
                 self.at.iter_mut().zip(y.iter()).for_each(|(to, from)| to[b] = from[b]);

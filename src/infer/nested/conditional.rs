@@ -6,11 +6,13 @@
 //! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
 //! the spread of draws, which weights correct.
 
+use super::super::gaussian::{Factor, Gaussian};
+use super::super::quadrature::precision;
 use super::climb::Climb;
 use super::colours::{Reading, read};
 use super::groups::groups;
-use super::partition::Partition;
-use super::pattern::{PROBES, pattern};
+use super::partition::{How, Partition};
+use super::pattern::{PROBES, ROUNDING, pattern};
 use crate::num::linalg::Pattern;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
@@ -58,7 +60,7 @@ impl<'t> Conditional<'t> {
         let (columns, diagonal) = pattern(target, &parts, seed)?;
         let (reading, group) = (read(&columns), groups(&columns));
         let pattern = Pattern::new(k, &reading.entries);
-        let many = !parts.quadratic && reading.colours.len() > MOST_COLOURS;
+        let many = parts.how == How::Searched && reading.colours.len() > MOST_COLOURS;
         if many || pattern.work() > MOST_WORK {
             return None;
         }
@@ -82,6 +84,54 @@ impl<'t> Conditional<'t> {
         let origin = found.centre.clone();
         found.recentre(&origin, &vec![1e-3; origin.len()]);
         Some(found)
+    }
+
+    /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that moves with the outer
+    /// coordinates, and a precision that does not. The pattern is that of the precision, which a Gaussian fitted by quadrature
+    /// shares with the Hessian.
+    pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
+        let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
+        let Factor::Dense(c) = &q.factor else { return None };
+        let precision = precision(c, d)?;
+        let at = |i: usize, j: usize| precision[i * d + j];
+        let steps: Vec<f64> = parts.inner.iter().map(|&i| at(i, i).sqrt().recip()).collect();
+        let relative = |a: usize, b: usize| steps[a] * steps[b] * at(parts.inner[a], parts.inner[b]);
+        let column = |b: usize| (0..k).filter(|&a| relative(a, b).abs() > ROUNDING).collect();
+        let columns: Vec<Vec<usize>> = (0..k).map(column).collect();
+        let (reading, group) = (read(&columns), groups(&columns));
+        let pattern = Pattern::new(k, &reading.entries);
+        if pattern.work() > MOST_WORK {
+            return None;
+        }
+        let entries: Vec<[f64; 1]> =
+            reading.entries.iter().map(|&(a, b)| [relative(a as usize, b as usize)]).collect();
+        let mut factor = Vec::new();
+        pattern.factor(&entries, &mut factor);
+        let mut drift = vec![0.0; k * width];
+        for (o, &j) in parts.outer.iter().enumerate() {
+            let mut moved: Vec<[f64; 1]> =
+                parts.inner.iter().zip(&steps).map(|(&i, s)| [-s * at(i, j)]).collect();
+            pattern.solve_lower(&factor, &mut moved);
+            pattern.solve_transposed(&factor, &mut moved);
+            moved.iter().enumerate().for_each(|(a, x)| drift[a * width + o] = x[0]);
+        }
+        let mean = |of: &[usize]| of.iter().map(|&i| q.mean[i]).collect();
+        let (reference, centre) = (mean(&parts.inner), mean(&parts.outer));
+        let factor: Vec<f64> = factor.iter().map(|x| x[0]).collect();
+        let sound = drift.iter().chain(&factor).all(|x| x.is_finite());
+        sound.then(|| Conditional {
+            target,
+            parts,
+            reference,
+            steps,
+            centre,
+            drift,
+            factor,
+            reading,
+            group,
+            pattern,
+            gradients: AtomicUsize::new(0),
+        })
     }
 
     /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
@@ -154,6 +204,8 @@ pub(super) struct Solver<'c> {
     pub(super) factor: Vec<Lanes>,
     /// The mode, in steps from the reference.
     pub(super) y: Vec<Lanes>,
+    /// The last mode found and the factor there, where searches follow each other.
+    trail: Option<(Vec<f64>, Vec<f64>)>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(super) log_marginal: Lanes,
 }
@@ -169,6 +221,7 @@ impl<'c> Solver<'c> {
             entries: Vec::new(),
             factor: Vec::new(),
             y: Vec::new(),
+            trail: None,
             log_marginal: [f64::NAN; LANES],
         }
     }
@@ -180,15 +233,21 @@ impl<'c> Solver<'c> {
         self.y.clear();
         self.y.resize(k, [0.0; LANES]);
         let lanes = lanes(outer, count);
-        if this.parts.quadratic {
-            let (value, slope) = self.measure(&lanes, Some(1.0));
-            self.factor(&[0.0; LANES]);
-            let step = self.ascent(&slope);
-            let decrement = product(&step, &slope);
-            self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
-            self.y = step;
-        } else {
-            self.search(&lanes);
+        match this.parts.how {
+            How::Quadratic => {
+                let (value, slope) = self.measure(&lanes, Some(1.0));
+                self.factor(&[0.0; LANES]);
+                let step = self.ascent(&slope);
+                let decrement = product(&step, &slope);
+                self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+                self.y = step;
+            }
+            How::Searched => self.search(&lanes),
+            How::Given => {
+                self.drift(&lanes);
+                self.reuse_factor();
+                self.log_marginal = self.measure(&lanes, None).0;
+            }
         }
         self.integrate();
     }
@@ -270,20 +329,46 @@ impl<'c> Solver<'c> {
         step
     }
 
-    /// Starts where the modes near the reference lead to, or at the origin where that is higher: standardised coordinates
-    /// may have a mode anywhere.
-    fn start(&mut self, outer: &[Lanes]) {
+    /// Lets the next search begin where the first point of this one ended. For searches of one thread after another only: what
+    /// came before leaves its trace in the last digits.
+    pub(super) fn remember(&mut self) {
+        if self.log_marginal[0].is_finite() && self.conditional.parts.how == How::Searched {
+            let first = |of: &[Lanes]| of.iter().map(|x| x[0]).collect();
+            self.trail = Some((first(&self.y), first(&self.factor)));
+        }
+    }
+
+    /// Moves with the outer coordinates as the modes near the reference do.
+    fn drift(&mut self, outer: &[Lanes]) {
         let this = self.conditional;
+        if let Some((mode, _)) = &self.trail {
+            self.y.iter_mut().zip(mode).for_each(|(y, x)| *y = [*x; LANES]);
+            return;
+        }
         for (y, drift) in self.y.iter_mut().zip(this.drift.chunks_exact(outer.len())) {
             for ((drift, outer), centre) in drift.iter().zip(outer).zip(&this.centre) {
                 (0..LANES).for_each(|b| y[b] += drift * (outer[b] - centre));
             }
         }
+    }
+
+    /// Takes the last factor, or that at the reference, if there is one.
+    fn reuse_factor(&mut self) {
+        let factor = self.trail.as_ref().map_or(&self.conditional.factor, |(_, factor)| factor);
+        self.factor.clear();
+        self.factor.extend(factor.iter().map(|f| [*f; LANES]));
+    }
+
+    /// Starts where the modes near the reference lead to, or at the origin where that is higher: standardised coordinates
+    /// may have a mode anywhere.
+    fn start(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
+        self.drift(outer);
         let (led, _) = self.measure(outer, None);
         let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
         let lead = std::mem::replace(&mut self.y, origin);
         let (here, _) = self.measure(outer, None);
-        for b in (0..LANES).filter(|&b| !(here[b] > led[b])) {
+        for b in (0..LANES).filter(|&b| led[b].is_finite() && !(here[b] > led[b])) {
             self.y.iter_mut().zip(&lead).for_each(|(y, r)| y[b] = r[b]);
         }
     }
@@ -296,8 +381,7 @@ impl<'c> Solver<'c> {
         // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
         let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
         // The factor at the reference serves to begin with.
-        self.factor.clear();
-        self.factor.extend(self.conditional.factor.iter().map(|f| [*f; LANES]));
+        self.reuse_factor();
         let (mut anew, mut last) = (self.factor.is_empty(), false);
         self.log_marginal = [f64::NAN; LANES];
         for _ in 0..NEWTON {

@@ -3,16 +3,25 @@
 //! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
 //! is then a sum over groups too, and the share of a group is a line integral of its part of the gradient, so each group can
 //! have weights of its own: one of K candidates is taken by its weight, and the mean of the K weights, multiplied over
-//! groups, corrects what was integrated out. Averages with these weights have the same expectation for any K.
+//! groups, corrects what was integrated out. Averages with these weights have the same expectation for any K. Candidates come in
+//! pairs of opposite sign, on one line through the middle: the skewness of a group cancels, and slopes serve both.
 
 use super::conditional::{LANES, Lanes, Solver};
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Gauss-Legendre points and weights on the unit interval: exact for log densities of the sixth degree.
-const LINE: [(f64, f64); 3] =
-    [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+/// Shares of the way to a candidate, and to its opposite, at which slopes are taken, with the weights of their integrals from 0
+/// to 1. With the slope at 0 they are exact for log densities of the seventh degree, because the polynomial that vanishes at
+/// all five shares is orthogonal to constants and to straight lines on the unit interval.
+const LINE: [(f64, f64); 4] = [
+    (0.8751261822023757, 0.3099001679538379),
+    (0.4318971146058361, 0.5214191183342985),
+    (-0.4318971146058361, -0.009841959425469088),
+    (-0.8751261822023757, 0.0007448953595548699),
+];
+/// The weight of the slope at 0.
+const HERE: f64 = 8.0 / 45.0;
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -39,7 +48,7 @@ pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
     group
 }
 
-/// For sixteen outer points whose inner modes the solver holds: inner coordinates, of which each group is one of so many
+/// For sixteen outer points whose inner coordinates the solver holds: inner coordinates, of which each group is one of so many
 /// candidates (the first from the standard normal `u`), and the logarithm of what the weights of all groups come to.
 pub(super) fn pick(
     solver: &mut Solver,
@@ -50,24 +59,35 @@ pub(super) fn pick(
 ) -> (Vec<Lanes>, Lanes) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
-    let mut tried = Vec::with_capacity(candidates);
-    for k in 0..candidates {
-        let u: Vec<Lanes> = match k {
+    let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
+    let here = solver.slope_at(outer, &vec![[0.0; LANES]; u.len()], 0.0);
+    for pair in 0..candidates / 2 {
+        let u: Vec<Lanes> = match pair {
             0 => u.clone(),
             _ => u.iter().map(|_| std::array::from_fn(|b| streams[b].normal())).collect(),
         };
         let away = solver.away(u.clone());
-        let mut weight = vec![[0.0; LANES]; count];
-        for (t, share) in LINE {
-            let slope = solver.slope_at(outer, &away, t);
-            for ((slope, away), g) in slope.iter().zip(&away).zip(group) {
-                (0..LANES).for_each(|b| weight[*g][b] += share * slope[b] * away[b]);
+        let mut weights = [vec![[0.0; LANES]; count], vec![[0.0; LANES]; count]];
+        let mut add = |slope: &[Lanes], shares: [f64; 2]| {
+            for ((slope, away), &g) in slope.iter().zip(&away).zip(group) {
+                for (weight, share) in weights.iter_mut().zip(shares) {
+                    (0..LANES).for_each(|b| weight[g][b] += share * slope[b] * away[b]);
+                }
+            }
+        };
+        add(&here, [HERE, -HERE]);
+        for (k, (t, share)) in LINE.iter().enumerate() {
+            // The way to the opposite is the same line the other way round.
+            add(&solver.slope_at(outer, &away, *t), [*share, -LINE[LINE.len() - 1 - k].1]);
+        }
+        for (u, &g) in u.iter().zip(group) {
+            for weight in &mut weights {
+                (0..LANES).for_each(|b| weight[g][b] += 0.5 * u[b] * u[b]);
             }
         }
-        for (u, g) in u.iter().zip(group) {
-            (0..LANES).for_each(|b| weight[*g][b] += 0.5 * u[b] * u[b]);
-        }
-        tried.push((away, weight));
+        let opposite = away.iter().map(|a| a.map(|x| -x)).collect();
+        let [first, second] = weights;
+        tried.extend([(away, first), (opposite, second)]);
     }
     let mut gain = [0.0; LANES];
     let mut taken = vec![[0usize; LANES]; count];
@@ -97,4 +117,18 @@ fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
         Stream::new(0, super::PURPOSE, key.finish())
     };
     (0..LANES).map(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_of_the_sixth_degree_are_integrated_exactly() {
+        for k in 0..=6 {
+            let power = |t: f64| t.powi(k);
+            let sum = HERE * power(0.0) + LINE.iter().map(|(t, w)| w * power(*t)).sum::<f64>();
+            assert!((sum - 1.0 / f64::from(k + 1)).abs() < 1e-15, "degree {k}: {sum}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::super::flow::Flow;
 use super::super::warp::Warped;
 use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
 use super::groups::pick;
+use super::partition::How;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
 use std::sync::Mutex;
@@ -13,7 +14,7 @@ use std::sync::Mutex;
 const SHARE: f64 = 0.05;
 const NARROWEST: f64 = 1e-7;
 const WIDEST: f64 = 2e-3;
-/// Most draws that take a search for a mode each.
+/// Most draws that take a search for a mode, or candidates, each.
 const SEARCHED: usize = 16_384;
 /// How much wider the differences of gradients are that give the Hessian.
 const WIDER: f64 = 10.0;
@@ -23,12 +24,19 @@ pub(super) struct Marginal<'c> {
     pub(super) conditional: &'c Conditional<'c>,
     /// Half-widths of the differences that give the gradient.
     widths: Vec<f64>,
+    /// Whether each evaluation begins where the last one ended.
+    follows: bool,
 }
 
 impl<'c> Marginal<'c> {
     /// With differences that suit outer coordinates of these scales.
     pub(super) fn new(conditional: &'c Conditional<'c>, scales: &[f64]) -> Marginal<'c> {
-        Marginal { conditional, widths: widths(scales) }
+        Marginal { conditional, widths: widths(scales), follows: false }
+    }
+
+    /// The same for a search of one thread, whose points follow each other.
+    pub(super) fn followed(self) -> Marginal<'c> {
+        Marginal { follows: true, ..self }
     }
 }
 
@@ -43,7 +51,8 @@ impl Target for Marginal<'_> {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(MarginalEvaluator { solver: Solver::new(self.conditional), widths: &self.widths })
+        let solver = Solver::new(self.conditional);
+        Box::new(MarginalEvaluator { solver, widths: &self.widths, follows: self.follows })
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -55,6 +64,7 @@ impl Target for Marginal<'_> {
 struct MarginalEvaluator<'c> {
     solver: Solver<'c>,
     widths: &'c [f64],
+    follows: bool,
 }
 
 impl Evaluator for MarginalEvaluator<'_> {
@@ -90,6 +100,9 @@ impl Evaluator for MarginalEvaluator<'_> {
             let width = lanes.len();
             self.solver.solve(&part(z, draws, lanes.clone()), width);
             log_density[lanes].copy_from_slice(&self.solver.log_marginal[..width]);
+            if self.follows {
+                self.solver.remember();
+            }
         }
     }
 
@@ -172,7 +185,10 @@ impl Flow for Nested<'_> {
     }
 
     fn most_draws(&self) -> usize {
-        if self.conditional.parts.quadratic { usize::MAX } else { SEARCHED }
+        match self.conditional.parts.how {
+            How::Quadratic => usize::MAX,
+            How::Searched | How::Given => SEARCHED,
+        }
     }
 
     fn cheap(&self) -> bool {

@@ -18,26 +18,29 @@ mod tests;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
-use super::gaussian::Gaussian;
+use super::gaussian::{Factor, Gaussian};
 use super::mode::Mode;
 use super::warp::Warped;
 use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes};
+use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
-use partition::Partition;
+use partition::{How, Partition};
 use std::ops::ControlFlow;
 
 /// Who draws: inner coordinates given outer ones, and points at which patterns are found.
 const PURPOSE: u64 = 0x6e65_7374;
-/// Weights with a k̂ below this, judged by a pilot, need no bending.
-const LIGHT: f64 = 0.4;
+/// Weights with a k̂ below this need no bending, which takes thousands of gradients, each many of the model.
+const LIGHT: f64 = 0.55;
 /// A half-variance of log weights below this needs no choice among candidates.
 const SMALL: f64 = 0.25;
+/// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
+const OTHERS: u64 = 1;
 /// Draws that judge what was fitted.
 const PILOT: usize = 1024;
-/// Most candidates.
-const MOST_CANDIDATES: usize = 32;
+/// Most pairs of candidates.
+const MOST_PAIRS: usize = 12;
 
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
 pub(super) fn fit(
@@ -67,10 +70,10 @@ fn with(
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
     let note = describe(target, &parts);
-    let quadratic = parts.quadratic;
+    let quadratic = parts.how == How::Quadratic;
     let mut conditional = Conditional::new(target, parts, options.seed)?;
     let scales = conditional.outer_scales();
-    let modes = modes(&Marginal::new(&conditional, &scales), options).ok()?;
+    let modes = modes(&Marginal::new(&conditional, &scales).followed(), OTHERS, options).ok()?;
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
     conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
     let marginal = Marginal::new(&conditional, &scales);
@@ -86,14 +89,18 @@ fn with(
         judged = judge(flow, &q, PILOT, options);
     }
     let plain: (&dyn Flow, &Gaussian) = (&straight, &q);
-    let mut fit = if judged.khat < LIGHT {
-        finish(found, &Reached { plain, bent: (flow, &q), first, judged: &judged, gradients: 0 }, options)
-    } else {
+    let reached = Reached { plain, bent: (flow, &q), first, judged: &judged, gradients: 0 };
+    let mut fit = finish(found.clone(), &reached, options);
+    if !(fit.khat < LIGHT) {
         let bent = bend(&marginal, &q, options);
         let curved = Nested::new(&conditional, bent.target, candidates);
         let judged = &judge(&curved, &bent.q, PILOT, options);
-        finish(found, &Reached { plain, bent: (&curved, &bent.q), first, judged, gradients: 0 }, options)
-    };
+        let reached = Reached { plain, bent: (&curved, &bent.q), first, judged, gradients: 0 };
+        let other = finish(found, &reached, options);
+        if other.khat < fit.khat {
+            fit = other;
+        }
+    }
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;
     fit.as_declared = false;
@@ -101,14 +108,50 @@ fn with(
     Some(fit)
 }
 
-/// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: enough to bring
-/// it down to a twelfth, one where it is small or all coordinates hang together.
+/// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
+/// is small or all coordinates hang together.
 fn candidates(conditional: &Conditional, half_variance: f64) -> usize {
     let groups = conditional.group.iter().max().map_or(0, |g| g + 1);
     if groups < 2 || half_variance < SMALL {
         return 1;
     }
-    ((12.0 * half_variance).ceil() as usize).clamp(4, MOST_CANDIDATES)
+    2 * (half_variance.ceil() as usize).clamp(2, MOST_PAIRS)
+}
+
+/// A fit by quadrature whose importance weights spread because many groups each add a little: weights group by group, if the
+/// model has groups and that is so.
+pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Options) -> Option<Fit> {
+    let q = &found.fitted.q;
+    let conditional = Conditional::given(target, partition::effects(target)?, q)?;
+    if conditional.group.iter().all(|&g| g == 0) {
+        return None;
+    }
+    let flat = Warped::flat(target);
+    let first = judge(&flat, q, PILOT, options).elbo;
+    let candidates = candidates(&conditional, first[2]);
+    if candidates == 1 {
+        return None;
+    }
+    let outer = outer_part(q, &conditional.parts.outer)?;
+    let marginal = Marginal::new(&conditional, &outer.scales());
+    let flow = Nested::new(&conditional, Warped::flat(&marginal), candidates);
+    let judged = &judge(&flow, &outer, PILOT, options);
+    let reached = Reached { plain: (&flat, q), bent: (&flow, &outer), first, judged, gradients: 0 };
+    let mut fit = finish(found.clone(), &reached, options);
+    fit.gradients += conditional.gradients();
+    fit.notes.push(describe(target, &conditional.parts));
+    Some(fit)
+}
+
+/// What a Gaussian says of some coordinates alone.
+fn outer_part(q: &Gaussian, outer: &[usize]) -> Option<Gaussian> {
+    let (d, k) = (q.mean.len(), outer.len());
+    let Factor::Dense(c) = &q.factor else { return None };
+    let row = |i: usize| &c[outer[i] * d..(outer[i] + 1) * d];
+    let mut factor: Vec<f64> = (0..k * k).map(|p| dot(row(p / k), row(p % k))).collect();
+    cholesky(&mut factor, k).ok()?;
+    (0..k).for_each(|i| factor[i * k + i + 1..(i + 1) * k].fill(0.0));
+    Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Factor::Dense(factor) })
 }
 
 /// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no
@@ -125,6 +168,12 @@ fn describe(target: &ModelTarget, parts: &Partition) -> String {
         let names = target.lowered().parameters.iter().filter(has).map(|p| p.named.name.as_str());
         names.collect::<Vec<_>>().join(", ")
     };
-    let how = if parts.quadratic { "exactly" } else { "by Laplace's approximation, corrected by weights" };
-    format!("fitted {}, and took {} given these, {how}", names(&parts.outer), names(&parts.inner))
+    let (outer, inner) = (names(&parts.outer), names(&parts.inner));
+    match parts.how {
+        How::Quadratic => format!("fitted {outer}, and took {inner} given these, exactly"),
+        How::Searched => format!(
+            "fitted {outer}, and took {inner} given these, by Laplace's approximation, corrected by weights"
+        ),
+        How::Given => format!("corrected {inner} group by group given {outer}"),
+    }
 }

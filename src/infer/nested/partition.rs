@@ -21,15 +21,25 @@ const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 /// Fewest coordinates of a parameter that may be the effects of groups, so many that they are taken alone first, and most.
 const EFFECTS: usize = 10;
 const MANY_EFFECTS: usize = 60;
-const MOST_EFFECTS: usize = 400;
+const MOST_EFFECTS: usize = 2000;
+
+/// How the inner coordinates follow from the outer ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// The log density is quadratic in them.
+    Quadratic,
+    /// Newton's steps lead to their mode.
+    Searched,
+    /// A Gaussian for all coordinates gives them.
+    Given,
+}
 
 /// Coordinates in two parts, each ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub(super) inner: Vec<usize>,
     pub(super) outer: Vec<usize>,
-    /// Whether the log density is quadratic in the inner ones.
-    pub(super) quadratic: bool,
+    pub(super) how: How,
 }
 
 /// Partitions worth trying, the most promising first.
@@ -49,7 +59,7 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         }
     }
     if !inner.is_empty() && (1..=MOST_OUTER).contains(&(d - inner.len())) {
-        return vec![split(d, inner, true)];
+        return vec![split(d, inner, How::Quadratic)];
     }
     if inner.len() == d {
         return Vec::new();
@@ -59,7 +69,7 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     let few = |inner: &[usize]| (1..=MOST_OUTER_CONCAVE).contains(&(d - inner.len()));
     let mut out = Vec::new();
     if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
-        out.push(split(d, all, false));
+        out.push(split(d, all, How::Searched));
     }
     if !effects.is_empty()
         && few(&effects)
@@ -67,15 +77,23 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         && !out.iter().any(|p| p.inner.len() == effects.len())
     {
         let first = effects.len() >= MANY_EFFECTS;
-        out.insert(if first { 0 } else { out.len() }, split(d, effects, false));
+        out.insert(if first { 0 } else { out.len() }, split(d, effects, How::Searched));
     }
     out
 }
 
-fn split(d: usize, mut inner: Vec<usize>, quadratic: bool) -> Partition {
+/// The parameters that may be effects of groups, given all others by a Gaussian; None if there are none.
+pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
+    let blocks = real_blocks(target).into_iter().filter(|b| b.1 >= EFFECTS);
+    let inner: Vec<usize> = blocks.flat_map(|(offset, size)| offset..offset + size).collect();
+    let parts = split(target.dimension(), inner, How::Given);
+    (!parts.inner.is_empty() && !parts.outer.is_empty()).then_some(parts)
+}
+
+fn split(d: usize, mut inner: Vec<usize>, how: How) -> Partition {
     inner.sort_unstable();
     let outer = (0..d).filter(|i| inner.binary_search(i).is_err()).collect();
-    Partition { inner, outer, quadratic }
+    Partition { inner, outer, how }
 }
 
 /// Offset and size of each parameter that its coordinates give by an affine transform.

@@ -1,13 +1,15 @@
 //! Finds which entries of the Hessian of the inner coordinates are not zero, by differences of gradients.
 
-use super::partition::Partition;
+use super::partition::{How, Partition};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
 
 /// Entries of a Hessian below this share of their diagonals are rounding.
-const ROUNDING: f64 = 1e-10;
-/// Outer coordinates of the points at which the pattern of a Hessian is found.
+pub(super) const ROUNDING: f64 = 1e-10;
+/// Outer coordinates of the points at which the pattern of a Hessian is found, give or take a little: at round numbers an entry
+/// may vanish that does not elsewhere (a correlation of zero).
 pub(super) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
+const LITTLE: f64 = 0.1;
 /// Most inner coordinates of which every pair may count.
 const MOST_PAIRED: usize = 150;
 /// Columns of a Hessian found together.
@@ -29,7 +31,7 @@ pub(super) fn pattern(
     let mut found: Vec<Found> = Vec::new();
     for scale in PROBES {
         let mut z = vec![0.0; target.dimension()];
-        parts.outer.iter().for_each(|&i| z[i] = scale);
+        parts.outer.iter().for_each(|&i| z[i] = scale + LITTLE * stream.uniform());
         parts.inner.iter().for_each(|&i| z[i] = 0.5 * stream.normal());
         found.extend(hessian(&mut *evaluator, &z, parts));
     }
@@ -74,7 +76,10 @@ struct Found {
 fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Option<Found> {
     let (d, k) = (z.len(), parts.inner.len());
     // Small steps, unless any step will do.
-    let (step, rounding) = if parts.quadratic { (1.0, ROUNDING) } else { (1e-6, 1e-8) };
+    let (step, rounding) = match parts.how {
+        How::Quadratic => (1.0, ROUNDING),
+        How::Searched | How::Given => (1e-6, 1e-8),
+    };
     let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
     let mut diagonal = Vec::with_capacity(k);
     for first in (0..k).step_by(BLOCK) {

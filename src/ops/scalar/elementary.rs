@@ -78,6 +78,11 @@ scalar_row! { ACOS = "acos"(x), "inverse cosine"; value x.acos(); slopes(_y) [-(
 scalar_row! { ATAN = "atan"(x), "inverse tangent"; value x.atan(); slopes(_y) [x.square().shift(1.0).recip()]; probes [&[0.5], &[-9.0]];
     facts Facts::of(|x, _| known::atan(x[0]))
 }
+scalar_row! { ATAN2 = "atan2"(y, x), "angle of the point (x, y), between -pi and pi";
+    value y.lift2(x, f64::atan2, |y, x| x / (x * x + y * y), |y, x| -y / (x * x + y * y));
+    slopes(_a) { let r = (x.square() + y.square()).recip(); [x * r, -y * r] };
+    probes [&[0.5, 2.0], &[-9.0, -0.3], &[1.0, -2.0]]
+}
 scalar_row! { SINH = "sinh"(x), "hyperbolic sine"; value x.sinh(); slopes(_y) [x.cosh()]; probes [&[0.5], &[-3.0]];
     facts Facts::of(|x, _| known::sinh(x[0]))
 }
@@ -123,6 +128,7 @@ pub(super) static ROWS: &[&ScalarRow] = &[
     &ASIN,
     &ACOS,
     &ATAN,
+    &ATAN2,
     &SINH,
     &COSH,
     &TANH,
