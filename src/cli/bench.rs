@@ -43,9 +43,9 @@ pub(super) fn run(args: &BenchArgs) -> Outcome {
     let (draws, costs) = target.profile(&z, args.batch);
     let lines = by_line(&source, &costs);
     if args.json {
-        println!("{}", json(args, &target, prepare, [&single, &batch], draws, &lines));
+        outln!("{}", json(args, &target, prepare, [&single, &batch], draws, &lines));
     } else {
-        print!("{}", text(args, &target, prepare, [&single, &batch], draws, &lines));
+        out!("{}", text(args, &target, prepare, [&single, &batch], draws, &lines));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,9 +20,9 @@ pub(super) fn run(args: &CertifyArgs) -> Outcome {
                     .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
             }
             if args.json {
-                println!("{value}")
+                outln!("{value}")
             } else {
-                print!("{text}")
+                out!("{text}")
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -78,7 +78,7 @@ fn verify(args: &CertifyArgs, file: &Path) -> Outcome {
     let mut differences = Vec::new();
     compare("", &claimed, &derived, &mut differences);
     if differences.is_empty() {
-        println!("verified: every number of {name} follows from the model and the data");
+        outln!("verified: every number of {name} follows from the model and the data");
         return Ok(ExitCode::SUCCESS);
     }
     let list: String = differences.iter().take(10).map(|d| format!("  {d}\n")).collect();

@@ -10,12 +10,12 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
     let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
     if args.data.is_empty() && args.set.is_empty() {
         crate::lower::check(&program, &source.text).map_err(|e| source.failure(&e))?;
-        println!("{}: fine", source.name);
+        outln!("{}: fine", source.name);
         return Ok(ExitCode::SUCCESS);
     }
     let data = load::dataset(args, &source)?;
     let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
-    println!(
+    outln!(
         "{}: fine with these data, {} unconstrained coordinates in {} parameters",
         source.name,
         target.dimension(),

@@ -11,7 +11,7 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         return Err(Failure::Usage("--dot draws the graph: use it with --stage graph".into()));
     }
     if args.stage == Stage::Ast {
-        print!("{}", crate::syntax::dump(&program));
+        out!("{}", crate::syntax::dump(&program));
         return Ok(ExitCode::SUCCESS);
     }
     let (_, target) = load::target(&args.model)?;
@@ -22,7 +22,7 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         Stage::Model => {
             for p in &lowered.parameters {
                 let dims = &lowered.graph.node(p.named.node).dims;
-                println!(
+                outln!(
                     "param {} {dims:?} in {} at coordinates {}..{}",
                     p.named.name,
                     p.support,
@@ -32,15 +32,15 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
             }
             for t in &lowered.terms {
                 let (line, column) = t.span.line_column(&source.text);
-                println!("{:?} term %{} from {line}:{column}", t.kind, t.node.0);
+                outln!("{:?} term %{} from {line}:{column}", t.kind, t.node.0);
             }
         }
-        Stage::Graph if args.dot => print!("{}", crate::graph::dot(&lowered.graph, &roots)),
-        Stage::Graph => print!("{}", crate::graph::text(&lowered.graph, &roots)),
-        Stage::Plan => print!("{}", crate::plan::dump(target.plan())),
+        Stage::Graph if args.dot => out!("{}", crate::graph::dot(&lowered.graph, &roots)),
+        Stage::Graph => out!("{}", crate::graph::text(&lowered.graph, &roots)),
+        Stage::Plan => out!("{}", crate::plan::dump(target.plan())),
         Stage::Certificate => {
             let certificate = crate::certify::certify(lowered);
-            print!("{}", crate::report::certificate::dump(&source.text, &certificate));
+            out!("{}", crate::report::certificate::dump(&source.text, &certificate));
         }
     }
     Ok(ExitCode::SUCCESS)

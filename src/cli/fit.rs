@@ -51,9 +51,9 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
             .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
     }
     if args.json {
-        println!("{json}");
+        outln!("{json}");
     } else {
-        print!("{}", report::text(&fit, path, &vouched));
+        out!("{}", report::text(&fit, path, &vouched));
     }
     Ok(ExitCode::from(exit))
 }
@@ -137,9 +137,9 @@ fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
             .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
     }
     if args.json {
-        println!("{json}");
+        outln!("{json}");
     } else {
-        print!("{}", report::comparison_text(&found));
+        out!("{}", report::comparison_text(&found));
     }
     Ok(ExitCode::SUCCESS)
 }

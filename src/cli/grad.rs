@@ -21,9 +21,9 @@ pub(super) fn run(args: &GradArgs) -> Outcome {
     let points = points("--at", &args.at, target.dimension())?;
     let results: Vec<Point> = points.iter().map(|z| evaluate(&target, z)).collect();
     if args.json {
-        println!("{}", json(&target, &results));
+        outln!("{}", json(&target, &results));
     } else {
-        print!("{}", text(&target, &results));
+        out!("{}", text(&target, &results));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -22,13 +22,13 @@ pub(super) fn run(args: &ListArgs) -> Outcome {
     let Some(name) = &args.name else {
         let width = entries.iter().map(|e: &Entry| e.name.len()).max().unwrap_or(0);
         for e in &entries {
-            println!("{:<width$}  {}", e.name, e.line);
+            outln!("{:<width$}  {}", e.name, e.line);
         }
         return Ok(ExitCode::SUCCESS);
     };
     match entries.iter().find(|e| e.name.split('(').next() == Some(name)) {
         Some(e) => {
-            println!("{}\n  {}\n{}", e.name, e.line, e.page);
+            outln!("{}\n  {}\n{}", e.name, e.line, e.page);
             Ok(ExitCode::SUCCESS)
         }
         None => {

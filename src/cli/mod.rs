@@ -1,5 +1,8 @@
 //! The command line: arguments, files, exit codes. The only room that prints.
 
+#[macro_use]
+mod out;
+
 mod args;
 mod bench;
 mod certified;
@@ -45,9 +48,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Certify(args) => certify::run(&args),
         Command::Methods => {
             for method in crate::infer::methods::all() {
-                println!("{:<22} {}", method.name(), method.doc());
+                outln!("{:<22} {}", method.name(), method.doc());
             }
-            println!("{:<22} the default fit and every one of these, in one table", fit::ALL);
+            outln!("{:<22} the default fit and every one of these, in one table", fit::ALL);
             Ok(ExitCode::SUCCESS)
         }
         Command::Check(args) => check::run(&args),

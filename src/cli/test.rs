@@ -24,19 +24,19 @@ pub(super) fn run(args: &TestArgs) -> Outcome {
         match one(model, args.accept) {
             Ok(Some(what)) => {
                 passed += 1;
-                println!("ok       {}{what}", model.display());
+                outln!("ok       {}{what}", model.display());
             }
             Ok(None) => {
                 skipped += 1;
-                println!("skipped  {} (no data file of the same name)", model.display());
+                outln!("skipped  {} (no data file of the same name)", model.display());
             }
             Err(why) => {
                 failed += 1;
-                println!("FAILED   {}\n{}", model.display(), why.trim_end());
+                outln!("FAILED   {}\n{}", model.display(), why.trim_end());
             }
         }
     }
-    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    outln!("{passed} passed, {failed} failed, {skipped} skipped");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
