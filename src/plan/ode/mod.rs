@@ -13,8 +13,8 @@ mod system;
 #[cfg(test)]
 mod tests;
 
+use super::code::Plan;
 use super::run::Workspace;
-use super::schedule::Plan;
 use crate::graph::Ode;
 use crate::num::real::{Dual, Real};
 use crate::ops::operand::{Adjoint, Arg, accumulate};
