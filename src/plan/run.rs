@@ -56,7 +56,9 @@ impl<T: Lane> Workspace<T> {
             Code::Recursion { code, room } => {
                 let (before, rest) = self.values.split_at_mut(step.at);
                 let out = &mut rest[..step.len];
-                return code.forward(&mut self.loops[*room], |k| arg(&step.args[k], before), out);
+                let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+                let saved = if slopes { saved } else { &mut [] };
+                return code.forward(&mut self.loops[*room], |k| arg(&step.args[k], before), out, saved);
             }
             Code::Map { .. }
             | Code::MapSum { .. }
@@ -87,6 +89,25 @@ impl<T: Lane> Workspace<T> {
         for step in plan.steps.iter().rev() {
             self.step_reverse(step);
         }
+    }
+
+    /// How many numbers a forward sweep computes for the reverse sweep.
+    pub(super) fn kept(plan: &Plan) -> usize {
+        plan.values - plan.inputs + plan.saved
+    }
+
+    /// Copies what the forward sweep has computed.
+    pub(super) fn keep(&self, plan: &Plan, into: &mut [T]) {
+        let (values, saved) = into[..Self::kept(plan)].split_at_mut(plan.values - plan.inputs);
+        values.copy_from_slice(&self.values[plan.inputs..plan.values]);
+        saved.copy_from_slice(&self.saved);
+    }
+
+    /// Puts back what a forward sweep has computed.
+    pub(super) fn recall(&mut self, plan: &Plan, from: &[T]) {
+        let (values, saved) = from[..Self::kept(plan)].split_at(plan.values - plan.inputs);
+        self.values[plan.inputs..plan.values].copy_from_slice(values);
+        self.saved.copy_from_slice(saved);
     }
 
     /// All adjoints, those of the coordinates first.
@@ -124,8 +145,8 @@ impl<T: Lane> Workspace<T> {
         let (args, rest) = self.values.split_at(step.at);
         if let Code::Recursion { code, room } = &step.code {
             let of = |k: usize| adjoint(&step.args[k], cells);
-            let out = &rest[..step.len];
-            return code.reverse(&mut self.loops[*room], |k| arg(&step.args[k], args), out, adjoints, of);
+            let kept = (&rest[..step.len], &self.saved[step.saved_at..step.saved_at + step.saved_len]);
+            return code.reverse(&mut self.loops[*room], |k| arg(&step.args[k], args), kept, adjoints, of);
         }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
         step.reverse(args, &rest[..step.len], Keep { saved, room: &mut self.room }, adjoints, cells);

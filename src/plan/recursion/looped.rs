@@ -21,9 +21,13 @@ pub(in crate::plan) struct LoopCode {
     loads: Vec<(usize, Arc<[f64]>, usize)>,
     /// What stands before the first step, and where it is put.
     initial: Vec<(Slot, usize)>,
-    /// Where a step puts what it computes on the way.
+    /// Where a step puts what it computes on the way, if the next one puts it there too: then it is computed again for the
+    /// reverse sweep. Empty if every step has a place of its own.
     room: std::ops::Range<usize>,
 }
+
+/// Most numbers that are kept of all steps; where there are more, they are computed again.
+const MOST_KEPT: usize = 1 << 14;
 
 /// An instruction with how far its places move from one step to the next: those of its arguments, and that of the result.
 #[derive(Clone, Debug)]
@@ -53,7 +57,7 @@ impl Shift for AtStep<'_> {
 }
 
 impl Moving {
-    /// Whether the result is an element of a sequence, which is kept.
+    /// Whether the result has a place of its own for every step.
     #[inline(always)]
     fn is_kept(&self) -> bool {
         self.out > 0
@@ -90,7 +94,9 @@ impl LoopCode {
         room: usize,
         fixed: &mut Vec<(usize, f64)>,
     ) -> Option<(LoopCode, usize)> {
-        let mut maker = Maker { code, args, at, next: room, loads: Vec::new(), fixed: Vec::new() };
+        let on_the_way: usize = code.bodies.iter().map(|body| body.values - body.inputs).sum();
+        let keeps = on_the_way * code.recursion.steps <= MOST_KEPT;
+        let mut maker = Maker { code, args, at, keeps, next: room, loads: Vec::new(), fixed: Vec::new() };
         let feeds = maker.feeds()?;
         let constants = code.bodies.iter().map(|body| maker.constants(body)).collect::<Vec<_>>();
         let start = maker.next;
@@ -106,7 +112,7 @@ impl LoopCode {
             ways,
             loads: maker.loads,
             initial: initial.collect(),
-            room: start..maker.next,
+            room: if keeps { start..start } else { start..maker.next },
         };
         fixed.extend(maker.fixed);
         Some((code, maker.next - room))
@@ -196,11 +202,13 @@ impl<T: Real> LaneWork<T> for Backwards<'_, T> {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         for step in (0..self.code.steps).rev() {
             self.code.load(values, step);
-            for moving in self.code.way(step).iter().filter(|m| !m.is_kept()) {
-                apply(&moving.first, AtStep { moving, step }, values);
-            }
-            for adjoint in &adjoints[self.code.room.clone()] {
-                adjoint.set(U::zero());
+            if !self.code.room.is_empty() {
+                for moving in self.code.way(step).iter().filter(|m| !m.is_kept()) {
+                    apply(&moving.first, AtStep { moving, step }, values);
+                }
+                for adjoint in &adjoints[self.code.room.clone()] {
+                    adjoint.set(U::zero());
+                }
             }
             for moving in self.code.way(step).iter().rev() {
                 pull(&moving.first, AtStep { moving, step }, values, adjoints);
@@ -214,6 +222,8 @@ struct Maker<'a> {
     code: &'a RecursionCode,
     args: &'a [Slot],
     at: usize,
+    /// Whether every step has a place of its own for what it computes on the way.
+    keeps: bool,
     /// The first place that is free.
     next: usize,
     loads: Vec<(usize, Arc<[f64]>, usize)>,
@@ -282,7 +292,8 @@ impl Maker<'_> {
             return None;
         }
         let len = body.values - body.inputs;
-        let room = Region { from: body.inputs, len, at: self.take(len), stride: 0, varies: true };
+        let (stride, all) = if self.keeps { (len, len * self.code.recursion.steps) } else { (0, len) };
+        let room = Region { from: body.inputs, len, at: self.take(all), stride, varies: true };
         let find = |at: usize, n: usize| match regions.iter().find(|r| r.meets(at, n)) {
             Some(region) => region.holds(at, n).then_some(*region),
             None => Some(room),

@@ -1,7 +1,7 @@
 //! Runs loops whose steps need the steps before them, and differentiates them.
 //!
-//! Only the sequences themselves are kept: the reverse sweep goes through the steps backwards and computes what else it needs
-//! of a step again from them. Memory thus grows with the sequences alone, whatever a step computes on the way.
+//! Of long loops only the sequences themselves are kept: the reverse sweep goes through the steps backwards and computes what
+//! else it needs of a step again from them, so that memory grows with the sequences alone. Of short ones everything is kept.
 
 mod looped;
 #[cfg(test)]
@@ -32,7 +32,21 @@ pub(super) struct RecursionCode {
     fixed: usize,
 }
 
+/// Most numbers that are kept of all steps; where there are more, they are computed again.
+const MOST_KEPT: usize = 1 << 16;
+
 impl RecursionCode {
+    /// How many numbers the forward sweep keeps for the reverse sweep beside the sequences; none if there were too many.
+    pub(super) fn saved(&self) -> usize {
+        let all = self.kept() * self.recursion.steps;
+        if all <= MOST_KEPT { all } else { 0 }
+    }
+
+    /// How many numbers a step computes.
+    fn kept(&self) -> usize {
+        self.bodies.iter().map(Workspace::<f64>::kept).max().unwrap_or(0)
+    }
+
     /// Schedules the step.
     pub(super) fn new(recursion: &Arc<Recursion>) -> Self {
         let size = |fixed: bool| {
@@ -74,7 +88,7 @@ impl RecursionCode {
         };
         let args: Vec<Arc<[f64]>> = args.iter().map(of).collect::<Option<_>>()?;
         let mut out = vec![0.0; self.recursion.len()];
-        self.forward::<f64>(&mut self.rooms(), |k| Arg::Const(&args[k]), &mut out);
+        self.forward::<f64>(&mut self.rooms(), |k| Arg::Const(&args[k]), &mut out, &mut []);
         Some(out)
     }
 
@@ -84,13 +98,15 @@ impl RecursionCode {
         self.starts[sequence] + (s.lags + step - lag) * s.size
     }
 
-    /// Computes the sequences.
+    /// Computes the sequences; with room to keep what the reverse sweep needs, that too.
     pub(super) fn forward<'a, T: Lane>(
         &self,
         rooms: &mut [Workspace<T>],
         arg: impl Fn(usize) -> Arg<'a, T>,
         out: &mut [T],
+        saved: &mut [T],
     ) {
+        let kept = self.kept();
         for (&start, initial) in self.starts.iter().zip(&self.initial) {
             let Some(k) = initial else { continue };
             let from = arg(*k);
@@ -101,7 +117,10 @@ impl RecursionCode {
             let way = self.recursion.way_of(step);
             let (body, room) = (&self.bodies[way], &mut rooms[way]);
             self.load(room.inputs(body), &arg, out, step);
-            room.forward(body, false);
+            room.forward(body, !saved.is_empty());
+            if !saved.is_empty() {
+                room.keep(body, &mut saved[step * kept..]);
+            }
             for (s, sequence) in self.recursion.sequences.iter().enumerate() {
                 let to = self.place(s, step, 0);
                 (0..sequence.size).for_each(|i| out[to + i] = room.root(body, s, i));
@@ -114,17 +133,21 @@ impl RecursionCode {
         &self,
         rooms: &mut [Workspace<T>],
         arg: impl Fn(usize) -> Arg<'a, T>,
-        out: &[T],
+        (out, saved): (&[T], &[T]),
         up: &mut [T],
         adjoint: impl Fn(usize) -> Adjoint<'a, T>,
     ) {
+        let kept = self.kept();
         self.load_fixed(rooms, &arg);
         rooms.iter_mut().for_each(|room| room.adjoints()[..self.fixed].fill(T::zero()));
         for step in (0..self.recursion.steps).rev() {
             let way = self.recursion.way_of(step);
             let (body, room) = (&self.bodies[way], &mut rooms[way]);
             self.load(room.inputs(body), &arg, out, step);
-            room.forward(body, true);
+            match saved.is_empty() {
+                true => room.forward(body, true),
+                false => room.recall(body, &saved[step * kept..]),
+            }
             room.reverse_from(body, self.fixed, |adjoints| {
                 for (s, root) in body.roots.iter().enumerate() {
                     let Slot::Var { at, len } = root else { continue };

@@ -71,9 +71,10 @@ impl Scheduler<'_> {
             self.plan.values += room;
             return slot;
         }
-        let (code, room) = (Arc::new(code), self.plan.recursions.len());
+        let (saved, room) = (code.saved(), self.plan.recursions.len());
+        let code = Arc::new(code);
         self.plan.recursions.push(code.clone());
-        self.push(Code::Recursion { code, room }, args, len, 0, node.span)
+        self.push(Code::Recursion { code, room }, args, len, saved, node.span)
     }
 
     pub(super) fn push(
