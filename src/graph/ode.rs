@@ -22,14 +22,14 @@ pub struct Ode {
     pub times: Vec<f64>,
     /// How it is solved.
     pub method: OdeMethod,
-    /// Error allowed in each step, for states and for their derivatives.
+    /// Error allowed in each step.
     pub tolerance: Tolerance,
 }
 
 /// How an equation is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OdeMethod {
-    /// Dormand and Prince's explicit Runge-Kutta method of order 5 with error estimate of order 4: not for stiff equations.
+    /// Dormand and Prince's explicit Runge-Kutta method of order 8: not for stiff equations.
     DormandPrince,
     /// The implicit Runge-Kutta method Radau IIA of order 5: for stiff equations.
     Radau,

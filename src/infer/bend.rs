@@ -1,8 +1,9 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
-use super::draws::{PILOT, pilot};
+use super::draws::PILOT;
 use super::flow::{Flow, Reached};
 use super::gaussian::{self, Factor, Gaussian};
+use super::sample::{Pilot, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
 use super::{Options, elbo, smooth};
@@ -23,19 +24,18 @@ pub(super) struct Bent<'t> {
     pub(super) target: Warped<'t>,
     pub(super) q: Gaussian,
     pub(super) gradients: usize,
-    /// ELBO, its standard error and half the variance of the log weights, before any bending and after.
+    /// ELBO, its standard error and half the variance of the log weights, before any bending.
     pub(super) first: [f64; 3],
-    pub(super) last: [f64; 3],
-    /// Tail shape of the weights after.
-    pub(super) khat: f64,
+    /// What a few draws tell of it.
+    pub(super) judged: Judged,
 }
 
 impl<'t> Bent<'t> {
     /// No bending.
     pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
         let target = Warped::flat(target);
-        let (first, khat) = judge(&target, q, PILOT, options);
-        Bent { target, q: q.clone(), gradients: 0, first, last: first, khat }
+        let judged = judge(&target, q, PILOT, options);
+        Bent { target, q: q.clone(), gradients: 0, first: judged.elbo, judged }
     }
 }
 
@@ -46,16 +46,27 @@ impl Bent<'_> {
             plain: (flat, q),
             bent: (&self.target, &self.q),
             first: self.first,
-            khat: self.khat,
+            judged: &self.judged,
             gradients: self.gradients,
         }
     }
 }
 
-/// ELBO, its standard error and half the variance of the log weights of a Gaussian; and the shape of their tail.
-pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> ([f64; 3], f64) {
-    let sample = pilot(flow, q, draws, options.seed);
-    (elbo(&sample.log_weights), smooth(&sample.log_weights).khat)
+/// What a few draws tell of a Gaussian.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    /// ELBO, its standard error and half the variance of the log weights.
+    pub(super) elbo: [f64; 3],
+    /// Tail shape of the weights.
+    pub(super) khat: f64,
+    /// The draws.
+    pub(super) pilot: Pilot,
+}
+
+/// Judges a Gaussian by so many draws.
+pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
+    let pilot = pilot(flow, q, draws, options.seed);
+    Judged { elbo: elbo(&pilot.log_weights), khat: smooth(&pilot.log_weights).khat, pilot }
 }
 
 /// Adds layers while they raise the ELBO.
@@ -70,7 +81,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);
-    while bent.target.layers.len() < most && bent.last[2] > CLOSE {
+    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE {
         let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
         let leaders = bent.target.layers.last().map(|l| l.leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
@@ -79,7 +90,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
             break;
         }
         let Some(next) = add(&bent, &found.warp, options) else { break };
-        let gained = next.last[0] - bent.last[0];
+        let gained = next.judged.elbo[0] - bent.judged.elbo[0];
         if !(gained > 0.0) {
             bent.gradients = next.gradients;
             break;
@@ -99,21 +110,22 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         mean: vec![0.0; d],
         factor: Factor::Dense((0..d * d).map(|p| f64::from(p / d == p % d)).collect()),
     };
+    let [before, se, spread] = bent.judged.elbo;
     let target = SHARES.iter().find_map(|&share| {
         let mut layers = bent.target.layers.clone();
         layers.push(warp.damped(share));
         let target = Warped { inner: bent.target.inner, layers };
-        let (after, _) = judge(&target, &standard, PILOT, options);
-        (after[0] > bent.last[0] - bent.last[1]).then_some(target)
+        let after = judge(&target, &standard, PILOT, options).elbo;
+        (after[0] > before - se).then_some(target)
     })?;
     let limits = gaussian::Limits {
         seed: options.seed + 7,
-        tolerance: (0.1 * bent.last[2]).max(0.02),
+        tolerance: (0.1 * spread).max(0.02),
         gradients: (20 * d).clamp(4096, 8192),
         batch: 32,
     };
     let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
-    let (last, khat) = judge(&target, &fitted.q, PILOT, options);
+    let judged = judge(&target, &fitted.q, PILOT, options);
     let gradients = bent.gradients + fitted.gradients;
-    Some(Bent { target, q: fitted.q, gradients, first: bent.first, last, khat })
+    Some(Bent { target, q: fitted.q, gradients, first: bent.first, judged })
 }

@@ -1,10 +1,10 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
-use super::flow::{Flow, Reached};
-use super::gaussian::Gaussian;
+use super::flow::Reached;
 use super::psis::{Smoothed, smooth};
-use super::sample::{Proposal, Sample};
-use super::{KHAT_LIMIT, Options, summary};
+use super::sample::{Proposal, Sample, plain};
+use super::summary::{self, Errors, Output};
+use super::{KHAT_LIMIT, Options};
 use rayon::prelude::*;
 
 /// Most numbers held of outputs of draws.
@@ -13,8 +13,11 @@ pub(super) const HELD: usize = 60_000_000;
 const WORK: usize = 2_000_000_000;
 /// Most importance draws.
 const MOST_DRAWS: usize = 131_072;
-/// Importance draws to begin with.
-const FEWEST: usize = 4096;
+/// Importance draws to begin with: those of the pilot, where they serve.
+const FEWEST: usize = PILOT;
+/// Draws without weights that the difference made by weights is added to, and how much better that must be.
+const MANY: usize = 16_384;
+const BETTER: f64 = 0.6;
 /// Most leading coordinates with heavy tails in a proposal.
 const HEAVY: usize = 6;
 /// So near to the limit k̂ is not known well enough with fewer draws than this.
@@ -29,13 +32,6 @@ const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
 pub(super) const PILOT: usize = 2048;
 
-/// A few draws of a Gaussian, to judge it.
-pub(super) fn pilot<'t>(flow: &'t dyn Flow, q: &'t Gaussian, draws: usize, seed: u64) -> Sample<'t> {
-    let mut sample = Sample::new(flow, q, Proposal::Gaussian, seed);
-    sample.extend(draws, false);
-    sample
-}
-
 /// Draws from the Gaussian where its weights are light, from a mixture with heavier tails where they are not: by the pilot, or
 /// by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
@@ -43,8 +39,8 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let (leaders, d) = (flow.leaders(), q.mean.len());
     let mixture =
         if leaders == d && d <= HEAVY { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-    let from = |proposal: Proposal| (proposal, enough(flow, q, proposal, outputs, options));
-    let first = from(if reached.khat < LIGHT { Proposal::Gaussian } else { mixture });
+    let from = |proposal: Proposal| (proposal, enough(reached, proposal, outputs, options));
+    let first = from(if reached.judged.khat < LIGHT { Proposal::Gaussian } else { mixture });
     if first.1.khat < TAILED {
         return first;
     }
@@ -63,6 +59,24 @@ pub(super) struct Drawn<'t> {
     pub(super) inflation: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
     pub(super) worst: f64,
+    /// Many draws without weights, one vector for each output, if the difference that weights make is known so much better
+    /// than the weighted draws themselves that it is added to these.
+    many: Option<Vec<Vec<f64>>>,
+}
+
+impl Drawn<'_> {
+    /// Statistics of output `j`.
+    pub(super) fn summary(&self, name: &str, j: usize) -> Output {
+        let (values, weights) = (self.sample.column(j), &self.smoothed.weights);
+        match self.many.as_ref().and_then(|many| many.get(j)) {
+            Some(many) => {
+                let times = many.len() as f64 / values.len() as f64;
+                let error = self.inflation * summary::errors(&values, weights).shifted(times)[0];
+                summary::shift(name, &values, weights, many, error)
+            }
+            None => summary::summarise(name, &values, weights, self.inflation),
+        }
+    }
 }
 
 /// The standard error to reach: the largest of so many errors should stay below 0.04 standard deviations.
@@ -72,31 +86,35 @@ pub(super) fn precision(outputs: usize) -> f64 {
 
 /// Draws until the standard error of everything inferred is small, or no more can be held. Predictions do not count: their
 /// own noise, heavy-tailed as it may be, says nothing about the fit.
-fn enough<'t>(
-    flow: &'t dyn Flow,
-    q: &'t Gaussian,
-    proposal: Proposal,
-    outputs: usize,
-    options: &Options,
-) -> Drawn<'t> {
+fn enough<'t>(reached: &Reached<'t>, proposal: Proposal, outputs: usize, options: &Options) -> Drawn<'t> {
+    let (flow, q) = reached.bent;
     let d = q.mean.len();
     let judged = outputs.saturating_sub(flow.model().predicted());
     let most = (HELD / outputs.max(1))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(FEWEST, MOST_DRAWS)
         .min(flow.most_draws());
-    let mut sample = Sample::new(flow, q, proposal, options.seed);
-    let mut count = options.draws.unwrap_or(FEWEST).max(64);
+    let many = if flow.cheap() && proposal == Proposal::Gaussian { MANY.min(most) } else { 0 };
+    let mut sample = match options.draws {
+        Some(_) => Sample::new(flow, q, proposal, options.seed),
+        None => Sample::begun(flow, q, proposal, &reached.judged.pilot, options.seed),
+    };
+    let mut count = options.draws.unwrap_or(FEWEST.max(2 * options.keep.min(most))).max(64);
     loop {
-        sample.extend(count, true);
+        sample.extend(count);
         let smoothed = smooth(&sample.log_weights);
-        let errors: Vec<f64> = (0..judged)
+        let errors: Vec<Errors> = (0..judged)
             .into_par_iter()
             .map(|j| summary::errors(&sample.column(j), &smoothed.weights))
-            .map(|[mean, sd]| if mean.is_finite() && sd.is_finite() { mean.max(sd) } else { 0.0 })
             .collect();
-        let (place, largest) =
-            errors.iter().enumerate().fold((0, 0.0), |m, (j, &e)| if e > m.1 { (j, e) } else { m });
+        let have = sample.log_weights.len();
+        let times = many as f64 / have as f64;
+        let (mut place, mut largest) = largest(&errors, |e| e.weighted);
+        let shifted = (times > 1.0).then(|| self::largest(&errors, |e| e.shifted(times)));
+        let shifted = shifted.filter(|found| found.1 < BETTER * largest);
+        if let Some(found) = shifted {
+            (place, largest) = found;
+        }
         let goal = precision(judged);
         // Where the error of an output stays large, the tail of that output counts too.
         let heavy = inflation(smoothed.khat) * largest > LARGE * goal;
@@ -104,16 +122,25 @@ fn enough<'t>(
             if heavy { smoothed.khat.max(spread_khat(&sample, &smoothed, place)) } else { smoothed.khat };
         let inflation = inflation(khat);
         let worst = inflation * largest;
-        let have = sample.log_weights.len();
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
         let done = options.draws.is_some() || have >= most || (worst <= goal && !unsure);
         if done || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
-            return Drawn { sample, smoothed, khat, inflation, worst };
+            let many = shifted.map(|_| plain(flow, q, many, judged, options.seed));
+            return Drawn { sample, smoothed, khat, inflation, worst, many };
         }
         let needed = have as f64 * ((worst / goal).powi(2) * 1.1).clamp(2.0, 8.0);
         count = (needed as usize).min(most);
     }
+}
+
+/// Which output has the largest error, and how large it is.
+fn largest(errors: &[Errors], of: impl Fn(&Errors) -> [f64; 2]) -> (usize, f64) {
+    let one = |e: &Errors| {
+        let [mean, sd] = of(e);
+        if mean.is_finite() && sd.is_finite() { mean.max(sd) } else { 0.0 }
+    };
+    errors.iter().map(one).enumerate().fold((0, 0.0), |m, (j, e)| if e > m.1 { (j, e) } else { m })
 }
 
 /// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.

@@ -1,5 +1,6 @@
 //! What takes the coordinates that a Gaussian was fitted in to those of a model.
 
+use super::bend::Judged;
 use super::gaussian::Gaussian;
 use super::warp::Warped;
 use crate::target::Target;
@@ -18,6 +19,9 @@ pub(super) trait Flow: Sync {
     fn most_draws(&self) -> usize {
         usize::MAX
     }
+
+    /// Whether placing a draw costs little beside its log density.
+    fn cheap(&self) -> bool;
 
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
@@ -39,8 +43,8 @@ pub(super) struct Reached<'a> {
     pub(super) bent: (&'a dyn Flow, &'a Gaussian),
     /// ELBO, its standard error and half the variance of the log weights, as fitted.
     pub(super) first: [f64; 3],
-    /// Tail shape of the weights of a few importance draws.
-    pub(super) khat: f64,
+    /// What a few draws tell of the latter.
+    pub(super) judged: &'a Judged,
     /// Gradients that bending took.
     pub(super) gradients: usize,
 }

@@ -371,8 +371,8 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     if done || options.tolerance > FINE || fitted.q.mean.len() > FEW {
         return fitted;
     }
-    let (first, _) = bend::judge(&Warped::flat(target), &fitted.q, draws::PILOT, options);
-    if !(first[2] > FAR) {
+    let judged = bend::judge(&Warped::flat(target), &fitted.q, draws::PILOT, options);
+    if !(judged.elbo[2] > FAR) {
         return fitted;
     }
     let mut gradients = fitted.gradients;
@@ -458,12 +458,12 @@ fn check(reached: &Reached, options: &Options) -> Fit {
     let judged = names.len().saturating_sub(flat.model().predicted());
     let plain = sample::plain(flat, q, PLAIN, names.len(), options.seed);
     let even = vec![1.0 / PLAIN as f64; PLAIN];
-    let gaussian = summaries(&names, |j| plain[j].clone(), &even, 1.0);
+    let gaussian = summaries(&names, |name, j| summary::summarise(name, &plain[j], &even, 1.0));
     let gradients = reached.gradients;
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
-    let Drawn { sample, smoothed, khat, inflation, worst } = drawn;
-    let corrected = summaries(&names, |j| sample.column(j), &smoothed.weights, inflation);
+    let corrected = summaries(&names, |name, j| drawn.summary(name, j));
+    let Drawn { sample, smoothed, khat, worst, .. } = drawn;
     let trusted = khat < KHAT_LIMIT;
     let keep = options.keep.min(draws::HELD / names.len().max(1));
     let chosen =
@@ -535,13 +535,7 @@ fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
     )
 }
 
-fn summaries(
-    names: &[String],
-    column: impl Fn(usize) -> Vec<f64> + Sync,
-    weights: &[f64],
-    inflation: f64,
-) -> Vec<Output> {
+fn summaries(names: &[String], one: impl Fn(&str, usize) -> Output + Sync) -> Vec<Output> {
     use rayon::prelude::*;
-    let one = |(j, name): (usize, &String)| summary::summarise(name, &column(j), weights, inflation);
-    names.par_iter().enumerate().map(one).collect()
+    names.par_iter().enumerate().map(|(j, name)| one(name, j)).collect()
 }

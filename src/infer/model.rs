@@ -130,7 +130,7 @@ fn in_best_coordinates(
         let bent = grow(Bent::straight(target, &fitted.q, options), 1, options);
         (target, fitted, how, bent)
     });
-    let best = bent.reduce(|a, b| if b.3.last[0] > a.3.last[0] { b } else { a });
+    let best = bent.reduce(|a, b| if b.3.judged.elbo[0] > a.3.judged.elbo[0] { b } else { a });
     let Some((target, rough, how, bent)) = best else { return Err(Error::NoStart) };
     let bent = grow(bent, LAYERS, options);
     let fitted = polished(target, refine(target, rough.q, rough.batch, options, watch)?, options);

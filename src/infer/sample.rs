@@ -6,6 +6,7 @@ use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
+use crate::target::Evaluator;
 use rayon::prelude::*;
 
 /// Who draws: importance sampling.
@@ -50,6 +51,15 @@ impl Proposal {
     }
 }
 
+/// The first draws of a Gaussian, which judge it and may be the beginning of a sample.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pilot {
+    /// For each block its points in the model (coordinate `i` of draw `b` at `i * BLOCK + b`).
+    places: Vec<Vec<f64>>,
+    /// `log p - log q` of every draw.
+    pub(super) log_weights: Vec<f64>,
+}
+
 /// Draws of a proposal, block by block: they can be added to.
 pub(super) struct Sample<'t> {
     flow: &'t dyn Flow,
@@ -70,34 +80,52 @@ impl<'t> Sample<'t> {
         Sample { flow, q, proposal, seed, sobol, outputs: Vec::new(), log_weights: Vec::new() }
     }
 
+    /// The same with the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first.
+    pub(super) fn begun(
+        flow: &'t dyn Flow,
+        q: &'t Gaussian,
+        proposal: Proposal,
+        pilot: &Pilot,
+        seed: u64,
+    ) -> Sample<'t> {
+        let mut sample = Sample::new(flow, q, proposal, seed);
+        if proposal == Proposal::Gaussian {
+            let outputs = pilot.places.par_iter().map(|z| flow.model().constrain_batch(z, BLOCK));
+            sample.outputs = outputs.collect();
+            sample.log_weights.clone_from(&pilot.log_weights);
+        }
+        sample
+    }
+
     /// Adds draws until there are `count`, rounded up to whole blocks.
-    pub(super) fn extend(&mut self, count: usize, with_outputs: bool) {
-        let d = self.q.mean.len();
-        let log_det = self.q.factor.log_det(d);
-        let have = self.outputs.len();
-        let this = &*self;
-        let blocks: Vec<(Vec<f64>, Vec<f64>)> = (have..count.div_ceil(BLOCK).max(have))
-            .into_par_iter()
-            .map_init(
-                || this.flow.model().evaluator(),
-                |evaluator, block| {
-                    let mut log_q = vec![0.0; BLOCK];
-                    let (z, swell) = this.flow.place(this.points(block, log_det, &mut log_q), BLOCK);
-                    let mut value = vec![0.0; BLOCK];
-                    evaluator.log_density(&z, BLOCK, &mut value);
-                    for ((q, p), s) in log_q.iter_mut().zip(&value).zip(&swell) {
-                        *q = p + s - *q;
-                    }
-                    let outputs =
-                        if with_outputs { this.flow.model().constrain_batch(&z, BLOCK) } else { Vec::new() };
-                    (outputs, log_q)
-                },
-            )
-            .collect();
-        for (outputs, log_weights) in blocks {
-            self.outputs.push(outputs);
+    pub(super) fn extend(&mut self, count: usize) {
+        let model = self.flow.model();
+        for (z, log_weights) in self.blocks(self.outputs.len(), count, |z| model.constrain_batch(&z, BLOCK)) {
+            self.outputs.push(z);
             self.log_weights.extend(log_weights);
         }
+    }
+
+    /// The draws from block `have` on until there are `count`: what is wanted of their points, and their log weights.
+    fn blocks(
+        &self,
+        have: usize,
+        count: usize,
+        wanted: impl Fn(Vec<f64>) -> Vec<f64> + Sync,
+    ) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let log_det = self.q.factor.log_det(self.q.mean.len());
+        let block = |evaluator: &mut Box<dyn Evaluator + '_>, block: usize| {
+            let mut log_q = vec![0.0; BLOCK];
+            let (z, swell) = self.flow.place(self.points(block, log_det, &mut log_q), BLOCK);
+            let mut value = vec![0.0; BLOCK];
+            evaluator.log_density(&z, BLOCK, &mut value);
+            for ((q, p), s) in log_q.iter_mut().zip(&value).zip(&swell) {
+                *q = p + s - *q;
+            }
+            (wanted(z), log_q)
+        };
+        let range = have..count.div_ceil(BLOCK).max(have);
+        range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
     }
 
     /// The points of a block, coordinate by coordinate, and log q at each.
@@ -122,6 +150,19 @@ impl<'t> Sample<'t> {
     pub(super) fn column(&self, j: usize) -> Vec<f64> {
         self.outputs.iter().flat_map(|block| block[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
     }
+}
+
+/// A few draws of a Gaussian, to judge it.
+pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |z| z);
+    let (places, log_weights): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+    Pilot { places, log_weights: log_weights.concat() }
+}
+
+/// `log p - log q` at so many draws of a Gaussian.
+pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Vec<f64> {
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_| Vec::new());
+    blocks.into_iter().flat_map(|(_, log_weights)| log_weights).collect()
 }
 
 /// The outputs at `count` draws of the Gaussian itself, without weights: one vector for each output.

@@ -34,20 +34,69 @@ fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
     Cow::Owned(values.iter().zip(weights).map(tame).collect())
 }
 
-/// What a weighted sample is worth for one quantity: standard errors of its mean and of the logarithm of its standard
-/// deviation, both in standard deviations.
-pub(super) fn errors(values: &[f64], weights: &[f64]) -> [f64; 2] {
+/// What a sample is worth for one quantity: standard errors of its mean and of the logarithm of its standard deviation, both
+/// in standard deviations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Errors {
+    /// Of the weighted sample.
+    pub(super) weighted: [f64; 2],
+    /// Of the difference that the weights make.
+    pub(super) difference: [f64; 2],
+    /// Of the sample without its weights.
+    pub(super) even: [f64; 2],
+}
+
+impl Errors {
+    /// Where the difference is added to the statistics of `times` as many draws without weights.
+    pub(super) fn shifted(&self, times: f64) -> [f64; 2] {
+        std::array::from_fn(|k| self.difference[k].hypot(self.even[k] / times.sqrt()))
+    }
+}
+
+/// The errors of values under weights that sum to one.
+pub(super) fn errors(values: &[f64], weights: &[f64]) -> Errors {
     let values = &tamed(values, weights)[..];
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
-    let (mut first, mut second) = (0.0, 0.0);
+    let even = 1.0 / values.len() as f64;
+    let mut sums = [[0.0; 2]; 3];
     for (x, w) in values.iter().zip(weights) {
         let s = square(*x);
-        first += w * w * s;
-        second += w * w * (s - variance) * (s - variance);
+        for (sum, w) in sums.iter_mut().zip([*w, w - even, even]) {
+            sum[0] += w * w * s;
+            sum[1] += w * w * (s - variance) * (s - variance);
+        }
     }
-    [(first / variance).sqrt(), 0.5 * second.sqrt() / variance]
+    let [weighted, difference, even] =
+        sums.map(|[first, second]| [(first / variance).sqrt(), 0.5 * second.sqrt() / variance]);
+    Errors { weighted, difference, even }
+}
+
+/// What the weights change in a sample, added to the statistics of many more draws without weights; `error` is that of the
+/// mean, in standard deviations. Where weights differ little, the sum is known far better than the weighted sample itself.
+pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], error: f64) -> Output {
+    let even = |n: usize| vec![1.0 / n as f64; n];
+    let weighted = summarise(name, values, weights, 1.0);
+    let plain = summarise(name, values, &even(values.len()), 1.0);
+    let base = summarise(name, many, &even(many.len()), 1.0);
+    let usable = plain.sd > 0.0 && [plain.mean, plain.sd, base.mean, base.sd].iter().all(|x| x.is_finite());
+    if !usable {
+        return weighted;
+    }
+    let (least, most) =
+        many.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |m, x| (m.0.min(*x), m.1.max(*x)));
+    let moved = |of: fn(&Output) -> f64| (of(&weighted) + of(&base) - of(&plain)).clamp(least, most);
+    let sd = weighted.sd * base.sd / plain.sd;
+    Output {
+        mean: moved(|o| o.mean),
+        sd,
+        mcse: error * sd,
+        q5: moved(|o| o.q5),
+        q50: moved(|o| o.q50),
+        q95: moved(|o| o.q95),
+        name: weighted.name,
+    }
 }
 
 /// Summarises values under weights that sum to one; `inflation` multiplies the standard error.
@@ -146,6 +195,26 @@ mod tests {
         assert!((out.mean - 500.0).abs() < 1e-9 && (out.q50 - 500.0).abs() < 1e-6);
         assert!((out.q5 - 49.55).abs() < 0.01 && (out.q95 - 950.45).abs() < 0.01);
         assert!((out.sd - (1001.0_f64.powi(2) / 12.0).sqrt()).abs() < 0.01);
+    }
+
+    /// Draws of a standard normal with weights that make them those of a normal with mean 0.1: the statistics are within the
+    /// errors stated, and those are a small part of what the weighted draws alone would have.
+    #[test]
+    fn a_small_difference_is_known_well() {
+        let mut stream = crate::num::stream::Stream::new(3, 1, 1);
+        let many: Vec<f64> = (0..65_536).map(|_| crate::num::special::inv_phi(stream.uniform())).collect();
+        let values = &many[..1024];
+        let raw: Vec<f64> = values.iter().map(|x| (0.1 * x - 0.005).exp()).collect();
+        let total: f64 = raw.iter().sum();
+        let weights: Vec<f64> = raw.iter().map(|w| w / total).collect();
+        let errors = errors(values, &weights);
+        let [mean, log_sd] = errors.shifted(64.0);
+        assert!(mean < 0.3 * errors.weighted[0] && log_sd < 0.3 * errors.weighted[1]);
+        let out = shift("x", values, &weights, &many, mean);
+        assert!((out.mean - 0.1).abs() < 3.0 * mean && out.sd.ln().abs() < 3.0 * log_sd, "{out:?}");
+        for (found, q) in [(out.q5, -1.544_85), (out.q50, 0.1), (out.q95, 1.744_85)] {
+            assert!((found - q).abs() < 0.05, "{found} {q}");
+        }
     }
 
     #[test]

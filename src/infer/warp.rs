@@ -297,6 +297,10 @@ impl Flow for Warped<'_> {
     }
 
     /// The leaders of the last layer: its first coordinates.
+    fn cheap(&self) -> bool {
+        true
+    }
+
     fn leaders(&self) -> usize {
         self.layers.last().map_or(0, |l| l.leaders)
     }

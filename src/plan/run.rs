@@ -17,7 +17,7 @@ pub struct Workspace<T> {
     adjoints: Vec<T>,
     saved: Vec<T>,
     room: Vec<T>,
-    odes: Vec<OdeRoom>,
+    odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
     loops: Vec<Vec<Workspace<T>>>,
 }
@@ -81,9 +81,20 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
+    /// The same for the sum of the first root's elements times `weights`.
+    pub(super) fn reverse_from(&mut self, plan: &Plan, weights: &[T]) {
+        self.adjoints.fill(T::zero());
+        if let Some(Slot::Var { at, len }) = plan.roots.first() {
+            self.adjoints[*at..at + len].copy_from_slice(weights);
+        }
+        for step in plan.steps.iter().rev() {
+            self.step_reverse(step);
+        }
+    }
+
     /// The reverse sweep of a part of something larger: the adjoints of the first `kept` coordinates are added to, and `seed`
     /// sets those of the roots.
-    pub(super) fn reverse_from(&mut self, plan: &Plan, kept: usize, seed: impl FnOnce(&mut [T])) {
+    pub(super) fn reverse_part(&mut self, plan: &Plan, kept: usize, seed: impl FnOnce(&mut [T])) {
         self.adjoints[kept..].fill(T::zero());
         seed(&mut self.adjoints);
         for step in plan.steps.iter().rev() {
@@ -149,7 +160,8 @@ impl<T: Lane> Workspace<T> {
             return code.reverse(&mut self.loops[*room], |k| arg(&step.args[k], args), kept, adjoints, of);
         }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.reverse(args, &rest[..step.len], Keep { saved, room: &mut self.room }, adjoints, cells);
+        let keep = Keep { saved, room: &mut self.room };
+        step.reverse(args, &rest[..step.len], keep, &mut self.odes, adjoints, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
@@ -213,7 +225,7 @@ impl Step {
         values: &[T],
         out: &mut [T],
         Keep { saved, room }: Keep<T>,
-        odes: &mut [OdeRoom],
+        odes: &mut [OdeRoom<T>],
         slopes: bool,
     ) {
         let n = self.args.len();
@@ -262,7 +274,7 @@ impl Step {
             }
             Code::Ode { code, room } => {
                 let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
-                code.forward(&mut odes[*room], args, out, saved);
+                code.forward(&mut odes[*room], args, out, saved, slopes);
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
@@ -273,6 +285,7 @@ impl Step {
         values: &[T],
         out: &[T],
         Keep { saved, room }: Keep<T>,
+        odes: &mut [OdeRoom<T>],
         up: &[T],
         cells: &[Cell<T>],
     ) {
@@ -317,8 +330,9 @@ impl Step {
                 };
                 T::array(op.0.as_ref()).reverse(&mut cx);
             }
-            Code::Ode { code, .. } => {
-                code.reverse(saved, up, [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)]);
+            Code::Ode { code, room } => {
+                let adjoints = [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)];
+                code.reverse(&mut odes[*room], saved, up, adjoints);
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }

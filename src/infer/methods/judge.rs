@@ -3,7 +3,7 @@
 use super::super::elbo;
 use super::super::gaussian::Gaussian;
 use super::super::psis::smooth;
-use super::super::sample::{Proposal, Sample};
+use super::super::sample::log_weights;
 use super::super::warp::Warped;
 use super::thin::Standardised;
 use super::{Approximation, mixture};
@@ -33,10 +33,7 @@ pub fn judge(target: &dyn Target, approximation: &Approximation, draws: usize, s
 }
 
 fn by_draws(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Judged {
-    let flat = Warped::flat(target);
-    let mut sample = Sample::new(&flat, q, Proposal::Gaussian, seed);
-    sample.extend(draws, false);
-    verdict(&sample.log_weights)
+    verdict(&log_weights(&Warped::flat(target), q, draws, seed))
 }
 
 fn verdict(log_weights: &[f64]) -> Judged {

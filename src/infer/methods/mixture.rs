@@ -81,7 +81,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         let smoothed = smooth(&logs);
         let worst = (0..names.len())
             .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights))
-            .flat_map(|e| e.into_iter().filter(|x| x.is_finite()))
+            .flat_map(|e| e.weighted.into_iter().filter(|x| x.is_finite()))
             .fold(0.0, f64::max);
         if worst <= goal || smoothed.khat >= KHAT_LIMIT || count >= most || options.draws.is_some() {
             break (drawn, logs, smoothed);
@@ -90,8 +90,10 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     let n = logs.len();
     let even = vec![1.0 / n as f64; n];
-    let plain = summaries(&names, |j| column(&drawn, j), &even, 1.0);
-    let weighted = summaries(&names, |j| column(&drawn, j), &smoothed.weights, 1.0);
+    let under = |weights: &[f64]| {
+        summaries(&names, |name, j| summary::summarise(name, &column(&drawn, j), weights, 1.0))
+    };
+    let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
     let flags = (!trusted).then(|| poor(smoothed.khat, &weighted, &plain)).into_iter().collect();
     let weights = if trusted { &smoothed.weights } else { &even };

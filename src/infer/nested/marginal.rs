@@ -175,6 +175,10 @@ impl Flow for Nested<'_> {
         if self.conditional.parts.quadratic { usize::MAX } else { SEARCHED }
     }
 
+    fn cheap(&self) -> bool {
+        false
+    }
+
     /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows.
     fn leaders(&self) -> usize {
         self.conditional.parts.outer.len()

@@ -77,21 +77,22 @@ fn with(
     let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1);
-    let (first, mut khat) = judge(&straight, &q, PILOT, options);
+    let mut judged = judge(&straight, &q, PILOT, options);
+    let first = judged.elbo;
     let candidates = if quadratic { 1 } else { candidates(&conditional, first[2]) };
     let chosen = (candidates > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), candidates));
     let flow = chosen.as_ref().unwrap_or(&straight);
     if candidates > 1 {
-        khat = judge(flow, &q, PILOT, options).1;
+        judged = judge(flow, &q, PILOT, options);
     }
     let plain: (&dyn Flow, &Gaussian) = (&straight, &q);
-    let mut fit = if khat < LIGHT {
-        finish(found, &Reached { plain, bent: (flow, &q), first, khat, gradients: 0 }, options)
+    let mut fit = if judged.khat < LIGHT {
+        finish(found, &Reached { plain, bent: (flow, &q), first, judged: &judged, gradients: 0 }, options)
     } else {
         let bent = bend(&marginal, &q, options);
         let curved = Nested::new(&conditional, bent.target, candidates);
-        let (_, khat) = judge(&curved, &bent.q, PILOT, options);
-        finish(found, &Reached { plain, bent: (&curved, &bent.q), first, khat, gradients: 0 }, options)
+        let judged = &judge(&curved, &bent.q, PILOT, options);
+        finish(found, &Reached { plain, bent: (&curved, &bent.q), first, judged, gradients: 0 }, options)
     };
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;

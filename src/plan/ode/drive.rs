@@ -1,22 +1,17 @@
 //! Chooses the steps: from the start to each of the times, as large as the tolerance allows.
 
-use super::dormand_prince::DormandPrince;
 use super::radau::Radau;
 use super::system::{System, add_scaled};
-use crate::graph::{Ode, OdeMethod};
+use crate::graph::Ode;
 use crate::num::real::{Dual, Real};
 
-/// A method with the buffers of its stages.
-#[derive(Clone, Debug)]
-enum Method {
-    DormandPrince(DormandPrince),
-    Radau(Box<Radau>),
-}
+/// One over the order to which a step's error goes with its size.
+const EXPONENT: f64 = 1.0 / 4.0;
 
 /// Everything a solution needs beside the equation: buffers and the steps taken.
 #[derive(Clone, Debug)]
 pub(super) struct Driver {
-    method: Method,
+    method: Radau,
     states: Vec<Dual>,
     next: Vec<Dual>,
     spare: Vec<Dual>,
@@ -28,13 +23,9 @@ impl Driver {
     /// For an equation whose derivatives take this many groups of directions.
     pub(super) fn new(ode: &Ode, groups: usize) -> Self {
         let len = groups * ode.states;
-        let method = match ode.method {
-            OdeMethod::DormandPrince => Method::DormandPrince(DormandPrince::new(len)),
-            OdeMethod::Radau => Method::Radau(Box::new(Radau::new(ode.states, len))),
-        };
         let buffer = vec![Dual::zero(); len];
         Self {
-            method,
+            method: Radau::new(ode.states, len),
             states: buffer.clone(),
             next: buffer.clone(),
             spare: buffer,
@@ -55,7 +46,7 @@ impl Driver {
         system.start(point, wanted, &mut self.states);
         self.steps.clear();
         let (mut t, mut done) = (ode.start, 0);
-        self.begin(system, t);
+        self.method.begin(system, t, &self.states);
         let Some(&end) = ode.times.last() else { return true };
         let mut h = self.first_step(system, t, end);
         let mut tries = 0;
@@ -99,7 +90,7 @@ impl Driver {
         let ode = system.ode;
         system.start(point, wanted, &mut self.states);
         let (mut t, mut done) = (ode.start, 0);
-        self.begin(system, t);
+        self.method.begin(system, t, &self.states);
         for i in 0..=self.steps.len() {
             while done < ode.times.len() && ode.times[done] <= t {
                 store(done, &self.states);
@@ -115,35 +106,14 @@ impl Driver {
         done == ode.times.len()
     }
 
-    fn begin(&mut self, system: &mut System, t: f64) {
-        match &mut self.method {
-            Method::DormandPrince(m) => m.begin(system, t, &self.states),
-            Method::Radau(m) => m.begin(system, t, &self.states),
-        }
-    }
-
     /// Tries a step into `next`; returns the size of its error.
     fn step(&mut self, system: &mut System, t: f64, h: f64, exact: bool) -> f64 {
-        match &mut self.method {
-            Method::DormandPrince(m) => m.step(system, t, h, &self.states, &mut self.next),
-            Method::Radau(m) => m.step(system, t, h, &self.states, &mut self.next, exact),
-        }
+        self.method.step(system, t, h, &self.states, &mut self.next, exact)
     }
 
     fn accept(&mut self, system: &mut System, t: f64) {
         std::mem::swap(&mut self.states, &mut self.next);
-        match &mut self.method {
-            Method::DormandPrince(m) => m.accept(self.states.len()),
-            Method::Radau(m) => m.begin(system, t, &self.states),
-        }
-    }
-
-    /// One over the order to which a step's error goes with its size.
-    fn exponent(&self) -> f64 {
-        match self.method {
-            Method::DormandPrince(_) => 1.0 / 5.0,
-            Method::Radau(_) => 1.0 / 4.0,
-        }
+        self.method.begin(system, t, &self.states);
     }
 
     /// By how much the next step may be larger or must be smaller.
@@ -151,15 +121,12 @@ impl Driver {
         if !error.is_finite() {
             return 0.25;
         }
-        (0.9 * error.max(1e-10).powf(-self.exponent())).clamp(0.2, 5.0)
+        (0.9 * error.max(1e-10).powf(-EXPONENT)).clamp(0.2, 5.0)
     }
 
     /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section II.4).
     fn first_step(&mut self, system: &mut System, t: f64, end: f64) -> f64 {
-        let rates = match &self.method {
-            Method::DormandPrince(m) => m.first_rates(self.states.len()),
-            Method::Radau(m) => m.first_rates(),
-        };
+        let rates = self.method.first_rates();
         let states = &self.states;
         let (d0, d1) = (system.size(states, states, states), system.size(rates, states, states));
         let short = if d0 < 1e-5 || d1 < 1e-5 || !d1.is_finite() { 1e-6 } else { 0.01 * d0 / d1 };
@@ -170,8 +137,7 @@ impl Driver {
         add_scaled(&mut self.spare, -1.0, rates);
         let d2 = system.size(&self.spare, states, states) / short;
         let steep = d1.max(d2);
-        let long =
-            if steep <= 1e-15 { (short * 1e-3).max(1e-6) } else { (0.01 / steep).powf(self.exponent()) };
+        let long = if steep <= 1e-15 { (short * 1e-3).max(1e-6) } else { (0.01 / steep).powf(EXPONENT) };
         (100.0 * short).min(long).min(end - t).max(short * 1e-3)
     }
 }

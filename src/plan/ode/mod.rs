@@ -1,26 +1,25 @@
 //! Solves differential equations and differentiates the solutions.
 //!
-//! Draws are solved one by one, each with its own steps, so a draw's result does not depend on those beside it. First
-//! derivatives are integrated with the states, under the same tolerance, and kept for the reverse sweep. Where tangents are
-//! carried (Hessian-vector products), the derivative of those derivatives is a central difference of two more solutions that
-//! repeat the same steps, which makes them smooth in the point: about nine digits. An equation that cannot be solved gives
-//! numbers that are none.
+//! Each draw has its own steps, so its result does not depend on those beside it. An equation that cannot be solved gives
+//! numbers that are none. Explicit solutions run for a whole batch at once and are differentiated backwards through their
+//! steps (`explicit`); implicit ones run draw by draw and carry their derivatives along (`implicit`).
 
-mod dormand_prince;
 mod drive;
+mod explicit;
+mod implicit;
 mod radau;
 mod system;
+mod tableau;
 #[cfg(test)]
 mod tests;
 
 use super::code::Plan;
 use super::run::Workspace;
-use crate::graph::Ode;
-use crate::num::real::{Dual, Real};
-use crate::ops::operand::{Adjoint, Arg, accumulate};
-use drive::Driver;
+use crate::graph::{Ode, OdeMethod};
+use crate::ops::operand::{Adjoint, Arg, Lane};
+use explicit::Explicit;
+use implicit::Implicit;
 use std::sync::Arc;
-use system::System;
 
 /// An equation with its right-hand side scheduled.
 #[derive(Clone, Debug)]
@@ -33,25 +32,11 @@ pub(super) struct OdeCode {
 
 /// The buffers of one thread for one equation.
 #[derive(Clone, Debug)]
-pub(super) struct OdeRoom {
-    work: Vec<Workspace<Dual>>,
-    driver: Driver,
-    /// The draw at hand: initial state, then theta.
-    point: Vec<f64>,
-    direction: Vec<f64>,
-    base: Track,
-    moved: [Track; 2],
-}
-
-/// A solution at the times asked for.
-#[derive(Clone, Debug)]
-struct Track {
-    /// Where it started.
-    point: Vec<f64>,
-    /// States, [times, states].
-    states: Vec<f64>,
-    /// Their derivatives, [times, states, directions].
-    slopes: Vec<f64>,
+pub(super) enum OdeRoom<T> {
+    /// For the explicit method.
+    Explicit(Box<Explicit<T>>),
+    /// For the implicit one.
+    Implicit(Box<Implicit>),
 }
 
 impl OdeCode {
@@ -67,9 +52,12 @@ impl OdeCode {
         count(self.wanted[0], self.ode.states) + count(self.wanted[1], self.ode.parameters)
     }
 
-    /// How many numbers the forward sweep keeps: all first derivatives.
+    /// How many numbers the forward sweep keeps beside the room.
     pub(super) fn saved(&self) -> usize {
-        self.ode.times.len() * self.ode.states * self.directions()
+        match self.ode.method {
+            OdeMethod::DormandPrince => 0,
+            OdeMethod::Radau => self.ode.times.len() * self.ode.states * self.directions(),
+        }
     }
 
     /// Number of states.
@@ -81,129 +69,55 @@ impl OdeCode {
     pub(super) fn constant(&self, initial: &[f64], theta: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.ode.times.len() * self.ode.states];
         let args: [Arg<f64>; 2] = [Arg::Const(initial), Arg::Const(theta)];
-        self.forward(&mut OdeRoom::new(self), args, &mut out, &mut []);
+        self.forward(&mut OdeRoom::new(self), args, &mut out, &mut [], false);
         out
     }
 
-    /// States, lane by lane, and their derivatives.
-    pub(super) fn forward<T: Real>(
+    /// The states at the times; with `slopes`, what the reverse sweep needs as well.
+    pub(super) fn forward<T: Lane>(
         &self,
-        room: &mut OdeRoom,
+        room: &mut OdeRoom<T>,
         args: [Arg<T>; 2],
         out: &mut [T],
         saved: &mut [T],
+        slopes: bool,
     ) {
-        let n = self.ode.states;
-        let get = |i: usize| if i < n { args[0].get(i) } else { args[1].get(i - n) };
-        for lane in 0..T::WIDTH {
-            room.point.iter_mut().enumerate().for_each(|(i, x)| *x = get(i).lane(lane));
-            // Idle lanes repeat the one before them, and so may those of a Hessian-vector product.
-            let same = lane > 0 && room.point == room.base.point;
-            if !same {
-                room.solve(self, None);
-            }
-            out.iter_mut().zip(&room.base.states).for_each(|(o, &x)| o.set_lane(lane, x));
-            saved.iter_mut().zip(&room.base.slopes).for_each(|(s, &x)| s.set_lane(lane, x));
-            if T::TANGENT {
-                let moves = (0..room.direction.len()).any(|i| room.direction[i] != get(i).tangent(lane));
-                room.direction.iter_mut().enumerate().for_each(|(i, d)| *d = get(i).tangent(lane));
-                self.tangents(room, lane, !same || moves, out, saved);
-            }
-        }
-    }
-
-    /// Tangents of states and derivatives in one lane; unless they are those of the lane before, from new solutions.
-    fn tangents<T: Real>(&self, room: &mut OdeRoom, lane: usize, new: bool, out: &mut [T], saved: &mut [T]) {
-        let Some(h) = difference_step(&room.point, &room.direction) else { return };
-        let first = if self.wanted[0] { 0 } else { self.ode.states };
-        let direction = &room.direction[first..];
-        let q = self.directions();
-        for (o, slopes) in out.iter_mut().zip(room.base.slopes.chunks_exact(q.max(1))) {
-            o.set_tangent(lane, slopes.iter().zip(direction).map(|(s, d)| s * d).sum());
-        }
-        if new {
-            room.solve(self, Some((0, h)));
-            room.solve(self, Some((1, -h)));
-        }
-        let [plus, minus] = &room.moved;
-        for (s, (p, m)) in saved.iter_mut().zip(plus.slopes.iter().zip(&minus.slopes)) {
-            s.set_tangent(lane, (p - m) / (2.0 * h));
+        match room {
+            OdeRoom::Explicit(room) => room.forward(self, args, out, slopes),
+            OdeRoom::Implicit(room) => room.forward(self, args, out, saved),
         }
     }
 
     /// Adds the adjoints of the states, times their derivatives, to those of the arguments.
-    pub(super) fn reverse<T: Real>(&self, saved: &[T], up: &[T], adjoints: [Adjoint<T>; 2]) {
-        let q = self.directions();
-        let mut from = 0;
-        for (adjoint, wanted) in adjoints.iter().zip(self.wanted) {
-            let Some(adjoint) = adjoint.filter(|_| wanted) else { continue };
-            for k in 0..adjoint.len() {
-                let terms = up.iter().enumerate();
-                let sum = terms.fold(T::zero(), |sum, (i, &u)| sum + u * saved[i * q + from + k]);
-                accumulate(adjoint, k, sum);
-            }
-            from += adjoint.len();
+    pub(super) fn reverse<T: Lane>(
+        &self,
+        room: &mut OdeRoom<T>,
+        saved: &[T],
+        up: &[T],
+        adjoints: [Adjoint<T>; 2],
+    ) {
+        match room {
+            OdeRoom::Explicit(room) => room.reverse(self, up, adjoints),
+            OdeRoom::Implicit(_) => implicit::reverse(self, saved, up, adjoints),
         }
     }
 }
 
-/// The step of a difference along `direction`: 1e-5 of the size of the coordinate that moves most for its size. None where
-/// nothing moves.
-fn difference_step(point: &[f64], direction: &[f64]) -> Option<f64> {
-    let most = point.iter().zip(direction).map(|(x, d)| d.abs() / x.abs().max(1e-3)).fold(0.0_f64, f64::max);
-    (most > 0.0 && most.is_finite()).then(|| 1e-5 / most)
-}
-
-impl OdeRoom {
+impl<T: Lane> OdeRoom<T> {
     /// Buffers for an equation.
     pub(super) fn new(code: &OdeCode) -> Self {
-        let ode = &code.ode;
-        let (coordinates, states) = (ode.states + ode.parameters, ode.times.len() * ode.states);
-        let groups = code.directions().max(1);
-        let track = Track {
-            point: vec![f64::NAN; coordinates],
-            states: vec![0.0; states],
-            slopes: vec![0.0; states * code.directions()],
-        };
-        Self {
-            work: vec![Workspace::new(&code.rate); groups + 1],
-            driver: Driver::new(ode, groups),
-            point: vec![0.0; coordinates],
-            direction: vec![0.0; coordinates],
-            base: track.clone(),
-            moved: [track.clone(), track],
+        match code.ode.method {
+            OdeMethod::DormandPrince => OdeRoom::Explicit(Box::new(Explicit::new(code))),
+            OdeMethod::Radau => OdeRoom::Implicit(Box::new(Implicit::new(code))),
         }
     }
+}
 
-    /// Solves from the point at hand, or again from one `h` away from it in the direction at hand into track `which`.
-    fn solve(&mut self, code: &OdeCode, moved: Option<(usize, f64)>) {
-        let Self { work, driver, point, direction, base, moved: tracks } = self;
-        let mut system = System { ode: &code.ode, plan: &code.rate, work };
-        let track = match moved {
-            None => base,
-            Some((which, _)) => &mut tracks[which],
-        };
-        track.point.copy_from_slice(point);
-        if let Some((_, h)) = moved {
-            track.point.iter_mut().zip(direction).for_each(|(x, d)| *x += h * *d);
-        }
-        let (n, q) = (code.ode.states, code.directions());
-        let Track { point, states, slopes } = track;
-        let store = |k: usize, at: &[Dual]| {
-            for i in 0..n {
-                states[k * n + i] = at[i].lane(0);
-                for (j, slope) in slopes[(k * n + i) * q..(k * n + i + 1) * q].iter_mut().enumerate() {
-                    *slope = at[j * n + i].d;
-                }
-            }
-        };
-        let solved = match moved {
-            None => driver.solve(&mut system, point, code.wanted, store),
-            Some(_) => driver.repeat(&mut system, point, code.wanted, store),
-        };
-        if !solved {
-            track.states.fill(f64::NAN);
-            track.slopes.fill(f64::NAN);
-        }
-    }
+/// The rates of states at a time; theta stands in the workspace already.
+fn rate_of<T: Lane>(work: &mut Workspace<T>, plan: &Plan, t: T, states: &[T], rates: &mut [T]) {
+    let inputs = work.inputs(plan);
+    inputs[0] = t;
+    inputs[1..1 + states.len()].copy_from_slice(states);
+    work.forward(plan, false);
+    rates.iter_mut().enumerate().for_each(|(i, r)| *r = work.root(plan, 0, i));
 }

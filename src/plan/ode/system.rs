@@ -6,6 +6,7 @@
 
 use super::super::code::Plan;
 use super::super::run::Workspace;
+use super::rate_of;
 use crate::graph::Ode;
 use crate::num::real::{Dual, Real};
 
@@ -51,7 +52,13 @@ impl System<'_> {
         let n = self.ode.states;
         for group in 0..self.groups() {
             let range = group * n..(group + 1) * n;
-            rate_of(&mut self.work[group], self.plan, t, &states[range.clone()], &mut rates[range]);
+            rate_of(
+                &mut self.work[group],
+                self.plan,
+                Dual::splat(t),
+                &states[range.clone()],
+                &mut rates[range],
+            );
         }
     }
 
@@ -64,7 +71,7 @@ impl System<'_> {
             for i in 0..n {
                 point[i] = Dual { v: states[i].v, d: f64::from(i == j) };
             }
-            rate_of(&mut self.work[last], self.plan, t, point, &mut rates[..n]);
+            rate_of(&mut self.work[last], self.plan, Dual::splat(t), point, &mut rates[..n]);
             (0..n).for_each(|i| out[i * n + j] = rates[i].d);
         }
     }
@@ -91,14 +98,6 @@ impl System<'_> {
         }
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
-}
-
-fn rate_of(work: &mut Workspace<Dual>, plan: &Plan, t: f64, states: &[Dual], rates: &mut [Dual]) {
-    let inputs = work.inputs(plan);
-    inputs[0] = Dual::splat(t);
-    inputs[1..1 + states.len()].copy_from_slice(states);
-    work.forward(plan, false);
-    rates.iter_mut().enumerate().for_each(|(i, r)| *r = work.root(plan, 0, i));
 }
 
 /// y += factor · x, values and derivatives.

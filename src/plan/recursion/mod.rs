@@ -39,7 +39,9 @@ impl RecursionCode {
     /// How many numbers the forward sweep keeps for the reverse sweep beside the sequences; none if there were too many.
     pub(super) fn saved(&self) -> usize {
         let all = self.kept() * self.recursion.steps;
-        if all <= MOST_KEPT { all } else { 0 }
+        // Equations keep more than numbers.
+        let plain = self.bodies.iter().all(|body| body.odes.is_empty() && body.recursions.is_empty());
+        if plain && all <= MOST_KEPT { all } else { 0 }
     }
 
     /// How many numbers a step computes.
@@ -148,7 +150,7 @@ impl RecursionCode {
                 true => room.forward(body, true),
                 false => room.recall(body, &saved[step * kept..]),
             }
-            room.reverse_from(body, self.fixed, |adjoints| {
+            room.reverse_part(body, self.fixed, |adjoints| {
                 for (s, root) in body.roots.iter().enumerate() {
                     let Slot::Var { at, len } = root else { continue };
                     let from = self.place(s, step, 0);
