@@ -69,7 +69,8 @@ impl Elements {
             return Some((&slot.value, slot.place));
         }
         let [i] = index else { return None };
-        let run = self.runs.iter().find(|run| run.holds(*i))?;
+        let after = self.runs.partition_point(|run| run.first <= *i);
+        let run = self.runs[..after].last().filter(|run| run.holds(*i))?;
         Some((&run.value, Some(i - run.first)))
     }
 

@@ -74,7 +74,8 @@ pub(super) fn take_apart(body: &[Stmt]) -> Option<Vec<Part>> {
 /// Whether a statement, with what is in it, means the same in a loop of its own.
 fn may_move(stmt: &Stmt) -> bool {
     match &stmt.kind {
-        StmtKind::Let(_) | StmtKind::Target(_) => true,
+        StmtKind::Target(_) => true,
+        StmtKind::Let(l) => l.indices.len() <= 1,
         // The prior of a parameter is no business of a loop.
         StmtKind::Sample(s) => !matches!(s.value.kind, ExprKind::Name(_)),
         StmtKind::If(i) => i.then.iter().chain(&i.otherwise).all(may_move),
