@@ -4,7 +4,7 @@ use super::super::env::{Binding, Value};
 use super::super::lanes::{Body, Lane};
 use super::super::{Lowerer, Result};
 use super::{parts, unfit};
-use crate::syntax::ast::{Expr, ExprKind, ForLoop, Ident, Index, LetDecl, Stmt, StmtKind};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, ForLoop, Ident, Index, LetDecl, Stmt, StmtKind, UnaryOp};
 use std::collections::{HashMap, HashSet};
 
 /// The steps of a loop, and which names have a number in each.
@@ -83,10 +83,14 @@ impl Lowerer<'_> {
         self.b.constant_of(node).map(|c| c.to_vec()).ok_or_else(unfit)
     }
 
-    /// Gives a name what it stands for in all steps at once. False if it is neither fixed nor one number a step.
+    /// Gives a name what it stands for in all steps at once. False if it is neither fixed nor one number a step, or better
+    /// computed in the step.
     pub(super) fn name_of_steps<'a>(&mut self, steps: &mut Steps<'a>, l: &'a LetDecl) -> Result<bool> {
         let Some(lane) = self.lane(&steps.lanes, &l.value) else { return Ok(false) };
         let mut value = self.expr(&l.value)?;
+        if lane == Lane::Each && is_arithmetic(&l.value) && self.b.constant_of(value.node).is_none() {
+            return Ok(false);
+        }
         if lane == Lane::Each {
             value.node = self.b.broadcast_to(value.node, &[steps.count]);
             steps.lanes.each.push(&l.name.name);
@@ -187,13 +191,17 @@ impl Lowerer<'_> {
         }
     }
 
-    /// An expression without anything that the step computes, in all steps at once; None if only its parts can be had.
+    /// An expression without anything that the step computes, in all steps at once; None if only its parts can be had, or the
+    /// step computes it as fast.
     fn outside(&mut self, r: &Reading, e: &Expr) -> Result<Option<Found>> {
         let lanes = &r.steps.lanes;
         match self.lane(lanes, e) {
             Some(Lane::Fixed) => Ok(Some(Found::Fixed(self.expr(e)?))),
             Some(Lane::Each) => {
                 let value = self.expr(e)?;
+                if is_arithmetic(e) && self.b.constant_of(value.node).is_none() {
+                    return Ok(None);
+                }
                 let node = self.b.broadcast_to(value.node, &[r.steps.count]);
                 Ok(Some(Found::Step(Value { node, ..value })))
             }
@@ -255,6 +263,26 @@ impl Lowerer<'_> {
         defined.lags = lags.iter().copied().fold(defined.lags, usize::max);
         r.found.insert(e, Found::Earlier { sequence, lags, stacked });
         Ok(true)
+    }
+}
+
+/// Whether an expression is arithmetic that a step does by an instruction: that costs less than a pass over all steps.
+fn is_arithmetic(e: &Expr) -> bool {
+    const INSTRUCTIONS: [&str; 5] = ["sqrt", "square", "exp", "log", "inv"];
+    match &e.kind {
+        ExprKind::Unary(op, _) => *op == UnaryOp::Neg,
+        ExprKind::Binary(BinaryOp::Pow, _, exponent) => matches!(exponent.kind, ExprKind::Int(2)),
+        ExprKind::Binary(op, ..) => matches!(
+            op,
+            BinaryOp::Add
+                | BinaryOp::Sub
+                | BinaryOp::Mul
+                | BinaryOp::ElemMul
+                | BinaryOp::Div
+                | BinaryOp::ElemDiv
+        ),
+        ExprKind::Call { name, .. } => INSTRUCTIONS.contains(&name.name.as_str()),
+        _ => false,
     }
 }
 
