@@ -60,7 +60,7 @@ fn rows() -> Vec<&'static ScalarRow> {
 fn in_graph(b: &Builder) -> Vec<&'static ScalarRow> {
     let row = |op: &Op| match op {
         Op::Map(row) | Op::MapSum { row, .. } => Some(*row),
-        Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => None,
+        Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_) => None,
     };
     b.graph().iter().filter_map(|(_, node)| row(&node.op)).collect()
 }

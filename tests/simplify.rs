@@ -33,7 +33,7 @@ static PAIRS: &[(&ScalarRow, &ScalarRow, &[&str])] = &[
 fn names(b: &Builder, root: NodeId) -> Vec<&'static str> {
     let name = |op: &Op| match op {
         Op::Map(row) | Op::MapSum { row, .. } => Some(row.name),
-        Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => None,
+        Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_) => None,
     };
     let needed = b.graph().needed(&[root]);
     b.graph().iter().zip(needed).filter(|(_, n)| *n).filter_map(|((_, node), _)| name(&node.op)).collect()

@@ -130,8 +130,18 @@ impl Certificate {
     }
 }
 
+/// Most nodes of a recursion that is written out to be read; a longer one is a function that nothing is known of.
+const MOST_WRITTEN_OUT: usize = 100_000;
+
 /// Certifies a lowered model.
 pub fn certify(lowered: &Lowered) -> Certificate {
+    match lowered.written_out(MOST_WRITTEN_OUT) {
+        Some(written_out) => read(&written_out),
+        None => read(lowered),
+    }
+}
+
+fn read(lowered: &Lowered) -> Certificate {
     let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
     let structure = Structure::new(&lowered.graph, &roots, lowered.dimension);
     let mut reader = Reader::new(&structure);

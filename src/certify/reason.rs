@@ -42,6 +42,7 @@ pub(super) fn operation(lowered: &Lowered, id: NodeId) -> String {
         Op::Map(row) | Op::MapSum { row, .. } => row.name.split('.').next().unwrap_or(row.name).to_string(),
         Op::Array(op) => op.0.name().to_string(),
         Op::Ode(_) => "ode".to_string(),
+        Op::Recursion(_) => "loop".to_string(),
         Op::Constant(_) | Op::Input { .. } => "value".to_string(),
     }
 }

@@ -76,7 +76,7 @@ impl<'s> Reader<'s> {
                 self.log_sum_exp(node, axis, &atom.weights)
             }
             Op::Array(op) if op.downcast::<MatMul>().is_some() => self.bilinear(node, &atom.weights),
-            Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => None,
+            Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_) => None,
         };
         match found {
             Some(found) => into.ridges.extend(found.into_iter().map(|(affine, rows)| Ridges {
@@ -101,9 +101,12 @@ impl<'s> Reader<'s> {
                 let (dims, weights) = self.summands(node, weight.first().copied(), atom.weights[0].1);
                 (args, dims, weights)
             }
-            Op::Map(_) | Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) => {
-                (&node.args[..], node.dims.clone(), atom.weights.clone())
-            }
+            Op::Map(_)
+            | Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Array(_)
+            | Op::Ode(_)
+            | Op::Recursion(_) => (&node.args[..], node.dims.clone(), atom.weights.clone()),
         };
         let rest_known = args[1..]
             .iter()

@@ -133,7 +133,7 @@ impl<'s> Shapes<'s> {
                 };
                 Some(Shape { range: Interval::REAL, curvature })
             }
-            Op::Constant(_) | Op::Input { .. } | Op::Ode(_) => None,
+            Op::Constant(_) | Op::Input { .. } | Op::Ode(_) | Op::Recursion(_) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Nodes and the arena that holds them.
 
 use super::ode::Ode;
+use super::recursion::Recursion;
 use crate::ops::array::OpRef;
 use crate::ops::scalar::ScalarRow;
 use crate::source::Span;
@@ -33,6 +34,8 @@ pub enum Op {
     Array(OpRef),
     /// The solution of a differential equation.
     Ode(Arc<Ode>),
+    /// A loop whose steps need those before them.
+    Recursion(Arc<Recursion>),
 }
 
 /// A node of the graph.
@@ -63,7 +66,12 @@ impl Node {
     pub fn constant(&self) -> Option<&Arc<[f64]>> {
         match &self.op {
             Op::Constant(values) => Some(values),
-            Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) => None,
+            Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Array(_)
+            | Op::Ode(_)
+            | Op::Recursion(_) => None,
         }
     }
 }

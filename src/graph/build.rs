@@ -316,6 +316,7 @@ fn key(op: &Op, args: &[NodeId], dims: &[usize]) -> u64 {
         Op::Map(row) | Op::MapSum { row, .. } => std::ptr::from_ref(*row).hash(&mut h),
         Op::Array(op) => op.hash(&mut h),
         Op::Ode(ode) => Arc::as_ptr(ode).hash(&mut h),
+        Op::Recursion(r) => Arc::as_ptr(r).hash(&mut h),
     }
     h.finish()
 }
@@ -331,8 +332,15 @@ fn same(a: &Op, b: &Op) -> bool {
         (Op::MapSum { row: x, weighted: v }, Op::MapSum { row: y, weighted: w }) => x == y && v == w,
         (Op::Array(x), Op::Array(y)) => x == y,
         (Op::Ode(x), Op::Ode(y)) => Arc::ptr_eq(x, y),
+        (Op::Recursion(x), Op::Recursion(y)) => Arc::ptr_eq(x, y),
         (
-            Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_),
+            Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Array(_)
+            | Op::Ode(_)
+            | Op::Recursion(_),
             _,
         ) => false,
     }

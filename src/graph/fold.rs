@@ -10,8 +10,8 @@ pub(super) fn fold(op: &Op, args: &[&Node], dims: &[usize]) -> Option<Vec<f64>> 
         args.iter().map(|a| a.constant().map(|c| Arg::Const(c))).collect::<Option<_>>()?;
     let mut out = vec![0.0; dims.iter().product()];
     match op {
-        // An equation is solved by its plan.
-        Op::Constant(_) | Op::Input { .. } | Op::Ode(_) => return None,
+        // Equations are solved and loops are run by their plans.
+        Op::Constant(_) | Op::Input { .. } | Op::Ode(_) | Op::Recursion(_) => return None,
         Op::Map(row) => {
             let indices: Vec<Broadcast> = args.iter().map(|a| Broadcast::between(&a.dims, dims)).collect();
             scalar::map(<f64 as Lane>::scalar(row.kernel), &operands(&values, &indices), &mut out);

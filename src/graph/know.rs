@@ -5,6 +5,7 @@ use super::build::Builder;
 use crate::facts::{Range, Structure};
 use crate::ops::array::{OpRef, Take};
 use crate::ops::scalar::{self, ScalarRow};
+use std::collections::HashMap;
 
 /// What is known of the entries of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +26,9 @@ pub(super) struct Knowledge {
     known: Vec<Known>,
     /// Coordinates that a node depends on, by the block they come from; None once there are too many to tell.
     blocks: Vec<Option<Vec<u32>>>,
-    structures: std::collections::HashMap<NodeId, Structure>,
+    structures: HashMap<NodeId, Structure>,
+    /// For a loop the ranges of its sequences.
+    sequences: HashMap<NodeId, Vec<Range>>,
 }
 
 /// Most blocks of coordinates that are told apart.
@@ -39,6 +42,11 @@ impl Builder {
             let next = self.knowledge.known.len();
             let blocks = self.blocks_of(NodeId(next as u32));
             self.knowledge.blocks.push(blocks);
+            if let Op::Recursion(r) = &self.graph().node(NodeId(next as u32)).op {
+                let (r, args) = (r.clone(), self.graph().node(NodeId(next as u32)).args.clone());
+                let ranges = self.sequence_ranges(&r, &args);
+                self.knowledge.sequences.insert(NodeId(next as u32), ranges);
+            }
             let known = self.derive(NodeId(next as u32));
             self.knowledge.known.push(known);
         }
@@ -133,6 +141,7 @@ impl Builder {
                 }
             }
             Op::MapSum { .. } | Op::Ode(_) => Known::NOTHING,
+            Op::Recursion(_) => self.of_sequences(id, 0, node.len()),
             Op::Array(op) => self.of_array(op, node, &of),
         }
     }
@@ -142,6 +151,11 @@ impl Builder {
         let count = |k: usize| node.args.get(k).map_or(0, |&a| self.graph().node(a).len());
         let merged = if node.is_empty() { 0 } else { count(0) / node.len() };
         match op.0.name() {
+            "take" if matches!(self.graph().node(node.args[0]).op, Op::Recursion(_)) => {
+                let table = as_take(node).map(|take| &take.table[..]).unwrap_or_default();
+                let (first, last) = (table.iter().min().copied(), table.iter().max().copied());
+                self.of_sequences(node.args[0], first.unwrap_or(0) as usize, last.unwrap_or(0) as usize + 1)
+            }
             "take" | "max" | "min" => of(0),
             "concat" => (1..node.args.len()).fold(of(0), |a, k| Known {
                 range: a.range.or(of(k).range),
@@ -172,12 +186,26 @@ impl Builder {
             _ => Known::NOTHING,
         }
     }
+
+    /// What is known of the numbers of a loop's sequences from one place to before another.
+    fn of_sequences(&self, id: NodeId, first: usize, end: usize) -> Known {
+        let Op::Recursion(r) = &self.graph().node(id).op else { return Known::NOTHING };
+        let ranges = self.knowledge.sequences.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let met = ranges.iter().enumerate().filter(|(k, _)| r.start(*k) < end && first < r.start(k + 1));
+        let range = met.map(|(_, range)| *range).reduce(Range::or);
+        Known { range: range.unwrap_or(Range::REAL), reached: false }
+    }
 }
 
 fn as_take(node: &Node) -> Option<&Take> {
     match &node.op {
         Op::Array(op) => op.downcast::<Take>(),
-        Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Ode(_) => None,
+        Op::Constant(_)
+        | Op::Input { .. }
+        | Op::Map(_)
+        | Op::MapSum { .. }
+        | Op::Ode(_)
+        | Op::Recursion(_) => None,
     }
 }
 

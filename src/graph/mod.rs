@@ -6,10 +6,14 @@ mod dump;
 mod fold;
 mod know;
 mod ode;
+mod recursion;
 mod simplify;
+mod unroll;
 
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};
 pub use dump::{dot, text};
 pub use know::Known;
 pub use ode::{Ode, OdeMethod, Tolerance};
+pub use recursion::{Feed, Origin, Recursion, Sequence};
+pub use unroll::unrolled;

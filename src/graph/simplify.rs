@@ -62,7 +62,12 @@ impl Builder {
                 let listed = self.take(argument, take.table.to_vec(), take.dims);
                 Some((row, listed))
             }
-            Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Ode(_) => None,
+            Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Ode(_)
+            | Op::Recursion(_) => None,
         }
     }
 

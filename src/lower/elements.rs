@@ -69,7 +69,8 @@ impl Elements {
             return Some((&slot.value, slot.place));
         }
         let [i] = index else { return None };
-        let run = self.runs.iter().find(|run| run.holds(*i))?;
+        let after = self.runs.partition_point(|run| run.first <= *i);
+        let run = self.runs[..after].last().filter(|run| run.holds(*i))?;
         Some((&run.value, Some(i - run.first)))
     }
 
@@ -95,6 +96,27 @@ impl Elements {
         self.note(&[first + count - 1]);
         self.runs.push(run);
         self.runs.sort_by_key(|r| r.first);
+        Ok(())
+    }
+
+    /// How many elements that have a value each stand before this one without a gap, at most `most`.
+    pub(super) fn singles_before(&self, first: usize, most: usize) -> usize {
+        (1..=most).take_while(|k| first > *k && self.defined.contains_key(&vec![first - k])).count()
+    }
+
+    /// Defines elements `first`, `first + 1`, ... at once, from an array that begins with the `before` elements before them.
+    pub(super) fn define_after(
+        &mut self,
+        name: &str,
+        first: usize,
+        before: usize,
+        (value, count): (Value, usize),
+        span: Span,
+    ) -> Result<(), Diagnostic> {
+        self.define_run(name, first, count, value, span)?;
+        if let Some(run) = self.runs.iter_mut().find(|run| run.first == first) {
+            (run.first, run.count) = (first - before, count + before);
+        }
         Ok(())
     }
 
@@ -166,7 +188,7 @@ impl Elements {
             return Ok(whole.clone());
         }
         let value = match &self.runs[..] {
-            [run] if run.first == 1 && self.defined.is_empty() => run.value.clone(),
+            [run] if run.first == 1 && self.defined.keys().all(|i| run.holds(i[0])) => run.value.clone(),
             _ => self.complete(b, name, span)?,
         };
         self.whole = Some(value.clone());
@@ -208,7 +230,7 @@ impl Elements {
         let mut first: Option<(Value, Vec<usize>)> = None;
         for index in indices {
             let Some((value, place)) = self.find(index) else { return Err(undefined(name, index, span)) };
-            let own = if place.is_some() { &[][..] } else { b.dims(value.node) };
+            let own = if place.is_some() { &b.dims(value.node)[1..] } else { b.dims(value.node) };
             let (all, shape) = first.get_or_insert_with(|| (value.clone(), own.to_vec()));
             if shape != own {
                 return Err(Diagnostic::error(
@@ -219,12 +241,10 @@ impl Elements {
             }
             all.integer &= value.integer;
             all.from_data |= value.from_data;
-            let size = b.dims(value.node).iter().product();
-            let at = parts.place(value.node, size);
-            match place {
-                Some(i) => table.push((at + i) as u32),
-                None => table.extend((at..at + size).map(|i| i as u32)),
-            }
+            let size: usize = own.iter().product();
+            let whole = b.dims(value.node).iter().product();
+            let at = parts.place(value.node, whole) + place.unwrap_or(0) * size;
+            table.extend((at..at + size).map(|i| i as u32));
         }
         let Some((value, shape)) = first else {
             return Err(Diagnostic::error("element-undefined", format!("`{name}` has no elements here"))

@@ -102,6 +102,26 @@ impl Env {
         }
     }
 
+    /// The arrays of elements with these names as they are now, to restore them later.
+    pub(super) fn elements_before(&self, names: &[&str]) -> Vec<(usize, String, Option<Binding>)> {
+        let holds =
+            |s: &HashMap<String, Binding>, name: &str| matches!(s.get(name), Some(Binding::Elements(_)));
+        let before = |name: &&str| {
+            let depth = self.scopes.iter().rposition(|s| holds(s, name)).unwrap_or(1);
+            (depth, name.to_string(), self.scopes[depth].get(*name).cloned())
+        };
+        names.iter().map(before).collect()
+    }
+
+    pub(super) fn restore_elements(&mut self, before: Vec<(usize, String, Option<Binding>)>) {
+        for (depth, name, binding) in before {
+            match binding {
+                Some(binding) => self.scopes[depth].insert(name, binding),
+                None => self.scopes[depth].remove(&name),
+            };
+        }
+    }
+
     pub(super) fn push(&mut self) {
         self.scopes.push(HashMap::new());
     }

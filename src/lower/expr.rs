@@ -8,6 +8,11 @@ use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 impl Lowerer<'_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Value> {
+        if self.inside.is_some()
+            && let Some(value) = self.inside_value(e)?
+        {
+            return Ok(value);
+        }
         match &e.kind {
             ExprKind::Real(x) => Ok(Value::real(self.b.number(*x), false)),
             ExprKind::Int(n) => Ok(Value::integer(self.b.number(*n as f64), false)),

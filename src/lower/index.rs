@@ -150,7 +150,13 @@ impl Lowerer<'_> {
         Ok(Some(picked))
     }
 
-    fn index_value(&mut self, value: Value, base: &Expr, indices: &[Index], span: Span) -> Result<Value> {
+    pub(super) fn index_value(
+        &mut self,
+        value: Value,
+        base: &Expr,
+        indices: &[Index],
+        span: Span,
+    ) -> Result<Value> {
         let dims = self.b.dims(value.node).to_vec();
         if indices.len() > dims.len() {
             return Err(self.too_many_indices(base, &dims, indices.len(), span));

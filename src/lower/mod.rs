@@ -15,6 +15,7 @@ mod ode;
 mod param;
 mod probe;
 mod reach;
+mod recursion;
 mod stmt;
 mod support;
 
@@ -51,8 +52,34 @@ pub struct Lowered {
     pub effects: Vec<Effect>,
 }
 
+impl Lowered {
+    /// The same with every recursion of at most `most` nodes written out step by step, for analyses that read the graph node by
+    /// node; without what is only reported. None if there is nothing to write out.
+    pub fn written_out(&self, most: usize) -> Option<Lowered> {
+        let (graph, now) = crate::graph::unrolled(&self.graph, most)?;
+        let moved = |id: NodeId| now[id.0 as usize];
+        let parameter = |p: &Parameter| {
+            let mut p = p.clone();
+            p.named.node = moved(p.named.node);
+            if let Form::Transformed { bounds, .. } = &mut p.form {
+                bounds.iter_mut().for_each(|b| *b = moved(*b));
+            }
+            p
+        };
+        Some(Lowered {
+            graph,
+            dimension: self.dimension,
+            parameters: self.parameters.iter().map(parameter).collect(),
+            terms: self.terms.iter().map(|t| Term { node: moved(t.node), ..*t }).collect(),
+            derived: Vec::new(),
+            predicted: Vec::new(),
+            effects: Vec::new(),
+        })
+    }
+}
+
 /// A latent variable.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its name, constrained value and labels.
     pub named: Named,
@@ -67,7 +94,7 @@ pub struct Parameter {
 }
 
 /// How a parameter's value is made from its coordinates.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Form {
     /// By a transform with these bounds.
     Transformed {
@@ -84,7 +111,7 @@ pub enum Form {
 pub type Labels = Vec<Option<Arc<[String]>>>;
 
 /// A value with a name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Named {
     /// The name.
     pub name: String,
@@ -173,6 +200,8 @@ struct Lowerer<'d> {
     split: Vec<String>,
     pending: Vec<effects::Pending>,
     effects: Vec<Effect>,
+    /// What the step of a recursion reads from outside, while it is lowered.
+    inside: Option<recursion::Inside>,
 }
 
 impl<'d> Lowerer<'d> {
@@ -195,6 +224,7 @@ impl<'d> Lowerer<'d> {
             split: Vec::new(),
             pending: Vec::new(),
             effects: Vec::new(),
+            inside: None,
         }
     }
 

@@ -65,7 +65,7 @@ impl Lowerer<'_> {
         ))
     }
 
-    fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
+    pub(super) fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
         let (from, to) = (self.integer(&f.from)?, self.integer(&f.to)?);
         if to - from >= MOST_ITERATIONS {
             return Err(Diagnostic::error(
@@ -75,9 +75,14 @@ impl Lowerer<'_> {
             .label(f.var.span, "")
             .help("write it with whole arrays: operations apply to every element at once"));
         }
-        if self.whole_loop(f, from, to)? {
+        if self.whole_loop(f, from, to)? || self.recursive_loop(f, from, to) {
             return Ok(());
         }
+        self.each_step(f, from, to)
+    }
+
+    /// Writes a loop out step by step.
+    pub(super) fn each_step(&mut self, f: &ForLoop, from: i64, to: i64) -> Result<()> {
         for i in from..=to {
             self.env.push();
             let node = self.b.number(i as f64);
@@ -122,7 +127,7 @@ impl Lowerer<'_> {
     }
 
     /// Refuses a name that has a meaning already: a second one would hide it without a word.
-    fn check_free(&self, name: &Ident) -> Result<()> {
+    pub(super) fn check_free(&self, name: &Ident) -> Result<()> {
         let error = |message: String| Diagnostic::error("defined-twice", message).label(name.span, "");
         let text = &name.name;
         if self.calls.is_empty() && self.env.is_size(text) {

@@ -1,11 +1,15 @@
 //! A graph scheduled for running: fixed buffers, forward and reverse sweeps, batches of draws.
 
+mod code;
+mod dump;
 mod ode;
 mod profile;
 mod program;
+mod recursion;
 mod run;
 mod schedule;
 
+pub use code::Plan;
+pub use dump::dump;
 pub use profile::{StepCost, profile};
 pub use run::Workspace;
-pub use schedule::{Plan, dump};

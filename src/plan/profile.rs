@@ -1,7 +1,7 @@
 //! Where the time of a gradient goes, step by step.
 
+use super::code::{Plan, Slot, Step};
 use super::run::Workspace;
-use super::schedule::{Plan, Slot, Step};
 use crate::ops::operand::Lane;
 use crate::source::Span;
 use std::time::{Duration, Instant};

@@ -52,6 +52,20 @@ impl Primitive {
         ];
         table.into_iter().find(|(r, _)| *r == row).map(|(_, p)| p)
     }
+
+    /// Number of arguments.
+    pub(super) fn arity(self) -> usize {
+        match self {
+            Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div => 2,
+            Primitive::MulAdd | Primitive::Quadratic => 3,
+            Primitive::Neg
+            | Primitive::Square
+            | Primitive::Inv
+            | Primitive::Sqrt
+            | Primitive::Exp
+            | Primitive::Log => 1,
+        }
+    }
 }
 
 /// An argument of an instruction.
@@ -74,13 +88,38 @@ pub(super) struct Instruction {
     pub(super) args: [Source; 3],
 }
 
+/// How far the places of an instruction lie from where it says, as they do in the steps of a loop.
+pub(super) trait Shift: Copy {
+    /// For an argument.
+    fn arg(self, k: usize) -> usize;
+    /// For the result.
+    fn out(self) -> usize;
+}
+
+/// Where it says.
+#[derive(Clone, Copy)]
+struct Still;
+
+impl Shift for Still {
+    #[inline(always)]
+    fn arg(self, _: usize) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn out(self) -> usize {
+        0
+    }
+}
+
 /// Computes the values of all instructions in order.
 pub(super) fn forward<T: Real>(code: &[Instruction], values: &mut [T]) {
     best_lanes(Run { code, values: Cell::from_mut(values).as_slice_of_cells() });
 }
 
 /// Adds to the adjoints of the arguments, from the last instruction to the first.
-pub(super) fn reverse<T: Real>(code: &[Instruction], values: &[T], adjoints: &mut [T]) {
+pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints: &mut [T]) {
+    let values = Cell::from_mut(values).as_slice_of_cells();
     best_lanes(Back { code, values, adjoints: Cell::from_mut(adjoints).as_slice_of_cells() });
 }
 
@@ -96,275 +135,295 @@ impl<T: Real> LaneWork<T> for Run<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let values = view.cells(self.values);
         for i in self.code {
-            match i.op {
-                Primitive::Add => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, b, _]| a + b,
-                    2,
-                ),
-                Primitive::Sub => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, b, _]| a - b,
-                    2,
-                ),
-                Primitive::Mul => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, b, _]| a * b,
-                    2,
-                ),
-                Primitive::Div => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, b, _]| a / b,
-                    2,
-                ),
-                Primitive::Neg => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| -a,
-                    1,
-                ),
-                Primitive::Square => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| a.square(),
-                    1,
-                ),
-                Primitive::Inv => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| a.recip(),
-                    1,
-                ),
-                Primitive::Sqrt => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| a.sqrt(),
-                    1,
-                ),
-                Primitive::Exp => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| a.exp(),
-                    1,
-                ),
-                Primitive::Log => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, _, _]| a.ln(),
-                    1,
-                ),
-                Primitive::MulAdd => each(
-                    i,
-                    values,
-                    #[inline(always)]
-                    |[a, b, c]| a * b + c,
-                    3,
-                ),
-                Primitive::Quadratic => quadratic(i, values),
-            }
+            apply(i, Still, values);
         }
     }
 }
 
+/// Computes the value of an instruction.
 #[inline(always)]
-fn each<U: Real>(i: &Instruction, values: &[Cell<U>], f: impl Fn([U; 3]) -> U, count: usize) {
+pub(super) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
+    match i.op {
+        Primitive::Add => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a + b,
+        ),
+        Primitive::Sub => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a - b,
+        ),
+        Primitive::Mul => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a * b,
+        ),
+        Primitive::Div => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a / b,
+        ),
+        Primitive::Neg => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| -a,
+        ),
+        Primitive::Square => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.square(),
+        ),
+        Primitive::Inv => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.recip(),
+        ),
+        Primitive::Sqrt => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.sqrt(),
+        ),
+        Primitive::Exp => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.exp(),
+        ),
+        Primitive::Log => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.ln(),
+        ),
+        Primitive::MulAdd => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b, c]| a * b + c,
+        ),
+        Primitive::Quadratic => quadratic(i, shift, values),
+    }
+}
+
+/// Element `k` of the arguments. Written so that all of them stay in registers.
+#[inline(always)]
+fn read<U: Real, const N: usize>(i: &Instruction, shift: impl Shift, values: &[Cell<U>], k: usize) -> [U; N] {
+    let mut x = [U::zero(); N];
+    let mut j = 0;
+    while j < N {
+        x[j] = values[i.args[j].at + shift.arg(j) + k * i.args[j].step].get();
+        j += 1;
+    }
+    x
+}
+
+#[inline(always)]
+fn each<U: Real, const N: usize>(
+    i: &Instruction,
+    shift: impl Shift,
+    values: &[Cell<U>],
+    f: impl Fn([U; N]) -> U,
+) {
+    let out = i.out + shift.out();
     for k in 0..i.n {
-        let mut x = [U::zero(); 3];
-        for (x, arg) in x.iter_mut().zip(&i.args).take(count) {
-            *x = values[arg.at + k * arg.step].get();
-        }
-        values[i.out + k].set(f(x));
+        values[out + k].set(f(read(i, shift, values, k)));
     }
 }
 
 #[inline(always)]
-fn quadratic<U: Real>(i: &Instruction, values: &[Cell<U>]) {
-    let [x, mu, w] = i.args;
+fn quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
     let mut sum = U::zero();
     for k in 0..i.n {
-        let d = values[x.at + k * x.step].get() - values[mu.at + k * mu.step].get();
-        sum += d * values[w.at + k * w.step].get() * d;
+        let [x, mu, w]: [U; 3] = read(i, shift, values, k);
+        let d = x - mu;
+        sum += d * w * d;
     }
-    values[i.out].set(sum.scale(-0.5));
+    values[i.out + shift.out()].set(sum.scale(-0.5));
 }
 
 struct Back<'a, T> {
     code: &'a [Instruction],
-    values: &'a [T],
+    values: &'a [Cell<T>],
     adjoints: &'a [Cell<T>],
 }
 
 impl<T: Real> LaneWork<T> for Back<'_, T> {
     type Out = ();
 
-    /// Each function has the arguments and the value of the result, and gives the slopes.
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
-        let (v, d) = (view.slice(self.values), view.cells(self.adjoints));
-        let (one, zero) = (U::one(), U::zero());
+        let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         for i in self.code.iter().rev() {
-            match i.op {
-                Primitive::Add => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |_, _, u| [u, u, zero],
-                    2,
-                ),
-                Primitive::Sub => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |_, _, u| [u, -u, zero],
-                    2,
-                ),
-                Primitive::Mul => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |[a, b, _], _, u| [u * b, u * a, zero],
-                    2,
-                ),
-                Primitive::Div => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |[_, b, _], y, u| {
-                        let slope = u * (one / b);
-                        [slope, -(slope * y), zero]
-                    },
-                    2,
-                ),
-                Primitive::Neg => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |_, _, u| [-u, zero, zero],
-                    1,
-                ),
-                Primitive::Square => {
-                    back(
-                        i,
-                        v,
-                        d,
-                        #[inline(always)]
-                        |[a, _, _], _, u| [u * (a + a), zero, zero],
-                        1,
-                    );
-                }
-                Primitive::Inv => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |_, y, u| [-(u * y * y), zero, zero],
-                    1,
-                ),
-                Primitive::Sqrt => {
-                    back(
-                        i,
-                        v,
-                        d,
-                        #[inline(always)]
-                        |_, y, u| [u.scale(0.5) / y, zero, zero],
-                        1,
-                    );
-                }
-                Primitive::Exp => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |_, y, u| [u * y, zero, zero],
-                    1,
-                ),
-                Primitive::Log => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |[a, _, _], _, u| [u / a, zero, zero],
-                    1,
-                ),
-                Primitive::MulAdd => {
-                    back(
-                        i,
-                        v,
-                        d,
-                        #[inline(always)]
-                        |[a, b, _], _, u| [u * b, u * a, u],
-                        3,
-                    );
-                }
-                // The result and its adjoint are one number for all elements.
-                Primitive::Quadratic => back(
-                    i,
-                    v,
-                    d,
-                    #[inline(always)]
-                    |[a, b, c], _, u| {
-                        let difference = a - b;
-                        let slope = u * (difference * c);
-                        [-slope, slope, u * difference.square().scale(-0.5)]
-                    },
-                    3,
-                ),
-            }
+            pull(i, Still, values, adjoints);
         }
     }
 }
 
+/// Adds to the adjoints of an instruction's arguments. Each function has the arguments, the value of the result and its
+/// adjoint, and gives the slopes.
 #[inline(always)]
-fn back<U: Real>(
+pub(super) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Cell<U>], d: &[Cell<U>]) {
+    let one = U::one();
+    match i.op {
+        Primitive::Add => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |_, _, u| [u, u],
+        ),
+        Primitive::Sub => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |_, _, u| [u, -u],
+        ),
+        Primitive::Mul => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a, b], _, u| [u * b, u * a],
+        ),
+        Primitive::Div => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[_, b], y, u| {
+                let slope = u * (one / b);
+                [slope, -(slope * y)]
+            },
+        ),
+        Primitive::Neg => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |_, _, u| [-u],
+        ),
+        Primitive::Square => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a], _, u| [u * (a + a)],
+        ),
+        Primitive::Inv => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[_], y, u| [-(u * y * y)],
+        ),
+        Primitive::Sqrt => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[_], y, u| [u.scale(0.5) / y],
+        ),
+        Primitive::Exp => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[_], y, u| [u * y],
+        ),
+        Primitive::Log => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a], _, u| [u / a],
+        ),
+        Primitive::MulAdd => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a, b, _], _, u| [u * b, u * a, u],
+        ),
+        // The result and its adjoint are one number for all elements.
+        Primitive::Quadratic => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a, b, c], _, u| {
+                let difference = a - b;
+                let slope = u * (difference * c);
+                [-slope, slope, u * difference.square().scale(-0.5)]
+            },
+        ),
+    }
+}
+
+#[inline(always)]
+fn back<U: Real, const N: usize>(
     i: &Instruction,
-    values: &[U],
+    shift: impl Shift,
+    values: &[Cell<U>],
     adjoints: &[Cell<U>],
-    f: impl Fn([U; 3], U, U) -> [U; 3],
-    count: usize,
+    f: impl Fn([U; N], U, U) -> [U; N],
 ) {
-    let mut sums = [U::zero(); 3];
+    let mut sums = [U::zero(); N];
+    let first = i.out + shift.out();
     for k in 0..i.n {
-        let mut x = [U::zero(); 3];
-        for (x, arg) in x.iter_mut().zip(&i.args).take(count) {
-            *x = values[arg.at + k * arg.step];
-        }
-        let out = if i.op == Primitive::Quadratic { i.out } else { i.out + k };
-        let slopes = f(x, values[out], adjoints[out].get());
-        for ((arg, s), sum) in i.args.iter().zip(slopes).zip(&mut sums).take(count) {
-            if !arg.varies {
-                continue;
+        let out = if i.op == Primitive::Quadratic { first } else { first + k };
+        let slopes = f(read(i, shift, values, k), values[out].get(), adjoints[out].get());
+        let mut j = 0;
+        while j < N {
+            let arg = &i.args[j];
+            if arg.varies && arg.step == 0 {
+                sums[j] += slopes[j];
+            } else if arg.varies {
+                let cell = &adjoints[arg.at + shift.arg(j) + k];
+                cell.set(cell.get() + slopes[j]);
             }
-            if arg.step == 0 {
-                *sum += s;
-            } else {
-                let cell = &adjoints[arg.at + k];
-                cell.set(cell.get() + s);
-            }
+            j += 1;
         }
     }
-    for (arg, sum) in i.args.iter().zip(sums).take(count) {
+    let mut j = 0;
+    while j < N {
+        let arg = &i.args[j];
         if arg.varies && arg.step == 0 {
-            let cell = &adjoints[arg.at];
-            cell.set(cell.get() + sum);
+            let cell = &adjoints[arg.at + shift.arg(j)];
+            cell.set(cell.get() + sums[j]);
         }
+        j += 1;
     }
 }

@@ -1,8 +1,8 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
+use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
-use super::schedule::{Code, MOST_ARGS, Plan, Slot, Step};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::array::{Forward, Reverse};
@@ -18,6 +18,8 @@ pub struct Workspace<T> {
     saved: Vec<T>,
     room: Vec<T>,
     odes: Vec<OdeRoom<T>>,
+    /// For each loop the buffers of its step, once for each way it may go.
+    loops: Vec<Vec<Workspace<T>>>,
 }
 
 impl<T: Lane> Workspace<T> {
@@ -31,6 +33,7 @@ impl<T: Lane> Workspace<T> {
             saved: vec![T::zero(); plan.saved],
             room: vec![T::zero(); scalar::ROOM],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
+            loops: plan.recursions.iter().map(|code| code.rooms()).collect(),
         }
     }
 
@@ -47,8 +50,22 @@ impl<T: Lane> Workspace<T> {
     }
 
     pub(super) fn step_forward(&mut self, step: &Step, slopes: bool) {
-        if let Code::Program(code) = &step.code {
-            return program::forward(code, &mut self.values);
+        match &step.code {
+            Code::Program(code) => return program::forward(code, &mut self.values),
+            Code::Loop(code) => return code.forward(&mut self.values),
+            Code::Recursion { code, room } => {
+                let (before, rest) = self.values.split_at_mut(step.at);
+                let out = &mut rest[..step.len];
+                let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+                let saved = if slopes { saved } else { &mut [] };
+                return code.forward(&mut self.loops[*room], |k| arg(&step.args[k], before), out, saved);
+            }
+            Code::Map { .. }
+            | Code::MapSum { .. }
+            | Code::Predicted { .. }
+            | Code::Concat
+            | Code::Array { .. }
+            | Code::Ode { .. } => {}
         }
         let (before, rest) = self.values.split_at_mut(step.at);
         let out = &mut rest[..step.len];
@@ -75,6 +92,40 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
+    /// The reverse sweep of a part of something larger: the adjoints of the first `kept` coordinates are added to, and `seed`
+    /// sets those of the roots.
+    pub(super) fn reverse_part(&mut self, plan: &Plan, kept: usize, seed: impl FnOnce(&mut [T])) {
+        self.adjoints[kept..].fill(T::zero());
+        seed(&mut self.adjoints);
+        for step in plan.steps.iter().rev() {
+            self.step_reverse(step);
+        }
+    }
+
+    /// How many numbers a forward sweep computes for the reverse sweep.
+    pub(super) fn kept(plan: &Plan) -> usize {
+        plan.values - plan.inputs + plan.saved
+    }
+
+    /// Copies what the forward sweep has computed.
+    pub(super) fn keep(&self, plan: &Plan, into: &mut [T]) {
+        let (values, saved) = into[..Self::kept(plan)].split_at_mut(plan.values - plan.inputs);
+        values.copy_from_slice(&self.values[plan.inputs..plan.values]);
+        saved.copy_from_slice(&self.saved);
+    }
+
+    /// Puts back what a forward sweep has computed.
+    pub(super) fn recall(&mut self, plan: &Plan, from: &[T]) {
+        let (values, saved) = from[..Self::kept(plan)].split_at(plan.values - plan.inputs);
+        self.values[plan.inputs..plan.values].copy_from_slice(values);
+        self.saved.copy_from_slice(saved);
+    }
+
+    /// All adjoints, those of the coordinates first.
+    pub(super) fn adjoints(&mut self) -> &mut [T] {
+        &mut self.adjoints
+    }
+
     /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
     pub(super) fn seed(&mut self, plan: &Plan) {
         self.adjoints.fill(T::zero());
@@ -88,16 +139,29 @@ impl<T: Lane> Workspace<T> {
     }
 
     pub(super) fn step_reverse(&mut self, step: &Step) {
-        if let Code::Program(code) = &step.code {
-            return program::reverse(code, &self.values, &mut self.adjoints);
+        match &step.code {
+            Code::Program(code) => return program::reverse(code, &mut self.values, &mut self.adjoints),
+            Code::Loop(code) => return code.reverse(&mut self.values, &mut self.adjoints),
+            Code::Recursion { .. }
+            | Code::Map { .. }
+            | Code::MapSum { .. }
+            | Code::Predicted { .. }
+            | Code::Concat
+            | Code::Array { .. }
+            | Code::Ode { .. } => {}
         }
         let (before, rest) = self.adjoints.split_at_mut(step.at);
-        let adjoint = &rest[..step.len];
+        let adjoints = &mut rest[..step.len];
         let cells = Cell::from_mut(before).as_slice_of_cells();
         let (args, rest) = self.values.split_at(step.at);
+        if let Code::Recursion { code, room } = &step.code {
+            let of = |k: usize| adjoint(&step.args[k], cells);
+            let kept = (&rest[..step.len], &self.saved[step.saved_at..step.saved_at + step.saved_len]);
+            return code.reverse(&mut self.loops[*room], |k| arg(&step.args[k], args), kept, adjoints, of);
+        }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
         let keep = Keep { saved, room: &mut self.room };
-        step.reverse(args, &rest[..step.len], keep, &mut self.odes, adjoint, cells);
+        step.reverse(args, &rest[..step.len], keep, &mut self.odes, adjoints, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
@@ -212,7 +276,7 @@ impl Step {
                 let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
                 code.forward(&mut odes[*room], args, out, saved, slopes);
             }
-            Code::Program(_) => {}
+            Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
     }
 
@@ -270,7 +334,7 @@ impl Step {
                 let adjoints = [adjoint(&self.args[0], cells), adjoint(&self.args[1], cells)];
                 code.reverse(&mut odes[*room], saved, up, adjoints);
             }
-            Code::Program(_) => {}
+            Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
     }
 }

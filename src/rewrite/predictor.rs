@@ -124,9 +124,12 @@ fn form(graph: &Graph, id: NodeId, depth: usize) -> Option<Form> {
                 None => Some(atom(graph, id)),
             }
         }
-        Op::Map(_) | Op::Constant(_) | Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) => {
-            Some(atom(graph, id))
-        }
+        Op::Map(_)
+        | Op::Constant(_)
+        | Op::Input { .. }
+        | Op::MapSum { .. }
+        | Op::Ode(_)
+        | Op::Recursion(_) => Some(atom(graph, id)),
     }
 }
 

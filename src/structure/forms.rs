@@ -52,7 +52,7 @@ impl Pass<'_> {
             Op::Map(row) => self.map(row, &node.args, &node.dims),
             Op::MapSum { row, weighted } => self.map_sum(row, *weighted, &node.args),
             Op::Array(op) => self.array(op, node),
-            Op::Ode(_) => None,
+            Op::Ode(_) | Op::Recursion(_) => None,
         }
     }
 

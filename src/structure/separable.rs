@@ -3,7 +3,7 @@
 use super::Structure;
 use super::affine::Affine;
 use crate::facts::common_dims;
-use crate::graph::{Builder, Graph, NodeId, Op};
+use crate::graph::{Builder, Graph, NodeId, Op, unrolled};
 use crate::ops::array::{Concat, CumSum, MatMul, Solve, Sum, Take, TriangularSolve};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar;
@@ -31,6 +31,17 @@ enum Class {
 
 /// Writes the sum of the roots as a sum of functions of one form each; None if it is not one.
 pub fn separate(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
+    if let Some((graph, now)) = unrolled(graph, MOST_WRITTEN_OUT) {
+        let roots: Vec<NodeId> = roots.iter().map(|r| now[r.0 as usize]).collect();
+        return separate_plain(&graph, &roots, dimension);
+    }
+    separate_plain(graph, roots, dimension)
+}
+
+/// Most nodes of a recursion that is written out to be taken apart.
+const MOST_WRITTEN_OUT: usize = 100_000;
+
+fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
     if !may_separate(graph, roots) {
         return None;
     }
@@ -65,7 +76,7 @@ fn rank_of(op: &Op, of: &[u8]) -> u8 {
     match op {
         Op::Constant(_) => 0,
         Op::Input { .. } => 1,
-        Op::Ode(_) => 3,
+        Op::Ode(_) | Op::Recursion(_) => 3,
         Op::Map(row) if **row == scalar::ADD || **row == scalar::SUB || **row == scalar::NEG => most,
         // Scaling by constants keeps what is affine affine.
         Op::Map(row) if varying == 1 && (**row == scalar::MUL || (**row == scalar::DIV && of[1] == 0)) => {
@@ -135,7 +146,7 @@ impl Copier<'_> {
                 self.elementwise(row, args, Some(weight.first().copied()), None)
             }
             Op::Array(op) => self.linear(op, &node.args),
-            Op::Constant(_) | Op::Input { .. } | Op::Ode(_) => None,
+            Op::Constant(_) | Op::Input { .. } | Op::Ode(_) | Op::Recursion(_) => None,
         }
     }
 

@@ -105,7 +105,8 @@ impl<'a> Observations<'a> {
             | Op::Map(_)
             | Op::MapSum { .. }
             | Op::Array(_)
-            | Op::Ode(_) => {
+            | Op::Ode(_)
+            | Op::Recursion(_) => {
                 self.fixed_piece(graph, id, factor);
             }
         }
@@ -148,7 +149,7 @@ fn is_by_rows(graph: &Graph, id: NodeId, rank: usize, rows: usize) -> bool {
             Way::Rows => is_by_rows(graph, node.args[0], graph.node(node.args[0]).dims.len(), rows),
             Way::Whole => false,
         },
-        Op::MapSum { .. } | Op::Ode(_) => false,
+        Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => false,
     }
 }
 
@@ -348,7 +349,7 @@ impl Cut<'_> {
                 }
                 (Way::Picks | Way::Whole, _) => self.chosen(id, places().map(|p| p as u32).collect(), dims),
             },
-            Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) => {
+            Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => {
                 self.chosen(id, places().map(|p| p as u32).collect(), dims)
             }
         };

@@ -20,7 +20,7 @@ const FEWEST: i64 = 3;
 
 /// What an expression is inside the loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lane {
+pub(super) enum Lane {
     /// The same in every step, of any shape.
     Fixed,
     /// One number a step.
@@ -29,15 +29,22 @@ enum Lane {
 
 /// What is known of a nest of loops while its body is read.
 #[derive(Default)]
-struct Body<'a> {
+pub(super) struct Body<'a> {
     /// Names with one number a step: the loop variables, and what the body defines.
-    each: Vec<&'a str>,
+    pub(super) each: Vec<&'a str>,
     /// Arrays of which the nest defines elements.
-    defining: Vec<&'a str>,
+    pub(super) defining: Vec<&'a str>,
     /// Those elements that each step has defined already, as they are written: `mu`, `[i, j]`.
     elements: Vec<(&'a str, Vec<&'a str>)>,
     /// Where definitions with one number a step stand.
     places: HashSet<usize>,
+}
+
+impl<'a> Body<'a> {
+    /// One loop with this variable, which defines elements of these arrays.
+    pub(super) fn of(variable: &'a str, defining: &[&'a str]) -> Self {
+        Self { each: vec![variable], defining: defining.to_vec(), ..Self::default() }
+    }
 }
 
 impl Lowerer<'_> {
@@ -169,7 +176,7 @@ impl Lowerer<'_> {
     }
 
     /// A value that is the same in every step, with so many axes.
-    fn fixed_rank(&mut self, e: &Expr, rank: usize) -> Option<()> {
+    pub(super) fn fixed_rank(&mut self, e: &Expr, rank: usize) -> Option<()> {
         let value = self.expr(e).ok()?;
         (self.b.dims(value.node).len() == rank).then_some(())
     }
@@ -216,7 +223,7 @@ impl Lowerer<'_> {
     }
 
     /// What an expression is in the loop; None if it is neither.
-    fn lane(&mut self, body: &Body, e: &Expr) -> Option<Lane> {
+    pub(super) fn lane(&mut self, body: &Body, e: &Expr) -> Option<Lane> {
         match &e.kind {
             ExprKind::Real(_) | ExprKind::Int(_) | ExprKind::Str(_) => Some(Lane::Fixed),
             ExprKind::Name(name) if body.each.contains(&name.as_str()) => Some(Lane::Each),

@@ -13,8 +13,8 @@ mod tableau;
 #[cfg(test)]
 mod tests;
 
+use super::code::Plan;
 use super::run::Workspace;
-use super::schedule::Plan;
 use crate::graph::{Ode, OdeMethod};
 use crate::ops::operand::{Adjoint, Arg, Lane};
 use explicit::Explicit;

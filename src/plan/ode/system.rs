@@ -4,8 +4,8 @@
 //! of such states is their rate and the rate of their derivatives: one forward sweep of the right-hand side gives y' and
 //! one column of S' = (∂f/∂y) S + ∂f/∂theta.
 
+use super::super::code::Plan;
 use super::super::run::Workspace;
-use super::super::schedule::Plan;
 use super::rate_of;
 use crate::graph::Ode;
 use crate::num::real::{Dual, Real};

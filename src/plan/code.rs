@@ -1,0 +1,138 @@
+//! What a plan consists of: steps, where they read and write, and what each of them runs.
+
+use super::ode::OdeCode;
+use super::program::Instruction;
+use super::recursion::{LoopCode, RecursionCode};
+use crate::ops::array::{OpRef, Operator};
+use crate::ops::operand::Broadcast;
+use crate::ops::scalar::ScalarRow;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Most arguments that an operation takes, other than `concat` and loops.
+pub(super) const MOST_ARGS: usize = 8;
+
+/// Where an argument's numbers are.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    /// Known beforehand.
+    Const(Arc<[f64]>),
+    /// In the buffer of values.
+    Var { at: usize, len: usize },
+}
+
+impl Slot {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Slot::Const(c) => c.len(),
+            Slot::Var { len, .. } => *len,
+        }
+    }
+}
+
+/// What a step runs.
+#[derive(Clone, Debug)]
+pub(super) enum Code {
+    Map {
+        row: &'static ScalarRow,
+        index: Vec<Broadcast>,
+    },
+    MapSum {
+        row: &'static ScalarRow,
+        index: Vec<Broadcast>,
+        weights: Option<Arc<[f64]>>,
+        count: usize,
+    },
+    /// As `MapSum`, where argument `which` is a linear predictor; its slot is that of the coefficients.
+    Predicted {
+        row: &'static ScalarRow,
+        index: Vec<Broadcast>,
+        weights: Option<Arc<[f64]>>,
+        which: usize,
+        operator: Arc<Operator>,
+    },
+    Concat,
+    Array {
+        op: OpRef,
+        dims: Vec<Vec<usize>>,
+    },
+    Ode {
+        code: Arc<OdeCode>,
+        room: usize,
+    },
+    /// A loop whose step is a plan of its own.
+    Recursion {
+        code: Arc<RecursionCode>,
+        room: usize,
+    },
+    /// A loop whose step is instructions alone.
+    Loop(Arc<LoopCode>),
+    Program(Vec<Instruction>),
+}
+
+impl Code {
+    /// What it does, for dumps and profiles.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Code::Map { row, .. } => row.name.to_string(),
+            Code::MapSum { row, count, .. } => format!("sum.{} over {count}", row.name),
+            Code::Predicted { row, operator, .. } => format!(
+                "sum.{} over {} rows of {} coefficients",
+                row.name, operator.rows, operator.coefficients
+            ),
+            Code::Concat => "concat".to_string(),
+            Code::Array { op, .. } => op.0.name().to_string(),
+            Code::Ode { code, .. } => format!("ode with {} states", code.states()),
+            Code::Recursion { code, .. } => format!("loop of {} steps", code.steps()),
+            Code::Loop(code) => format!("loop of {} steps", code.steps()),
+            Code::Program(code) => format!("{} instructions", code.len()),
+        }
+    }
+}
+
+/// One operation with its buffers. The instructions of a program say themselves where they read and write.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) code: Code,
+    pub(super) args: Vec<Slot>,
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) saved_at: usize,
+    pub(super) saved_len: usize,
+    /// The part of the model it came from first.
+    pub(super) span: Option<Span>,
+}
+
+/// A schedule for a set of roots. The first `inputs` values are the unconstrained coordinates themselves.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) inputs: usize,
+    pub(super) steps: Vec<Step>,
+    /// Numbers that are computed; constants for instructions stand after them.
+    pub(super) values: usize,
+    /// Numbers in the buffer of values.
+    pub(super) buffer: usize,
+    pub(super) saved: usize,
+    /// Numbers that stand in the buffer of values from the beginning, with their places.
+    pub(super) fixed: Vec<(usize, f64)>,
+    pub(super) roots: Vec<Slot>,
+    pub(super) odes: Vec<Arc<OdeCode>>,
+    pub(super) recursions: Vec<Arc<RecursionCode>>,
+}
+
+impl Plan {
+    /// Number of unconstrained coordinates.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of roots.
+    pub fn roots(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Number of elements of each root.
+    pub fn root_sizes(&self) -> Vec<usize> {
+        self.roots.iter().map(Slot::len).collect()
+    }
+}

@@ -1,0 +1,66 @@
+//! A plan as text.
+
+use super::code::{Code, Plan, Slot};
+use super::program::{Instruction, Primitive};
+use std::fmt::Write;
+
+/// One line a step: where it writes, what it runs, what it keeps.
+pub fn dump(plan: &Plan) -> String {
+    let mut out = format!(
+        "{} coordinates, {} steps, {} values, {} kept for the reverse sweep\n",
+        plan.inputs,
+        plan.steps.len(),
+        plan.values,
+        plan.saved
+    );
+    for step in &plan.steps {
+        if let Code::Program(code) = &step.code {
+            code.iter().for_each(|i| line(&mut out, "", i));
+            continue;
+        }
+        let args: Vec<String> = step
+            .args
+            .iter()
+            .map(|slot| match slot {
+                Slot::Const(c) => format!("const[{}]", c.len()),
+                Slot::Var { at, len } => format!("{at}..{}", at + len),
+            })
+            .collect();
+        let name = step.code.name();
+        let _ = writeln!(out, "{}..{} = {name}({})", step.at, step.at + step.len, args.join(", "));
+        match &step.code {
+            Code::Loop(code) => code.instructions().for_each(|i| line(&mut out, "    ", i)),
+            Code::Recursion { code, .. } => {
+                for inner in code
+                    .bodies()
+                    .iter()
+                    .map(dump)
+                    .flat_map(|d| d.lines().map(str::to_string).collect::<Vec<_>>())
+                {
+                    let _ = writeln!(out, "    {inner}");
+                }
+            }
+            Code::Map { .. }
+            | Code::MapSum { .. }
+            | Code::Predicted { .. }
+            | Code::Concat
+            | Code::Array { .. }
+            | Code::Ode { .. }
+            | Code::Program(_) => {}
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, indent: &str, i: &Instruction) {
+    let end = i.out + if i.op == Primitive::Quadratic { 1 } else { i.n };
+    let _ = writeln!(out, "{indent}{}..{end} = {}", i.out, instruction(i));
+}
+
+fn instruction(i: &Instruction) -> String {
+    let args: Vec<String> = i.args[..i.op.arity()]
+        .iter()
+        .map(|a| if a.step == 0 { a.at.to_string() } else { format!("{}..{}", a.at, a.at + i.n) })
+        .collect();
+    format!("{}({})", format!("{:?}", i.op).to_lowercase(), args.join(", "))
+}
