@@ -3,7 +3,9 @@
 //! Every draw has its own time and its own step size, so its result does not depend on those beside it: a draw whose step is
 //! refused, or that has arrived, takes a step of size zero. The reverse sweep differentiates the steps that were taken, stage
 //! by stage, so the gradient is exactly that of the numbers returned (step sizes held); where tangents are carried, so are
-//! the Hessian-vector products.
+//! the Hessian-vector products. The error estimate sees the states and not their derivatives, which move where states stand
+//! still (at an equilibrium): so a direction is carried along with the linearised equation, and no step is longer than its
+//! speed allows at the same tolerance.
 
 use super::super::run::Workspace;
 use super::tableau::{ERROR_3, ERROR_5, LINES, NODES, STAGES};
@@ -12,6 +14,14 @@ use crate::graph::Tolerance;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::operand::{Adjoint, Arg, Lane, accumulate};
+
+/// How far away states are that show how fast they move apart, in units of their sizes.
+const NEAR_BY: f64 = 1e-7;
+/// 9!
+const NINE_FACTORIAL: f64 = 362_880.0;
+/// States that fall back at an angle with at least this cosine, and the step, times speed, that is still stable.
+const FALLING: f64 = 0.9;
+const STABLE: f64 = 3.0;
 
 /// The buffers of one thread for one equation.
 #[derive(Clone, Debug)]
@@ -24,6 +34,8 @@ pub(in crate::plan) struct Explicit<T> {
     points: Vec<T>,
     rates: Vec<T>,
     clocks: Vec<Clock>,
+    /// A direction in the states, in units of their sizes, that turns towards the one in which they move apart fastest.
+    direction: Vec<T>,
     path: Path<T>,
     /// Adjoints of the stages, the last those of the state after the step; of a rate; of theta.
     pulls: Vec<T>,
@@ -35,8 +47,9 @@ pub(in crate::plan) struct Explicit<T> {
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     t: f64,
-    /// The step that its last error suggests, and the one it takes.
+    /// The step that its last error suggests, the longest that the speed of derivatives allows, and the one it takes.
     h: f64,
+    longest: f64,
     size: f64,
     /// Whether the step ends at the next of the times.
     hits: bool,
@@ -69,8 +82,16 @@ impl<T: Lane> Explicit<T> {
     pub(super) fn new(code: &OdeCode) -> Self {
         let (n, p) = (code.ode.states, code.ode.parameters);
         let zeros = |len: usize| vec![T::zero(); len];
-        let clock =
-            Clock { t: 0.0, h: 0.0, size: 0.0, hits: false, done: 0, tries: 0, going: Going::Arrived };
+        let clock = Clock {
+            t: 0.0,
+            h: 0.0,
+            longest: 0.0,
+            size: 0.0,
+            hits: false,
+            done: 0,
+            tries: 0,
+            going: Going::Arrived,
+        };
         Self {
             work: Workspace::new(&code.rate),
             states: zeros(n),
@@ -78,6 +99,7 @@ impl<T: Lane> Explicit<T> {
             points: zeros(STAGES * n),
             rates: zeros((STAGES + 1) * n),
             clocks: vec![clock; T::WIDTH],
+            direction: zeros(n),
             path: Path {
                 starts: Vec::new(),
                 sizes: Vec::new(),
@@ -96,6 +118,7 @@ impl<T: Lane> Explicit<T> {
         self.arrive(code, out);
         self.path.clear();
         self.path.reached.extend(self.clocks.iter().map(|c| c.done));
+        self.look_ahead(code, T::one());
         while self.choose_sizes(code) {
             let (t, h) = (self.spread(|c| c.t), self.spread(|c| c.size));
             let error = self.step(code, t, h);
@@ -109,6 +132,7 @@ impl<T: Lane> Explicit<T> {
             if keep {
                 self.path.reached.extend(self.clocks.iter().map(|c| c.done));
             }
+            self.look_ahead(code, accepted);
         }
         for lane in (0..T::WIDTH).filter(|&l| self.clocks[l].going == Going::Failed) {
             out.iter_mut().for_each(|x| x.set_lane(lane, f64::NAN));
@@ -120,13 +144,24 @@ impl<T: Lane> Explicit<T> {
         let inputs = self.work.inputs(&code.rate);
         inputs[1 + n..].iter_mut().enumerate().for_each(|(j, x)| *x = args[1].get(j));
         self.states.iter_mut().enumerate().for_each(|(i, y)| *y = args[0].get(i));
+        let spread = |i: usize| T::splat(1.0 + 0.3 * (1.0 + i as f64).sin());
+        self.direction.iter_mut().enumerate().for_each(|(i, x)| *x = spread(i));
         let start = T::splat(ode.start);
         rate_of(&mut self.work, &code.rate, start, &self.states, &mut self.rates[..n]);
         let end = ode.times.last().copied().unwrap_or(ode.start);
         let sizes = self.first_sizes(code, start, end - ode.start);
         for (lane, clock) in self.clocks.iter_mut().enumerate() {
             let h = sizes.lane(lane);
-            *clock = Clock { t: ode.start, h, size: 0.0, hits: false, done: 0, tries: 0, going: Going::On };
+            *clock = Clock {
+                t: ode.start,
+                h,
+                longest: f64::INFINITY,
+                size: 0.0,
+                hits: false,
+                done: 0,
+                tries: 0,
+                going: Going::On,
+            };
         }
     }
 
@@ -156,6 +191,45 @@ impl<T: Lane> Explicit<T> {
         sizes
     }
 
+    /// How fast states near by move apart, from a difference of rates along the direction, which turns with them; and the longest
+    /// step for which a solution of that speed is as precise as the tolerance asks: its error is (speed · step)⁹ / 9!. For the
+    /// draws that have moved alone: how often others try must not show.
+    fn look_ahead(&mut self, code: &OdeCode, moved: T) {
+        let moved = |lane: &usize| moved.lane(*lane) > 0.0;
+        let n = code.ode.states;
+        let Tolerance { relative, absolute, .. } = code.ode.tolerance;
+        let size = |y: T| y.detach().abs().shift(absolute / relative).scale(NEAR_BY);
+        for ((to, &y), &x) in self.next.iter_mut().zip(&self.states).zip(&self.direction) {
+            *to = y.detach() + x * size(y);
+        }
+        let t = self.spread(|c| c.t);
+        let (first, last) = self.rates.split_at_mut(STAGES * n);
+        rate_of(&mut self.work, &code.rate, t, &self.next, last);
+        let (mut squares, mut along, mut length) = (T::zero(), T::zero(), T::zero());
+        for i in 0..n {
+            let (x, speed) = (self.direction[i], (last[i] - first[i]).detach() / size(self.states[i]));
+            squares += speed.square();
+            along += x * speed;
+            length += x.square();
+            last[i] = speed;
+        }
+        let accuracy = (relative * NINE_FACTORIAL).powf(1.0 / 9.0);
+        for lane in (0..T::WIDTH).filter(moved) {
+            let clock = &mut self.clocks[lane];
+            let (speed, length) = (squares.lane(lane).sqrt(), length.lane(lane).sqrt());
+            // What falls back fast takes its errors with it: there only stability counts.
+            let falls = along.lane(lane) < -FALLING * speed * length;
+            let longest = length / speed * if falls { STABLE.max(accuracy) } else { accuracy };
+            clock.longest = if longest > 0.0 { longest } else { f64::INFINITY };
+        }
+        let speed = squares.sqrt();
+        for (x, &turned) in self.direction.iter_mut().zip(&*last) {
+            let new = turned / speed;
+            let lanes = (0..T::WIDTH).filter(|l| moved(l) && new.lane(*l).is_finite());
+            lanes.for_each(|l| x.set_lane(l, new.lane(l)));
+        }
+    }
+
     /// Writes the states of the draws that stand at one of the times.
     fn arrive(&mut self, code: &OdeCode, out: &mut [T]) {
         let n = code.ode.states;
@@ -182,8 +256,9 @@ impl<T: Lane> Explicit<T> {
             }
             // A step that would end just short of the time goes all the way.
             let left = code.ode.times[clock.done] - clock.t;
-            clock.hits = 1.01 * clock.h >= left;
-            clock.size = if clock.hits { left } else { clock.h };
+            let step = clock.h.min(clock.longest);
+            clock.hits = 1.01 * step >= left;
+            clock.size = if clock.hits { left } else { step };
             clock.tries += 1;
             let stuck = clock.t + 0.1 * clock.size == clock.t || !clock.size.is_finite();
             if stuck || clock.tries > code.ode.tolerance.most_steps {

@@ -123,6 +123,21 @@ fn both_methods_agree_and_the_gradient_is_one() {
     }
 }
 
+/// At an equilibrium the states stand still and tell nothing of their derivatives, which turn: with all parameters and states at
+/// one, the linearised equation is u' = -v, v' = u, so ∂u(t)/∂u(0) = cos t and ∂v(t)/∂u(0) = sin t.
+#[test]
+fn derivatives_at_an_equilibrium_are_as_precise_as_elsewhere() {
+    let times: Vec<f64> = (1..=20).map(f64::from).collect();
+    let weight = |i: usize| 1.0 + 0.3 * (1.9 * i as f64).sin();
+    let expected: f64 =
+        times.iter().enumerate().map(|(k, t)| weight(2 * k) * t.cos() + weight(2 * k + 1) * t.sin()).sum();
+    for (tolerance, allowed) in [(1e-8, 1e-6), (1e-11, 1e-9)] {
+        let plan = total(equation(lotka_volterra, [2, 4], &times, OdeMethod::DormandPrince, tolerance));
+        let (_, gradient) = evaluate(&plan, &[1.0; 6]);
+        assert!((gradient[0] - expected).abs() < allowed, "{tolerance}: {} against {expected}", gradient[0]);
+    }
+}
+
 #[test]
 fn stiff_reactions_reach_their_reference() {
     // Reference at t = 40 computed with scipy's Radau at tolerance 1e-13.
