@@ -15,6 +15,9 @@ use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::operand::{Adjoint, Arg, Lane, accumulate};
 
+/// The share of the tolerance that a step may use. The error estimate of so high an order promises more than it keeps over a
+/// long way, most of all for derivatives: so the error at the end is about what methods of order 5 leave at the same tolerance.
+const SHARE: f64 = 0.1;
 /// How far away states are that show how fast they move apart, in units of their sizes.
 const NEAR_BY: f64 = 1e-7;
 /// 9!
@@ -76,6 +79,12 @@ struct Path<T> {
     points: Vec<T>,
     /// How many of the times each draw had reached, before the first step and after each.
     reached: Vec<usize>,
+}
+
+/// What a step may use of the tolerance.
+fn tolerance(code: &OdeCode) -> Tolerance {
+    let whole = code.ode.tolerance;
+    Tolerance { relative: SHARE * whole.relative, absolute: SHARE * whole.absolute, ..whole }
 }
 
 impl<T: Lane> Explicit<T> {
@@ -168,7 +177,7 @@ impl<T: Lane> Explicit<T> {
     /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section II.4).
     fn first_sizes(&mut self, code: &OdeCode, start: T, length: f64) -> T {
         let n = code.ode.states;
-        let size = |x: &[T], y: &[T]| best_lanes(Size { x, y, tolerance: code.ode.tolerance });
+        let size = |x: &[T], y: &[T]| best_lanes(Size { x, y, tolerance: tolerance(code) });
         let (d0, d1) = (size(&self.states, &self.states), size(&self.rates[..n], &self.states));
         let mut short = T::zero();
         for lane in 0..T::WIDTH {
@@ -197,7 +206,7 @@ impl<T: Lane> Explicit<T> {
     fn look_ahead(&mut self, code: &OdeCode, moved: T) {
         let moved = |lane: &usize| moved.lane(*lane) > 0.0;
         let n = code.ode.states;
-        let Tolerance { relative, absolute, .. } = code.ode.tolerance;
+        let Tolerance { relative, absolute, .. } = tolerance(code);
         let size = |y: T| y.detach().abs().shift(absolute / relative).scale(NEAR_BY);
         for ((to, &y), &x) in self.next.iter_mut().zip(&self.states).zip(&self.direction) {
             *to = y.detach() + x * size(y);
@@ -287,7 +296,7 @@ impl<T: Lane> Explicit<T> {
             best_lanes(Advance { from: &self.states, h, rates, line: LINES[stage], to });
             rate_of(&mut self.work, &code.rate, t + h.scale(NODES[stage]), to, &mut rate[..n]);
         }
-        let (from, to, tolerance) = (&self.states[..], &self.next[..], code.ode.tolerance);
+        let (from, to, tolerance) = (&self.states[..], &self.next[..], tolerance(code));
         best_lanes(StepError { rates: &self.rates, h, from, to, tolerance })
     }
 
