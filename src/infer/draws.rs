@@ -1,7 +1,7 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
 use super::flow::Reached;
-use super::psis::{Smoothed, smooth};
+use super::psis::{Smoothed, smooth, tail};
 use super::sample::{Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
 use super::{KHAT_LIMIT, Options};
@@ -126,6 +126,9 @@ fn enough<'t>(reached: &Reached<'t>, proposal: Proposal, outputs: usize, options
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
         let done = options.draws.is_some() || have >= most || (worst <= goal && !unsure);
         if done || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
+            // So near to the limit, with errors still large, the upper end of what it may be counts.
+            let open = UNSURE.contains(&khat) && worst > LARGE * goal;
+            let khat = if open { khat + khat_error(khat, have) } else { khat };
             let many = shifted.map(|_| plain(flow, q, many, judged, options.seed));
             return Drawn { sample, smoothed, khat, inflation, worst, many };
         }
@@ -154,6 +157,11 @@ fn spread_khat(sample: &Sample, smoothed: &Smoothed, output: usize) -> f64 {
     let logs: Vec<f64> = values.iter().zip(&sample.log_weights).map(both).collect();
     let khat = smooth(&logs).khat;
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
+}
+
+/// The standard error of k̂ from so many draws: (1 + k) / √M for the M that are in the tail.
+fn khat_error(khat: f64, draws: usize) -> f64 {
+    (1.0 + khat) / tail(draws).sqrt()
 }
 
 /// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised

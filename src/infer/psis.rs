@@ -18,7 +18,7 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
     }
     let mut weights: Vec<f64> =
         log_weights.iter().map(|x| if x.is_nan() { 0.0 } else { (x - top).exp() }).collect();
-    let tail = (0.2 * n as f64).min(3.0 * (n as f64).sqrt()).ceil() as usize;
+    let tail = tail(n).ceil() as usize;
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_unstable_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(a.cmp(&b)));
     let mut khat = f64::INFINITY;
@@ -39,6 +39,11 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
     let total: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|w| *w /= total);
     Smoothed { weights, khat }
+}
+
+/// How many of so many weights make the tail.
+pub(super) fn tail(draws: usize) -> f64 {
+    (0.2 * draws as f64).min(3.0 * (draws as f64).sqrt())
 }
 
 fn pareto_quantile(p: f64, k: f64, sigma: f64) -> f64 {
