@@ -124,6 +124,17 @@ fn intervals(s: &mut Stream) -> Vec<Interval> {
     all
 }
 
+/// Where the facts of a row are tried: points, intervals, and the stream that they came from.
+fn places(row: &ScalarRow) -> (Stream, Vec<f64>, Vec<Interval>) {
+    let mut s = Stream(row.name.bytes().map(u64::from).sum());
+    let (mut points, ranges) = (grid(&mut s), intervals(&mut s));
+    // Just inside the ends: at the end of a domain itself a row may have no slope.
+    points.extend(
+        ranges.iter().flat_map(|r| [r.lo + 1e-6 * r.lo.abs().max(1.0), r.hi - 1e-6 * r.hi.abs().max(1.0)]),
+    );
+    (s, points, ranges)
+}
+
 /// What the other arguments are: each probe, and probes with some of their numbers changed.
 fn settings(row: &ScalarRow, s: &mut Stream) -> Vec<Vec<f64>> {
     let mut all: Vec<Vec<f64>> = row.probes.iter().map(|p| p.to_vec()).collect();
@@ -262,14 +273,7 @@ fn most(row: &ScalarRow, log: bool) -> f64 {
 fn derivatives_lie_within_the_facts() {
     let mut wrong = Vec::new();
     for row in rows() {
-        let mut s = Stream(row.name.bytes().map(u64::from).sum());
-        let (mut points, ranges) = (grid(&mut s), intervals(&mut s));
-        // Just inside the ends: at the end of a domain itself a row may have no slope.
-        points.extend(
-            ranges
-                .iter()
-                .flat_map(|r| [r.lo + 1e-6 * r.lo.abs().max(1.0), r.hi - 1e-6 * r.hi.abs().max(1.0)]),
-        );
+        let (mut s, points, ranges) = places(row);
         let (mut checked, mut found) = (0, Vec::new());
         for setting in settings(row, &mut s) {
             for k in 0..row.args.len() {

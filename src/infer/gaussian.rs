@@ -8,7 +8,7 @@
 //! no part in choosing the Gaussian.
 
 use super::Progress;
-use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product};
+use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product, scale_rows};
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
@@ -61,12 +61,6 @@ impl Factor {
             Factor::Dense(c) => (0..d).map(|i| c[i * d + i].abs().ln()).sum(),
             Factor::Diagonal(s) => s.iter().map(|x| x.abs().ln()).sum(),
         }
-    }
-}
-
-fn scale_rows(s: &[f64], u: &[f64], n: usize, out: &mut [f64]) {
-    for ((out, u), s) in out.chunks_exact_mut(n).zip(u.chunks_exact(n)).zip(s) {
-        out.iter_mut().zip(u).for_each(|(o, u)| *o = s * u);
     }
 }
 

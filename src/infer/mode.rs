@@ -82,8 +82,10 @@ pub(super) fn find(
     if dense && !settled(&tops[0].place, tops[0].curvature.as_deref()) {
         // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to the start.
         let place = search.climb(start, SHORT);
-        let curvature = search.curvature(&place.z);
-        tops.push(Top { place, curvature });
+        if place.z != tops[0].place.z {
+            let curvature = search.curvature(&place.z);
+            tops.push(Top { place, curvature });
+        }
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
     for k in 0..others {

@@ -7,7 +7,7 @@ use super::noise::Constants;
 use super::run::Run;
 use super::subsample::{Subsample, SubsetEvaluator};
 use crate::num::linalg::{
-    add_product, lower_product, lower_transposed_product, solve_lower, symmetric_eigen,
+    add_product, lower_product, lower_transposed_product, scale_rows, solve_lower, symmetric_eigen,
 };
 use crate::target::{Evaluator, Target};
 
@@ -41,12 +41,6 @@ impl Scale {
                 Scale::Dense(all)
             }
         }
-    }
-}
-
-fn scale_rows(s: &[f64], x: &[f64], n: usize, out: &mut [f64]) {
-    for ((out, x), s) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)).zip(s) {
-        out.iter_mut().zip(x).for_each(|(o, x)| *o = s * x);
     }
 }
 
@@ -101,14 +95,10 @@ impl Coordinates {
         }
     }
 
-    /// The target as it looks from here: a density on `z'`, so the ELBO of an approximation is what it was.
-    pub fn view<'a>(&'a self, target: &'a dyn Target) -> Moved<'a> {
+    /// The target as it looks from here: a density on `z'`, so the ELBO of an approximation is what it was. If its
+    /// observations can be taken apart, so can those of the view.
+    pub fn view<'a, T: Target + ?Sized>(&'a self, target: &'a T) -> Moved<'a, T> {
         Moved { target, coordinates: self }
-    }
-
-    /// The same for a target whose observations can be taken apart.
-    pub fn view_parts<'a>(&'a self, target: &'a dyn Subsample) -> MovedParts<'a> {
-        MovedParts { target, coordinates: self }
     }
 
     /// `M` and `μ` of the target as seen from here, given matrices between which minus its Hessian lies everywhere: the
@@ -156,13 +146,12 @@ impl Coordinates {
 }
 
 /// A target in other coordinates.
-#[derive(Clone, Copy)]
-pub struct Moved<'a> {
-    target: &'a dyn Target,
+pub struct Moved<'a, T: ?Sized> {
+    target: &'a T,
     coordinates: &'a Coordinates,
 }
 
-impl Target for Moved<'_> {
+impl<T: Target + ?Sized> Target for Moved<'_, T> {
     fn dimension(&self) -> usize {
         self.target.dimension()
     }
@@ -172,32 +161,11 @@ impl Target for Moved<'_> {
     }
 
     fn coordinate_names(&self) -> Vec<String> {
-        names(self.dimension())
+        (1..=self.dimension()).map(|i| format!("whitened coordinate {i}")).collect()
     }
 }
 
-/// A target in other coordinates whose observations can be taken apart.
-#[derive(Clone, Copy)]
-pub struct MovedParts<'a> {
-    target: &'a dyn Subsample,
-    coordinates: &'a Coordinates,
-}
-
-impl Target for MovedParts<'_> {
-    fn dimension(&self) -> usize {
-        self.target.dimension()
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(MovedEvaluator::new(self.target.evaluator(), self.coordinates))
-    }
-
-    fn coordinate_names(&self) -> Vec<String> {
-        names(self.dimension())
-    }
-}
-
-impl Subsample for MovedParts<'_> {
+impl<T: Subsample + ?Sized> Subsample for Moved<'_, T> {
     fn observations(&self) -> usize {
         self.target.observations()
     }
@@ -205,10 +173,6 @@ impl Subsample for MovedParts<'_> {
     fn subset_evaluator(&self) -> Box<dyn SubsetEvaluator + '_> {
         Box::new(MovedEvaluator::new(self.target.subset_evaluator(), self.coordinates))
     }
-}
-
-fn names(d: usize) -> Vec<String> {
-    (1..=d).map(|i| format!("whitened coordinate {i}")).collect()
 }
 
 struct MovedEvaluator<'a, E> {

@@ -124,13 +124,7 @@ const OPEN: &[&str] = &[
 fn a_wrong_fact_in_any_row_is_caught() {
     let (mut missed, mut made) = (Vec::new(), 0);
     for row in rows() {
-        let mut s = Stream(row.name.bytes().map(u64::from).sum());
-        let (mut points, ranges) = (grid(&mut s), intervals(&mut s));
-        points.extend(
-            ranges
-                .iter()
-                .flat_map(|r| [r.lo + 1e-6 * r.lo.abs().max(1.0), r.hi - 1e-6 * r.hi.abs().max(1.0)]),
-        );
+        let (mut s, points, ranges) = places(row);
         let settings = settings(row, &mut s);
         for k in 0..row.args.len() {
             for (jet, log) in jets(row) {

@@ -177,7 +177,7 @@ fn whitened(
         config.start = Start::Scaled { mean, scale: 1.0 };
         let run = match descent.subsample {
             None => vi::fit(&coordinates.view(target), config, watch),
-            Some((parts, size)) => vi::fit_subsampled(&coordinates.view_parts(parts), size, config, watch),
+            Some((parts, size)) => vi::fit_subsampled(&coordinates.view(parts), size, config, watch),
         };
         let run = match (run, last.take()) {
             (Ok(run), Some(last)) if !(run.elbo >= last.elbo) => return Ok((last, before + run.gradients)),

@@ -20,7 +20,7 @@ pub use eigen::{Eigen, EigenRoom, symmetric_eigen};
 pub use lu::{lu_factor, lu_solve};
 pub use product::{
     add_lower_product, add_packed_product, add_product, add_product_lower, add_product_packed,
-    add_transposed_product, dot, lower_product, lower_transposed_product,
+    add_transposed_product, dot, lower_product, lower_transposed_product, scale_rows,
 };
 pub use qr::{Qr, qr};
 pub use sparse::Pattern;

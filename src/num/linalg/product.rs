@@ -379,31 +379,29 @@ pub fn add_transposed_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [
     .add();
 }
 
+/// out = S · X for a diagonal matrix S, given by its diagonal, and X, out [d × n].
+pub fn scale_rows(s: &[f64], x: &[f64], n: usize, out: &mut [f64]) {
+    for ((out, x), s) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)).zip(s) {
+        out.iter_mut().zip(x).for_each(|(o, x)| *o = s * x);
+    }
+}
+
 /// The lower triangle (j ≤ i) of C += scale · A · Bᵀ for row-major A, B [d × depth] and C [d × d]; what stands above the
 /// diagonal of C is left alone. With A = B this is the symmetric rank-k update.
 pub fn add_product_lower(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
-    assert!(a.len() >= d * depth && b.len() >= d * depth && c.len() >= d * d);
-    Product {
-        scale,
-        m: d,
-        n: d,
-        depth,
-        left: Left::Rows,
-        a,
-        a_rows: Rows::Every(depth),
-        right: Right::Columns,
-        b,
-        b_stride: depth,
-        part: Part::Lower,
-        c,
-        c_rows: Rows::Every(d),
-    }
-    .add();
+    assert!(c.len() >= d * d);
+    add_triangle(scale, a, b, [d, depth], (c, Rows::Every(d)));
 }
 
 /// The same for a C that holds its lower triangle packed, row after row.
 pub fn add_product_packed(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
-    assert!(a.len() >= d * depth && b.len() >= d * depth && c.len() >= d * (d + 1) / 2);
+    assert!(c.len() >= d * (d + 1) / 2);
+    add_triangle(scale, a, b, [d, depth], (c, Rows::Packed { first: 0 }));
+}
+
+/// The same for a C whose rows lie as told.
+fn add_triangle(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], (c, c_rows): (&mut [f64], Rows)) {
+    assert!(a.len() >= d * depth && b.len() >= d * depth);
     Product {
         scale,
         m: d,
@@ -417,7 +415,7 @@ pub fn add_product_packed(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 
         b_stride: depth,
         part: Part::Lower,
         c,
-        c_rows: Rows::Packed { first: 0 },
+        c_rows,
     }
     .add();
 }

@@ -7,6 +7,7 @@
 mod drive;
 mod explicit;
 mod implicit;
+mod kernels;
 mod radau;
 mod system;
 mod tableau;
