@@ -1,11 +1,11 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
-use super::args::FitArgs;
+use super::args::{Fallback, FitArgs};
 use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Fit, Gaussian, Options, Progress};
+use crate::infer::{self, Fit, Gaussian, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
@@ -18,6 +18,8 @@ use std::time::Instant;
 const FLAGGED: u8 = 3;
 /// The method that is all of them.
 pub(super) const ALL: &str = "all";
+/// The method that samples.
+pub(super) const NUTS: &str = "nuts";
 
 pub(super) fn run(args: &FitArgs) -> Outcome {
     let loaded = load::model(&args.model)?;
@@ -30,12 +32,12 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     }
     let certificate = certify(target.lowered());
     let (fit, run) = match &args.method {
-        Some(method) => (named(&loaded, &certificate, method, args)?, None),
+        Some(method) if method != NUTS => (named(&loaded, &certificate, method, args)?, None),
         None if args.certified => {
             let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
             (fit, Some(run))
         }
-        None => (by_itself(&loaded, args)?, None),
+        _ => (by_itself(&loaded, args)?, None),
     };
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
@@ -78,7 +80,12 @@ fn is_csv(path: &Path) -> bool {
 
 fn options(args: &FitArgs) -> Options {
     let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
-    Options { seed: args.seed, keep, fallback: args.fallback.is_some(), ..Options::default() }
+    let nuts = match (&args.method, &args.fallback) {
+        (Some(method), _) if method == NUTS => Nuts::Always,
+        (_, Some(Fallback::Nuts)) => Nuts::WherePoor,
+        (_, None) => Nuts::Never,
+    };
+    Options { seed: args.seed, keep, nuts, stop: interrupt::stop(), ..Options::default() }
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.

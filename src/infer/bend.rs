@@ -44,6 +44,7 @@ impl Bent<'_> {
     pub(super) fn reached<'a>(&'a self, flat: &'a dyn Flow, q: &'a Gaussian) -> Reached<'a> {
         Reached {
             plain: (flat, q),
+            plain_draws: None,
             bent: (&self.target, &self.q),
             first: self.first,
             judged: &self.judged,
@@ -66,7 +67,14 @@ pub(super) struct Judged {
 /// Judges a Gaussian by so many draws.
 pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
     let pilot = pilot(flow, q, draws, options.seed);
-    Judged { elbo: elbo(&pilot.log_weights), khat: smooth(&pilot.log_weights).khat, pilot }
+    let [mean, se, half_variance] = elbo(&pilot.ratios);
+    // The copies of a draw may tell no more than one of them.
+    let se = se * (flow.copies() as f64).sqrt();
+    Judged {
+        elbo: [mean, se, half_variance],
+        khat: smooth(&pilot.merged(flow.copies()).log_weights).khat,
+        pilot,
+    }
 }
 
 /// Adds layers while they raise the ELBO.
@@ -81,7 +89,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);
-    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE {
+    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
         let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
         let leaders = bent.target.layers.last().map(|l| l.leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };

@@ -51,7 +51,8 @@ pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed:
     };
     let mut evaluator = target.evaluator();
     let d = target.dimension();
-    let searched = mode::find(evaluator.as_mut(), d, seed, d <= 600, mode::OTHERS);
+    let searched =
+        mode::find(target, &super::Options { seed, ..super::Options::default() }, d <= 600, mode::OTHERS);
     let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
     let raw = Coordinates {
         start: start_bound(evaluator.as_mut(), &found.point, None, smoothness, mu),

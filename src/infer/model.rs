@@ -7,8 +7,8 @@
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::{Factor, Gaussian};
 use super::{
-    Approach, Error, Fit, KHAT_LIMIT, Options, Path, Progress, approach, complete, conclude, nested,
-    polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, complete, conclude,
+    nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::Coordinates;
@@ -57,6 +57,9 @@ pub fn fit_model(
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
     let mut fit = in_suitable_coordinates(model, declared, options, watch)?;
+    if options.stop.requested() && fit.status != Ending::Stopped {
+        fit.flags.push("the fit was stopped before it was done".into());
+    }
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
 }
@@ -67,6 +70,9 @@ fn in_suitable_coordinates(
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
+    if options.nuts == Nuts::Always {
+        return as_a_whole(model, declared, options, watch);
+    }
     let found = without_sampling(declared, options);
     let grouped = found.as_ref().and_then(|found| nested::by_groups(declared, found, options));
     if let Some(fit) = grouped.filter(|fit| fit.khat < KHAT_LIMIT) {
@@ -78,7 +84,7 @@ fn in_suitable_coordinates(
         found => found,
     };
     let mut nested = nested::fit(declared, options, watch);
-    if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT) {
+    if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT || options.stop.requested()) {
         return Ok(found);
     }
     let whole = match found {

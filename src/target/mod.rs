@@ -37,8 +37,9 @@ pub trait Target: Send + Sync {
         z.to_vec()
     }
 
-    /// How many of the last outputs are drawn anew at each point. They say nothing of the quality of a fit.
-    fn predicted(&self) -> usize {
+    /// How many of the last outputs are no parameters: derived, or drawn anew at each point. They say nothing of the quality of a
+    /// fit.
+    fn beside(&self) -> usize {
         0
     }
 

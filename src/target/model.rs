@@ -212,8 +212,10 @@ impl Target for ModelTarget {
             .collect()
     }
 
-    fn predicted(&self) -> usize {
-        self.lowered.predicted.iter().map(|p| p.dims.iter().product::<usize>()).sum()
+    fn beside(&self) -> usize {
+        let derived = self.lowered.derived.iter().map(|d| self.lowered.graph.node(d.node).len());
+        let predicted = self.lowered.predicted.iter().map(|p| p.dims.iter().product::<usize>());
+        derived.chain(predicted).sum()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {

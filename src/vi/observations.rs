@@ -192,8 +192,8 @@ impl Target for Observations<'_> {
         self.model.output_names()
     }
 
-    fn predicted(&self) -> usize {
-        self.model.predicted()
+    fn beside(&self) -> usize {
+        self.model.beside()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {

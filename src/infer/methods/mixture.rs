@@ -3,7 +3,8 @@
 use super::super::gaussian::{Ending, Factor};
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
-use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries, summary};
+use super::super::summary::{self, Layout};
+use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries};
 use super::thin::Thin;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
@@ -74,16 +75,18 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let names = target.output_names();
     let most = (draws::HELD / names.len().max(1)).clamp(PLAIN, MOST);
     let mut count = options.draws.unwrap_or(FEWEST).min(most);
-    let goal = draws::precision(names.len());
     let (drawn, logs, smoothed) = loop {
         let drawn = blocks(target, parts, count, options.seed, true);
         let logs: Vec<f64> = drawn.iter().flat_map(|b| b.log_weights.iter().copied()).collect();
         let smoothed = smooth(&logs);
-        let worst = (0..names.len())
-            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights))
-            .flat_map(|e| e.weighted.into_iter().filter(|x| x.is_finite()))
-            .fold(0.0, f64::max);
-        if worst <= goal || smoothed.khat >= KHAT_LIMIT || count >= most || options.draws.is_some() {
+        let errors = (0..names.len().saturating_sub(target.beside()))
+            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT))
+            .map(|e| draws::worst(e.weighted));
+        if draws::margin(errors, false) >= 1.0
+            || smoothed.khat >= KHAT_LIMIT
+            || count >= most
+            || options.draws.is_some()
+        {
             break (drawn, logs, smoothed);
         }
         count = (4 * count).min(most);
@@ -91,7 +94,9 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let n = logs.len();
     let even = vec![1.0 / n as f64; n];
     let under = |weights: &[f64]| {
-        summaries(&names, |name, j| summary::summarise(name, &column(&drawn, j), weights, 1.0))
+        summaries(&names, |name, j| {
+            summary::of_draws(name, &column(&drawn, j), weights, Layout::INDEPENDENT, 1.0)
+        })
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;

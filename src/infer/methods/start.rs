@@ -26,8 +26,7 @@ impl Job<'_> {
         }
         let d = self.d;
         let mut evaluator = self.target.evaluator();
-        let found =
-            mode::find(&mut *evaluator, d, self.options.seed, dense, mode::OTHERS).ok_or(NoFit::NoStart)?;
+        let found = mode::find(self.target, self.options, dense, mode::OTHERS).ok_or(NoFit::NoStart)?;
         let mut gradients = found.gradients + found.modes.len() + LOOK;
         let mut best: Option<(Gaussian, f64)> = None;
         for mode in found.modes {
