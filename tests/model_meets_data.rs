@@ -29,6 +29,9 @@ fn what_only_data_can_show_is_explained() {
         ("y ~ normal(a, 1) weight x", "data-outside-domain", "zero or positive"),
         ("y ~ normal(b[k], 1)", "index-out-of-range", "indices start at 1"),
         ("y ~ normal(y / 0, 1)", "data-outside-domain", "finite"),
+        ("y[x > 0] ~ normal(a, 1)", "mask-as-index", "weight x > 0"),
+        ("let keep = k > 0\ny[keep] ~ normal(a, 1)", "mask-as-index", "where(keep, a, b)"),
+        ("y ~ lognormal(a, 1)\nx ~ gamma(2, 1)", "outside-support", "line: Some(4)"),
     ];
     for (text, code, words) in cases {
         let found = problems(text);
@@ -49,6 +52,10 @@ fn categories_are_indices_outcomes_and_levels() {
         "y ~ normal(a * (g == \"b\"), 1)",
         "let same = g[1] == g[3]\ny ~ normal(a * same, 1)",
         "for i in 1..N { if g[i] == \"a\" { y[i] ~ normal(a, 1) } }",
+        "for j in 1..J { let mean[j] = sum(x * (g == j)) / sum(g == j) }\ny ~ normal(a * (x - mean[g]), 1)",
+        "for i in 1..N { for j in 1..J { if g[i] != j { target += a * x[i] } } }",
+        "y ~ normal(a, 1) weight x > 0",
+        "y ~ normal(a * where(x > 0, x, 0), 1)",
     ];
     for text in fine {
         assert!(problems(text).is_empty(), "{text}: {:?}", problems(text));
@@ -61,4 +68,68 @@ fn a_size_that_was_invented_is_no_error() {
                   param tau ~ half_cauchy(p0 / (P - p0) / sqrt(N - 1000))\nparam b[P] ~ normal(0, tau)\ny ~ normal(x * b, 1)";
     let program = stickler::syntax::parse(source).unwrap();
     assert!(stickler::lower::check(&program, source).is_ok());
+}
+
+#[test]
+fn a_size_that_contradicts_the_arrays_is_told_once() {
+    let data = Dataset::from_texts(&[("data.json", r#"{"N": 4, "y": [1, 2, 3], "x": [0, 1, 2]}"#)]).unwrap();
+    let source = "data { y : real[N]; x : real[N] }\nparam a ~ normal(0, 1)\ny ~ normal(a * x, 1)";
+    let found = ModelTarget::new(source, &data).err().unwrap_or_default();
+    let told = format!("{found:?}");
+    assert_eq!(found.len(), 1, "{told}");
+    assert!(
+        told.contains("`y` in data.json, 3 elements") && told.contains("is 4, and here it is 3"),
+        "{told}"
+    );
+}
+
+#[test]
+fn group_data_may_stand_in_a_larger_table_or_in_the_long_one() {
+    let source = "data { y : real[N]; g : category[N] of J; u : real[J] }\nparam a ~ normal(0, 1)\ny ~ normal(a + u[g], 1)";
+    let density = |files: &[(&str, &str)]| {
+        let data = Dataset::from_texts(files).unwrap();
+        ModelTarget::new(source, &data).map(|m| m.split(&[0.3]).total())
+    };
+    let rows = ("y.csv", "y,g\n1.5,b\n2.5,a\n0.5,b\n");
+    let plain = density(&[rows, ("g.csv", "g,u\na,10\nb,20\n")]).unwrap();
+    assert_eq!(density(&[rows, ("g.csv", "g,u\nc,5\nb,20\na,10\nd,7\n")]).unwrap(), plain);
+    assert_eq!(density(&[("y.csv", "y,g,u\n1.5,b,20\n2.5,a,10\n0.5,b,20\n")]).unwrap(), plain);
+    let told = format!("{:?}", density(&[("y.csv", "y,g,u\n1.5,b,20\n2.5,a,10\n0.5,b,21\n")]).err());
+    assert!(
+        told.contains("differs-within-level")
+            && told.contains("line: Some(2)")
+            && told.contains("line: Some(4)"),
+        "{told}"
+    );
+    let told = format!("{:?}", density(&[rows, ("g.csv", "g,u\nA,10\nb,20\n")]).err());
+    assert!(told.contains("unknown-label") && told.contains("line: Some(2)"), "{told}");
+}
+
+#[test]
+fn what_is_not_finite_is_told_by_file_and_line() {
+    let data = Dataset::from_texts(&[("data.csv", "y\n1.5\nInf\n0.4\n")]).unwrap();
+    let found = ModelTarget::new("data { y : real[N] }\nparam a ~ normal(0, 1)\ny ~ normal(a, 1)", &data);
+    let told = format!("{:?}", found.err());
+    assert!(told.contains("line: Some(3), column: Some(\"y\")") && told.contains("not finite"), "{told}");
+}
+
+#[test]
+fn a_table_without_a_header_is_suspected() {
+    let data = Dataset::from_texts(&[("data.csv", "1.5,0.2,north,3\n2.5,-0.3,south,0\n")]).unwrap();
+    let told = format!("{:?}", ModelTarget::new("data { y : real[N] }\ny ~ normal(0, 1)", &data).err());
+    assert!(told.contains("the first line of data.csv looks like data"), "{told}");
+}
+
+#[test]
+fn levels_may_be_written_as_numbers() {
+    let data = Dataset::from_texts(&[("data.csv", "rating\n3\n1\n2\n")]).unwrap();
+    let model = |levels: &str| {
+        let source = format!(
+            "data {{ rating : category[N] levels({levels}) of K }}\nparam c : ordered[K - 1] ~ normal(0, 1)\n\
+             rating ~ ordered_logistic(0, c)"
+        );
+        ModelTarget::new(&source, &data).unwrap().split(&[0.1, 0.2, 0.3]).total()
+    };
+    assert_eq!(model("1, 2, 3, 4"), model(r#""1", "2", "3", "4""#));
+    assert_ne!(model("1, 2, 3, 4"), model("-4, 3, 2, 1"));
 }

@@ -85,3 +85,100 @@ fn predictions_do_not_decide_how_many_draws_a_fit_takes() {
     };
     assert_eq!(draws(""), draws("predict wild[5] ~ cauchy(mu, 100)"));
 }
+
+/// Column `name` of many draws near `mu`.
+fn column(model: &ModelTarget, rows: &[Vec<f64>], name: &str) -> Vec<f64> {
+    let j = model.output_names().iter().position(|n| n == name).unwrap_or_else(|| panic!("no {name}"));
+    rows.iter().map(|r| r[j - 1]).collect()
+}
+
+fn moments(x: &[f64]) -> (f64, f64) {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    (mean, x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n)
+}
+
+#[test]
+fn a_forecast_of_several_steps_is_the_process_itself() {
+    let all = model(
+        "predict f[1] ~ normal(0.8 * y[N] + mu, 1)\nfor h in 2..6 { predict f[h] ~ normal(0.8 * f[h-1], 0.5) }\n\
+         derive last = f[6] - f[5]",
+    );
+    assert_eq!(all.output_names(), ["mu", "f[1]", "f[2]", "f[3]", "f[4]", "f[5]", "f[6]", "last"]);
+    assert_eq!(all.predicted(), 7);
+    let rows = draws(&all, 1.0);
+    let (mut mean, mut variance) = (3.0, 1.0);
+    for h in 2..=6 {
+        (mean, variance) = (0.8 * mean, 0.64 * variance + 0.25);
+        let (m, v) = moments(&column(&all, &rows, &format!("f[{h}]")));
+        assert!((m - mean).abs() < 0.03, "step {h}: mean {m} against {mean}");
+        assert!((v / variance - 1.0).abs() < 0.05, "step {h}: variance {v} against {variance}");
+    }
+    let (f5, f6) = (column(&all, &rows, "f[5]"), column(&all, &rows, "f[6]"));
+    let last = column(&all, &rows, "last");
+    assert!((0..last.len()).all(|i| last[i] == f6[i] - f5[i]));
+    let joint = f5.iter().zip(&f6).map(|(a, b)| (a - moments(&f5).0) * b).sum::<f64>() / f5.len() as f64;
+    assert!((joint / (0.8 * moments(&f5).1) - 1.0).abs() < 0.05, "covariance {joint}");
+}
+
+#[test]
+fn a_new_group_and_a_test_statistic_use_what_was_drawn() {
+    let all = model(
+        "predict theta ~ gamma(4, 2)\npredict n ~ poisson(50)\npredict k ~ binomial(n, 0.5)\npredict y_new ~ normal(mu, theta)\n\
+         predict y_rep[N] ~ normal(mu, 1)\nderive highest = max(y_rep)\nlet shifted = y_rep + 1\nderive twice = 2 * mu\n\
+         derive lowest = min(shifted)\npredict vector[2] ~ multi_normal([theta, 0], [[1, 0], [0, 1]])",
+    );
+    assert_eq!(all.output_names()[..2], ["mu", "twice"]);
+    let rows = draws(&all, 0.0);
+    // E theta² = var + mean² = 1 + 4.
+    assert!((moments(&column(&all, &rows, "y_new")).1 / 5.0 - 1.0).abs() < 0.1);
+    assert!((moments(&column(&all, &rows, "k")).0 - 25.0).abs() < 0.2);
+    assert!((moments(&column(&all, &rows, "vector[1]")).0 - 2.0).abs() < 0.05);
+    let (n, k) = (column(&all, &rows, "n"), column(&all, &rows, "k"));
+    assert!(n.iter().zip(&k).all(|(n, k)| k <= n));
+    let rep: Vec<Vec<f64>> = (1..=4).map(|i| column(&all, &rows, &format!("y_rep[{i}]"))).collect();
+    let (highest, lowest) = (column(&all, &rows, "highest"), column(&all, &rows, "lowest"));
+    for i in 0..rows.len() {
+        let of = |f: fn(f64, f64) -> f64| rep.iter().map(|r| r[i]).reduce(f).unwrap();
+        assert_eq!((highest[i], lowest[i]), (of(f64::max), of(f64::min) + 1.0));
+    }
+}
+
+#[test]
+fn what_follows_a_draw_is_the_same_alone_and_in_a_batch_and_with_loops_and_equations() {
+    let all = model(
+        "fn decay(t, state, rate) = [-rate * state[1]]\npredict rate ~ lognormal(mu / 10, 0.1)\n\
+         let state = ode(decay, [2], 0, [1, 2], rate)\nderive left = state[2, 1]\nlet s[1] = rate\n\
+         for t in 2..400 { let s[t] = tanh(0.5 * s[t-1] + rate) }\nderive end = s[400]\n\
+         for j in 1..2 { predict v[j] ~ multi_normal([rate, state[j, 1]], [[1, 0], [0, 1]]) }",
+    );
+    let names = ["mu", "rate", "left", "end", "v[1,1]", "v[1,2]", "v[2,1]", "v[2,2]"];
+    assert_eq!(all.output_names(), names);
+    let points = [0.3, -1.2, 0.7];
+    let batch = all.constrain_batch(&points, 3);
+    for (b, &z) in points.iter().enumerate() {
+        let one = all.constrain(&[z]);
+        (0..names.len()).for_each(|j| assert_eq!(one[j], batch[j * 3 + b], "{}", names[j]));
+        assert!((one[2] - 2.0 * (-2.0 * one[1]).exp()).abs() < 1e-6);
+        let end = (2..=400).fold(one[1], |s, _| (0.5 * s + one[1]).tanh());
+        assert!((one[3] - end).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn elements_are_derived_one_by_one_and_carry_labels() {
+    let data = Dataset::from_texts(&[("data.csv", "y,g\n1,north\n2,south\n")]).unwrap();
+    let text = "data { y : real[N]; g : category[N] of J }\nparam a[J] ~ normal(0, 1)\ny ~ normal(a[g], 1)\n\
+                for j in 1..J { derive twice[j] = 2 * a[j] }\nderive thrice[J] = 3 * a\n\
+                for k in 2..3 { derive curve[k] = k * a[1] }\nif N > 1 { derive x[J] = a } else { derive x[J] = 2 * a }\n\
+                for j in 1..J { for k in 1..2 { predict cell[j, k] ~ normal(a[j], k) } }";
+    let model = ModelTarget::new(text, &data).unwrap();
+    let both = |name: &str| [format!("{name}[north]"), format!("{name}[south]")];
+    let mut names: Vec<String> = ["a", "twice", "thrice"].iter().flat_map(|n| both(n)).collect();
+    names.extend(["curve[2]".to_string(), "curve[3]".to_string()]);
+    names.extend(both("x"));
+    names.extend(["north,1", "north,2", "south,1", "south,2"].map(|i| format!("cell[{i}]")));
+    assert_eq!(model.output_names(), names);
+    let values = model.constrain(&[0.5, -1.0]);
+    assert_eq!(values[..10], [0.5, -1.0, 1.0, -2.0, 1.5, -3.0, 1.0, 1.5, 0.5, -1.0]);
+}

@@ -9,12 +9,14 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
     let source = load::Source::read(&args.model)?;
     let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
     if args.data.is_empty() && args.set.is_empty() {
-        crate::lower::check(&program, &source.text).map_err(|e| source.failure(&e))?;
+        let warnings = crate::lower::check(&program, &source.text).map_err(|e| source.failure(&e))?;
+        source.warn(&warnings);
         outln!("{}: fine", source.name);
         return Ok(ExitCode::SUCCESS);
     }
     let data = load::dataset(args, &source)?;
     let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
+    source.warn(&target.lowered().warnings);
     outln!(
         "{}: fine with these data, {} unconstrained coordinates in {} parameters",
         source.name,

@@ -30,6 +30,11 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
                     p.offset + p.size
                 );
             }
+            for (word, named) in [("derive", &lowered.derived), ("simulated", &lowered.simulated)] {
+                for n in named {
+                    outln!("{word} {} {:?}", n.name, lowered.graph.node(n.node).dims);
+                }
+            }
             for t in &lowered.terms {
                 let (line, column) = t.span.line_column(&source.text);
                 outln!("{:?} term %{} from {line}:{column}", t.kind, t.node.0);

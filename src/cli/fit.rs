@@ -9,8 +9,9 @@ use crate::infer::{self, Fit, Gaussian, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
+use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -24,11 +25,13 @@ pub(super) const NUTS: &str = "nuts";
 pub(super) fn run(args: &FitArgs) -> Outcome {
     let loaded = load::model(&args.model)?;
     let target = &loaded.target;
+    loaded.source.warn(&target.lowered().warnings);
+    let out = args.out.as_deref().map(Out::open).transpose()?;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
     if args.method.as_deref() == Some(ALL) {
-        return compare(&loaded, args);
+        return compare(&loaded, args, out);
     }
     let certificate = certify(target.lowered());
     let (fit, run) = match &args.method {
@@ -47,17 +50,48 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         None => fit.path.name(),
     };
     let json = report::json(&fit, path, exit, &vouched);
-    if let Some(path) = &args.out {
-        let text = if is_csv(path) { report::csv(&fit) } else { format!("{json:#}\n") };
-        std::fs::write(path, text)
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
-    }
     if args.json {
         outln!("{json}");
     } else {
         out!("{}", report::text(&fit, path, &vouched));
     }
+    if let Some(out) = out {
+        let text = if is_csv(&out.path) { report::csv(&fit) } else { format!("{json:#}\n") };
+        out.write(&text)?;
+    }
     Ok(ExitCode::from(exit))
+}
+
+/// A file for the answer, opened before the fit: a path that cannot be written is told before the work, not after it.
+struct Out {
+    path: PathBuf,
+    new: bool,
+    written: bool,
+}
+
+impl Out {
+    fn open(path: &Path) -> Result<Out, Failure> {
+        let new = !path.exists();
+        match OpenOptions::new().append(true).create(true).open(path) {
+            Ok(_) => Ok(Out { path: path.to_path_buf(), new, written: false }),
+            Err(e) => Err(Failure::Usage(format!("cannot write {}: {}", path.display(), load::plain(&e)))),
+        }
+    }
+
+    fn write(mut self, text: &str) -> Result<(), Failure> {
+        self.written = true;
+        std::fs::write(&self.path, text)
+            .map_err(|e| Failure::Usage(format!("cannot write {}: {}", self.path.display(), load::plain(&e))))
+    }
+}
+
+impl Drop for Out {
+    /// Leaves no empty file behind where there was none.
+    fn drop(&mut self) {
+        if self.new && !self.written {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// What the certificate says about this fit.
@@ -123,7 +157,7 @@ fn progress(p: &Progress) -> String {
 }
 
 /// Every method, in one table.
-fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
+fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Out>) -> Outcome {
     let numbers = args.steps.is_some() || args.batch.is_some();
     if numbers || args.fallback.is_some() || !args.descent.given().is_empty() {
         return Err(Failure::Usage(
@@ -139,14 +173,13 @@ fn compare(loaded: &load::Loaded, args: &FitArgs) -> Outcome {
     });
     drop(bar);
     let json = report::comparison_json(&found);
-    if let Some(path) = &args.out {
-        std::fs::write(path, format!("{json:#}\n"))
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
-    }
     if args.json {
         outln!("{json}");
     } else {
         out!("{}", report::comparison_text(&found));
+    }
+    if let Some(out) = out {
+        out.write(&format!("{json:#}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,14 +13,59 @@ struct Entry {
     page: String,
 }
 
+/// What the language itself builds of distributions: call, line, page.
+const COMBINATIONS: [(&str, &str, &str); 4] = [
+    (
+        "mixture(w1: D1, w2: D2, ...)",
+        "one of several distributions, with these probabilities; the choice is summed out",
+        "  weights are scalars or arrays and sum to 1\n  example: y ~ mixture(w: normal(0, 1), 1 - w: normal(5, 1))",
+    ),
+    (
+        "truncated(D, lower, upper)",
+        "a distribution cut to an interval and renormalised",
+        "  either limit may be left out; D has a cumulative distribution function\n  example: y ~ truncated(normal(mu, 1), lower = 0)",
+    ),
+    (
+        "censored(D, right, left, lower, upper)",
+        "a distribution of which some values are known only to lie beyond a point",
+        "  right, left: 1 where only 'at least', 'at most' is known; lower, upper: limits of detection\n  \
+         example: time ~ censored(weibull(a, b), right = 1 - dead)",
+    ),
+    (
+        "zero_inflated(p, D)",
+        "0 with probability p, otherwise a draw from D",
+        "  example: fish ~ zero_inflated(p, poisson(lambda))",
+    ),
+];
+
+/// Functions that take a function of the model: call, line, page.
+const OF_FUNCTIONS: [(&str, &str, &str); 2] = [
+    (
+        "ode(f, initial, t0, times, arguments..., [rel_tol], [abs_tol])",
+        "states of y' = f(t, y, arguments...) at the times, one row a time; explicit, order 8",
+        "  times are data; the gradient is that of the numbers computed\n  example: ode(decay, [start], 0, ts, rate)",
+    ),
+    (
+        "ode_stiff(f, initial, t0, times, arguments..., [rel_tol], [abs_tol])",
+        "the same for stiff equations; implicit, order 5",
+        "  times are data; the gradient is that of the numbers computed\n  example: ode_stiff(decay, [start], 0, ts, rate)",
+    ),
+];
+
+fn entry((name, line, page): &(&str, &str, &str)) -> Entry {
+    Entry { name: (*name).into(), line: (*line).into(), page: (*page).into() }
+}
+
 pub(super) fn run(args: &ListArgs) -> Outcome {
-    let entries = match args.what {
-        Catalogue::Distributions => dist::TABLE.iter().map(|d| distribution(d)).collect(),
+    let entries: Vec<Entry> = match args.what {
+        Catalogue::Distributions => {
+            dist::TABLE.iter().map(|d| distribution(d)).chain(COMBINATIONS.iter().map(entry)).collect()
+        }
         Catalogue::Functions => functions(),
         Catalogue::Transforms | Catalogue::Constraints => transforms(),
     };
     let Some(name) = &args.name else {
-        let width = entries.iter().map(|e: &Entry| e.name.len()).max().unwrap_or(0);
+        let width = entries.iter().map(|e| e.name.len()).max().unwrap_or(0);
         for e in &entries {
             outln!("{:<width$}  {}", e.name, e.line);
         }
@@ -89,7 +134,7 @@ fn functions() -> Vec<Entry> {
             page: format!("  example: {} is {}", row.example.0, row.example.1),
         }
     });
-    elementwise.chain(others).collect()
+    elementwise.chain(others).chain(OF_FUNCTIONS.iter().map(entry)).collect()
 }
 
 fn transforms() -> Vec<Entry> {

@@ -37,6 +37,11 @@ impl Source {
         }
     }
 
+    /// Says on stderr what may not be as it was meant.
+    pub(super) fn warn(&self, warnings: &[Diagnostic]) {
+        warnings.iter().for_each(|w| eprintln!("{}", render(w, &self.name, &self.text)));
+    }
+
     /// Renders diagnostics about this file.
     pub(super) fn failure(&self, errors: &[Diagnostic]) -> Failure {
         let all: Vec<String> = errors.iter().map(|e| render(e, &self.name, &self.text)).collect();
@@ -45,17 +50,26 @@ impl Source {
 }
 
 /// What went wrong with a file, without the operating system's number.
-fn plain(error: &std::io::Error) -> String {
+pub(super) fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".into(),
-        std::io::ErrorKind::PermissionDenied => "it may not be read".into(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".into(),
         _ => error.to_string(),
     }
 }
 
+/// A rendered error without its first word and code, which the command line puts there itself.
+fn without_prefix(text: &str) -> String {
+    text.split_once(": ").map_or(text, |(_, rest)| rest).trim_end().to_string()
+}
+
 /// The data files, and what `--set` gives.
 pub(super) fn dataset(args: &ModelArgs, source: &Source) -> Result<Dataset, Failure> {
-    let mut data = Dataset::read(&args.data).map_err(|e| source.failure(&[e]))?;
+    let mut data = Dataset::read(&args.data).map_err(|e| match source.failure(&[e.clone()]) {
+        // What cannot be opened is a slip of the command line, not of the data.
+        Failure::Wrong(text) if e.code == "unreadable-file" => Failure::Usage(without_prefix(&text)),
+        failure => failure,
+    })?;
     for set in &args.set {
         let Some((name, value)) = set.split_once('=') else {
             return Err(Failure::Usage(format!("--set takes NAME=VALUE, not `{set}`")));

@@ -161,6 +161,13 @@ impl Dataset {
         for file in self.given() {
             let names: Vec<&str> = file.names().collect();
             diagnostic = diagnostic.note(format!("{} has {}", file.name, say::listed(&names)));
+            let numbers = names.iter().filter(|n| n.trim().parse::<f64>().is_ok()).count();
+            if file.is_table() && 2 * numbers >= names.len() {
+                return diagnostic.help(format!(
+                    "the first line of {} looks like data: a table begins with the names of its columns",
+                    file.name
+                ));
+            }
             if names.len() == 1 && names[0].split(' ').any(|word| word == name) {
                 return diagnostic
                     .help(format!("separate the cells of {} by commas, not by spaces", file.name));

@@ -57,14 +57,17 @@ impl<'a> Found<'a> {
     ///
     /// Its table is matched by the column of the category's name, or else by its first text column if that holds exactly
     /// the levels. Arrays that are not from a table stand in the order of the levels already, and so does a table
-    /// without labels where the levels are the numbers 1 to J. A value with another number of rows that lies in the
-    /// category's own table, or in one without labels, is returned as it is, for the shape check to refuse.
+    /// without labels where the levels are the numbers 1 to J. Rows of labels that are no level are left out, as long as no
+    /// level lacks a row. In the category's own table, with a row for each observation, the value of a level is what all of
+    /// its rows say. A table without labels and with another number of rows is returned as it is, for the shape check to
+    /// refuse.
     pub fn matched(self, category: &Found<'_>, levels: &Levels) -> Result<Found<'a>, Diagnostic> {
         let Some(part) = self.parts().first().copied().filter(|p| p.file.is_table()) else { return Ok(self) };
         let rows = part.array.len();
         let own = category.parts().first().is_some_and(|p| std::ptr::eq(p.file, part.file));
         if own && rows != levels.len() {
-            return Ok(self);
+            let order = self.same_within_levels(category, levels)?;
+            return Ok(self.with_rows(order));
         }
         match key_column(&part, category, levels)? {
             Some(key) => {
@@ -74,6 +77,49 @@ impl<'a> Found<'a> {
             None if rows != levels.len() || levels.are_indices() => Ok(self),
             None => Err(no_key(&self, category, levels)),
         }
+    }
+}
+
+impl Found<'_> {
+    /// For each level its first row in the category's own table; an error where its rows differ.
+    fn same_within_levels(&self, category: &Found<'_>, levels: &Levels) -> Result<Vec<usize>, Diagnostic> {
+        let codes = category.as_category(levels)?;
+        let mut rows: Vec<Option<usize>> = vec![None; levels.len()];
+        for (row, code) in codes.into_iter().enumerate() {
+            match rows.get_mut(code - 1) {
+                Some(Some(first)) if !self.same_cells(*first, row) => {
+                    return Err(self.differs(*first, row, &levels.labels()[code - 1], category));
+                }
+                Some(slot @ None) => *slot = Some(row),
+                Some(Some(_)) | None => {}
+            }
+        }
+        match rows.iter().position(Option::is_none) {
+            None => Ok(rows.into_iter().flatten().collect()),
+            Some(_) => Err(absent(self, &rows, category, levels)),
+        }
+    }
+
+    /// Whether two rows say the same.
+    fn same_cells(&self, a: usize, b: usize) -> bool {
+        self.parts().iter().all(|p| p.array.text(a) == p.array.text(b))
+    }
+
+    fn differs(&self, first: usize, second: usize, label: &str, category: &Found<'_>) -> Diagnostic {
+        let width = self.parts().len();
+        let message = format!(
+            "`{}` is not the same for all rows of the level `{}` of `{}`",
+            self.name(),
+            say::shown(label),
+            category.name()
+        );
+        Diagnostic::error("differs-within-level", message)
+            .place(self.place(first * width))
+            .place(self.place(second * width))
+            .help(format!(
+                "declare it with the size of `{}` if it has a value for each row; a value for each level is the same in all of its rows, or stands in a table of its own",
+                category.name()
+            ))
     }
 }
 
@@ -122,18 +168,21 @@ fn row_of_each_level(
     let mut rows: Vec<Option<usize>> = vec![None; levels.len()];
     let keys = Found::single(&key.entry.name, *key);
     keys.refuse_missing((0..key.array.len()).map(|row| key.array.text(row).is_none()), LABELS)?;
+    let mut strangers = Vec::new();
     for row in 0..key.array.len() {
         let label = say::shown(&key.array.text(row).unwrap_or_default());
         let slot = code(key.array, levels, row).and_then(|c| rows.get_mut(c - 1));
         match slot {
             Some(slot @ None) => *slot = Some(row),
             Some(Some(first)) => return Err(twice(&keys, &label, *first, row)),
-            None => return Err(stranger(&keys, &label, row, category, levels)),
+            None => strangers.push((label, row)),
         }
     }
-    match rows.iter().position(Option::is_none) {
-        None => Ok(rows.into_iter().flatten().collect()),
-        Some(_) => Err(absent(&keys, &rows, category, levels)),
+    match (rows.iter().all(Option::is_some), strangers.first()) {
+        (true, _) => Ok(rows.into_iter().flatten().collect()),
+        // Perhaps a label that is written in two ways.
+        (false, Some((label, row))) => Err(stranger(&keys, label, *row, category, levels)),
+        (false, None) => Err(absent(&keys, &rows, category, levels)),
     }
 }
 
@@ -154,10 +203,7 @@ fn stranger(keys: &Found<'_>, label: &str, row: usize, category: &Found<'_>, lev
     ));
     match say::did_you_mean(label, levels.labels().iter().map(String::as_str)) {
         Some(hint) => diagnostic.help(hint),
-        None => diagnostic.help(format!(
-            "remove the row, or declare all levels with levels(…), also those that never occur in {}",
-            category.file()
-        )),
+        None => diagnostic.help(format!("write labels alike in {} and {}", keys.file(), category.file())),
     }
 }
 

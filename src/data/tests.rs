@@ -205,8 +205,12 @@ fn group_tables_are_matched_by_label() {
         assert_eq!(u.place(0).line, Some(4));
         let wide = data.columns("w", &["u", "u*"]).unwrap().matched(&county, &levels).unwrap();
         assert_eq!(wide.shape(), [3, 1]);
-        let radon = data.require("radon").unwrap().matched(&county, &levels).unwrap();
-        assert_eq!(radon.shape(), [4], "a column of the category's own table is left to the shape check");
+        let radon = data.require("radon").unwrap().matched(&county, &levels);
+        assert_eq!(
+            code(radon),
+            "differs-within-level",
+            "radon has a value for each house, not for each county"
+        );
     }
     let renamed = Dataset::from_texts(&[
         ("houses.csv", "County,radon\nC,1\nA,2\nA,3\n"),

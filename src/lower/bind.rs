@@ -212,7 +212,9 @@ impl<'d> Lowerer<'d> {
         }
         for (e, &n) in decl.ty.dims.iter().zip(&shape) {
             match &e.kind {
-                ExprKind::Name(size) if self.env.get(size).is_none() => self.bind_size(size, n, e.span)?,
+                ExprKind::Name(size) if self.env.get(size).is_none() => self
+                    .bind_size(size, n, e.span)
+                    .map_err(|error| error.note(format!("found: {}", found.describe())))?,
                 _ => {
                     let wanted = self.integer(e)?;
                     if wanted != n as i64 {
@@ -244,20 +246,23 @@ impl<'d> Lowerer<'d> {
 
     /// Binds a size; the data may give it too, and must then agree.
     fn bind_size(&mut self, name: &str, n: usize, span: Span) -> Result<()> {
-        if let Some(given) = self.data_integer(name)?
-            && given != n
-        {
-            return Err(Diagnostic::error(
-                "data-shape",
-                format!("the data say that `{name}` is {given}, and here it is {n}"),
-            )
-            .label(span, ""));
-        }
+        let given = self.data_integer(name)?;
         let node = self.b.number(n as f64);
         // A size that was invented says as little about domains and supports as invented data do.
         let invented = !self.size_names.is_empty();
         self.env.set_everywhere(name, Binding::Value(Value::integer(node, invented)));
-        Ok(())
+        match given.filter(|&given| given != n) {
+            None => Ok(()),
+            // Said once: what has the same length as this is not wrong for another reason.
+            Some(given) => {
+                let message = format!("the data say that `{name}` is {given}, and here it is {n}");
+                let place = self.data.find(name).ok().flatten().map(|found| found.place(0));
+                let error = Diagnostic::error("data-shape", message).label(span, "").help(format!(
+                    "correct `{name}` in the data or leave it out: sizes follow from the arrays"
+                ));
+                Err(place.into_iter().fold(error, Diagnostic::place))
+            }
+        }
     }
 
     /// A size given in the data as a scalar.

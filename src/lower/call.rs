@@ -279,9 +279,41 @@ const OTHER_ARGUMENTS: [(&str, &str); 10] = [
     ("p", "theta"),
 ];
 
+/// Names of arguments in other languages that mean something else here, by what is called.
+const OTHER_MEANINGS: [(&[&str], &str, &str); 9] = [
+    (&["gamma", "inv_gamma", "weibull", "loglogistic", "frechet", "pareto"], "shape", "write `alpha = ...`"),
+    (&["gamma"], "scale", "`beta` is a rate: write `beta = 1 / scale`"),
+    (&["gamma"], "theta", "`beta` is a rate, 1 / theta: write `beta = 1 / ...`"),
+    (
+        &["gamma", "beta"],
+        "mu",
+        "gamma by mean m and sd s is `gamma(m^2 / s^2, m / s^2)`; beta by mean is `beta_proportion`",
+    ),
+    (&["exponential"], "scale", "`beta` is a rate: write `beta = 1 / scale`"),
+    (&["exponential"], "lambda", "write `beta = ...`: a rate"),
+    (&["inv_gamma", "loglogistic"], "scale", "write `beta = ...`, which is the scale"),
+    (
+        &["normal", "student_t", "lognormal", "cauchy"],
+        "tau",
+        "scales are standard deviations: write `sigma = 1 / sqrt(tau)`",
+    ),
+    (
+        &["normal", "student_t", "lognormal"],
+        "var",
+        "scales are standard deviations: write `sigma = sqrt(var)`",
+    ),
+];
+
 fn unknown_argument(what: &str, names: &[&str], given: &str) -> Diagnostic {
     let error = Diagnostic::error("unknown-argument", format!("`{what}` has no argument `{given}`"))
         .note(format!("its arguments are {}", names.join(", ")));
+    if given == "offset" {
+        return error.help(format!("an offset is written into the predictor: `{what}(a + offset)`"));
+    }
+    let meaning = OTHER_MEANINGS.iter().find(|(all, theirs, _)| *theirs == given && all.contains(&what));
+    if let Some((.., help)) = meaning {
+        return error.help(*help);
+    }
     let other = OTHER_ARGUMENTS.iter().find(|(theirs, ours)| *theirs == given && names.contains(ours));
     match other.map(|(_, ours)| *ours).or_else(|| crate::source::nearest(given, names.iter().copied())) {
         Some(ours) => error.help(format!("write `{ours} = ...`")),

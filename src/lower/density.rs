@@ -25,8 +25,13 @@ impl Lowerer<'_> {
         self.check_extent(dist, value, s.value.span)?;
         let weight = match weight {
             Some((w, span)) if self.b.constant_of(w.node).is_none() => {
+                let w = span.text(self.source);
                 return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
-                    .label(span, ""));
+                    .label(span, "this depends on a parameter")
+                    .help(format!(
+                        "to learn it write the log density out: `target += {w} * normal_lpdf(y | ...)`; such a power of a \
+                         density is not normalised"
+                    )));
             }
             Some((w, span)) => {
                 self.check_positive_weights(&w, span)?;

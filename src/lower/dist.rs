@@ -52,6 +52,31 @@ pub enum Dist {
     },
 }
 
+impl Dist {
+    /// The nodes that it needs.
+    pub fn nodes(&self, into: &mut Vec<NodeId>) {
+        match self {
+            Dist::Row { args, .. } => into.extend(args),
+            Dist::Mixture(parts) => parts.iter().for_each(|(weight, part)| {
+                into.push(*weight);
+                part.nodes(into);
+            }),
+            Dist::Truncated { inner, lower, upper } => {
+                into.extend(lower.iter().chain(upper));
+                inner.nodes(into);
+            }
+            Dist::Censored { inner, left, right, lower, upper } => {
+                into.extend([left, right, lower, upper].into_iter().flatten());
+                inner.nodes(into);
+            }
+            Dist::ZeroInflated { probability, inner } => {
+                into.push(*probability);
+                inner.nodes(into);
+            }
+        }
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn dist(&mut self, d: &DistExpr) -> Result<Dist> {
         match &d.kind {
@@ -162,8 +187,15 @@ impl Lowerer<'_> {
     fn check_domain(&mut self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
         let spec = &row.args[k];
         self.refuse_category(value, span)?;
-        let Some(numbers) = self.b.constant_of(value.node) else {
-            if matches!(spec.domain, Domain::Count | Domain::Data) {
+        let Some(numbers) = self.b.constant_of(value.node).cloned() else {
+            let drawn = self.is_drawn(value.node);
+            if spec.domain == Domain::Count && drawn && !value.integer {
+                let message = format!("`{}` of `{}` must be a count (0, 1, 2, ...)", spec.name, row.name);
+                return Err(Diagnostic::error("argument-domain", message)
+                    .label(span, "this is predicted, and real")
+                    .help("predict it from a distribution of counts, such as `poisson`"));
+            }
+            if !drawn && matches!(spec.domain, Domain::Count | Domain::Data) {
                 return Err(Diagnostic::error(
                     "argument-not-data",
                     format!("`{}` of `{}` must be known before the fit", spec.name, row.name),

@@ -53,6 +53,12 @@ const LOCATION_SCALE: [(&str, [usize; 2]); 6] = [
     ("double_exponential", [0, 1]),
 ];
 
+/// The scale among the arguments of a distribution with location and scale.
+pub(super) fn scale_of(name: &str, args: &[NodeId]) -> Option<NodeId> {
+    let (_, [_, scale]) = LOCATION_SCALE.iter().find(|(row, _)| *row == name)?;
+    args.get(*scale).copied()
+}
+
 /// The form of a distribution with standardised coordinates on the whole line, if it has one.
 fn standardised(row: &'static Distribution) -> Option<&'static crate::dist::Noncentered> {
     let whole = |s: Support| matches!(s, Support::Interval(End::At(a), End::At(b)) if a == f64::NEG_INFINITY && b == f64::INFINITY);

@@ -13,6 +13,15 @@ impl Lowerer<'_> {
         {
             return Ok(value);
         }
+        let value = self.value(e)?;
+        let read = matches!(e.kind, ExprKind::Name(_) | ExprKind::Index { .. });
+        if read && self.describing && self.is_drawn(value.node) {
+            return Err(self.drawn_in_density(value.node, e.span));
+        }
+        Ok(value)
+    }
+
+    fn value(&mut self, e: &Expr) -> Result<Value> {
         match &e.kind {
             ExprKind::Real(x) => Ok(Value::real(self.b.number(*x), false)),
             ExprKind::Int(n) => Ok(Value::integer(self.b.number(*n as f64), false)),
@@ -47,9 +56,11 @@ impl Lowerer<'_> {
             return Ok(value);
         }
         let (a, b) = (self.expr(left)?, self.expr(right)?);
-        // Levels of two categories may be compared; nothing else can be computed with them.
-        let both = a.levels.is_some() && b.levels.is_some();
-        if !(both && matches!(op, BinaryOp::Eq | BinaryOp::Ne)) {
+        // Levels may be compared with each other, and with the variable of a loop, which counts them; nothing else can be
+        // computed with them.
+        let levels = |v: &Value, e: &Expr| v.levels.is_some() || self.is_counter(e);
+        let comparable = levels(&a, left) && levels(&b, right);
+        if !(comparable && matches!(op, BinaryOp::Eq | BinaryOp::Ne)) {
             self.refuse_category(&a, left.span)?;
             self.refuse_category(&b, right.span)?;
         }
@@ -80,6 +91,11 @@ impl Lowerer<'_> {
         Ok(Value { node, integer, from_data, levels: None })
     }
 
+    /// Whether an expression is the variable of a loop.
+    fn is_counter(&self, e: &Expr) -> bool {
+        matches!(&e.kind, ExprKind::Name(name) if self.loops.iter().any(|l| l.variable == *name))
+    }
+
     /// Refuses a category where numbers are needed: the places of its levels in their order mean nothing.
     pub(super) fn refuse_category(&self, value: &Value, span: Span) -> Result<()> {
         let Some(levels) = value.levels.as_ref().filter(|levels| !levels.are_indices()) else {
@@ -104,9 +120,22 @@ impl Lowerer<'_> {
         .label(left.span, format!("this has shape {}", self.shape(da)))
         .label(right.span, format!("this has shape {}", self.shape(db)));
         if op == BinaryOp::Mul {
-            return error.help(
-                "`*` of a matrix with a matrix or vector is the matrix product, whose inner sizes must agree; `.*` multiplies element by element",
-            );
+            let (l, r) = (left.span.text(self.source), right.span.text(self.source));
+            return error.help(match (da, db) {
+                ([n], [_, m]) if n == m => {
+                    format!("the matrix and the vector meet the other way round: write `{r} * {l}`")
+                }
+                ([_, m], [_]) => {
+                    format!("the vector needs an element for each column of the matrix: its shape is {}", self.shape(&[*m]))
+                }
+                ([_], [_]) => format!(
+                    "vectors multiply element by element, so their sizes must agree: pick one element (`{l}[1] * {r}`), or let a \
+                     matrix of predictors meet a vector of coefficients (`X * b`)"
+                ),
+                _ => "`*` of a matrix with a matrix or vector is the matrix product, whose inner sizes must agree; `.*` \
+                      multiplies element by element"
+                    .to_string(),
+            });
         }
         error.note("shapes align at the last axis; an axis of size 1 is repeated")
     }

@@ -31,6 +31,11 @@ impl Faults {
         }
     }
 
+    /// Whether nothing is wrong so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// Whether a part of the model needs something that a problem has left without a meaning.
     fn concerns(&self, span: Span, source: &str) -> bool {
         let word = |c: char| c.is_alphanumeric() || c == '_';
@@ -85,12 +90,9 @@ fn defined(stmt: &Stmt, names: &mut Vec<String>) {
         StmtKind::Param(p) => names.push(p.name.name.clone()),
         StmtKind::Let(l) => names.push(l.name.name.clone()),
         StmtKind::Derive(d) => names.push(d.name.name.clone()),
+        StmtKind::Predict(p) => names.push(p.name.name.clone()),
         StmtKind::For(f) => f.body.iter().for_each(|s| defined(s, names)),
         StmtKind::If(i) => i.then.iter().chain(&i.otherwise).for_each(|s| defined(s, names)),
-        StmtKind::Data(_)
-        | StmtKind::Fn(_)
-        | StmtKind::Sample(_)
-        | StmtKind::Target(_)
-        | StmtKind::Predict(_) => {}
+        StmtKind::Data(_) | StmtKind::Fn(_) | StmtKind::Sample(_) | StmtKind::Target(_) => {}
     }
 }

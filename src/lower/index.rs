@@ -214,9 +214,15 @@ impl Lowerer<'_> {
                 let value = self.expr(e)?;
                 let Some(places) = self.b.constant_of(value.node).cloned() else {
                     return Err(Diagnostic::error("index-not-data", "an index must be known before the fit")
-                        .label(e.span, "this depends on a parameter")
-                        .help("a discrete latent is summed out instead: see `mixture`"));
+                        .label(e.span, "this depends on a parameter, or on what is predicted")
+                        .help(
+                            "a discrete latent is summed out instead: see `mixture`; a predicted one chooses by \
+                             `where(k == 1, a, b)`",
+                        ));
                 };
+                if is_mask(&places, n) && value.integer {
+                    return Err(self.mask(e, base));
+                }
                 let mut positions = Vec::with_capacity(places.len());
                 for &p in places.iter() {
                     if p.fract() != 0.0 || !value.integer {
@@ -263,6 +269,23 @@ impl Lowerer<'_> {
             Some(near) => error.help(format!("did you mean \"{near}\"?")),
             None => error,
         })
+    }
+}
+
+/// Whether these are 1 or 0 for each of n elements, which picks nothing.
+fn is_mask(places: &[f64], n: usize) -> bool {
+    n > 1 && places.len() == n && places.contains(&0.0) && places.iter().all(|&p| p == 0.0 || p == 1.0)
+}
+
+impl Lowerer<'_> {
+    fn mask(&self, e: &Expr, base: &Expr) -> Diagnostic {
+        let (mask, name) = (e.span.text(self.source), base.span.text(self.source));
+        Diagnostic::error("mask-as-index", format!("`{mask}` is 1 or 0 for each element, and an index is a place"))
+            .label(e.span, "")
+            .help(format!(
+                "to leave elements out of a statement give them no weight: `{name} ~ ... weight {mask}`; to choose between \
+                 values element by element write `where({mask}, a, b)`"
+            ))
     }
 }
 

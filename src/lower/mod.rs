@@ -16,8 +16,10 @@ mod param;
 mod probe;
 mod reach;
 mod recursion;
+mod reported;
 mod stmt;
 mod support;
+mod warnings;
 
 pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
@@ -27,7 +29,7 @@ pub use probe::check;
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::source::{Checked, Diagnostic, Span};
-use crate::syntax::ast::{Expr, ExprKind, Program, Stmt, StmtKind};
+use crate::syntax::ast::{Expr, ExprKind, Ident, Program, Stmt, StmtKind};
 use crate::transform::Transform;
 use env::Env;
 use faults::Faults;
@@ -44,12 +46,16 @@ pub struct Lowered {
     pub parameters: Vec<Parameter>,
     /// Summands of the log density.
     pub terms: Vec<Term>,
-    /// Quantities reported with the parameters.
+    /// Quantities computed from the parameters and reported with them.
     pub derived: Vec<Named>,
-    /// Quantities simulated for every draw.
+    /// What is drawn for every posterior draw, in order: each may need what was drawn before it.
     pub predicted: Vec<Predicted>,
+    /// Quantities that are, or are computed from, what is drawn.
+    pub simulated: Vec<Named>,
     /// Hierarchical effects that did not get the coordinates declared.
     pub effects: Vec<Effect>,
+    /// What can be used, but may not be as it was meant.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Lowered {
@@ -73,7 +79,9 @@ impl Lowered {
             terms: self.terms.iter().map(|t| Term { node: moved(t.node), ..*t }).collect(),
             derived: Vec::new(),
             predicted: Vec::new(),
+            simulated: Vec::new(),
             effects: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 }
@@ -143,15 +151,15 @@ pub enum TermKind {
     Jacobian,
 }
 
-/// A quantity simulated for every draw.
+/// A quantity drawn for every posterior draw.
 #[derive(Debug)]
 pub struct Predicted {
-    /// Its name.
-    pub name: String,
+    /// The name after `predict`.
+    pub name: Ident,
+    /// The input of the graph that stands for it.
+    pub node: NodeId,
     /// Its sizes.
     pub dims: Vec<usize>,
-    /// For each axis the labels of its elements, where they are more than numbers.
-    pub labels: Labels,
     /// What it is drawn from.
     pub dist: Dist,
 }
@@ -187,6 +195,21 @@ struct Lowerer<'d> {
     terms: Vec<Term>,
     derived: Vec<Named>,
     predicted: Vec<Predicted>,
+    simulated: Vec<Named>,
+    /// What is to be reported, in the order of the text.
+    reports: Vec<reported::Report>,
+    /// Names of which `derive` and `predict` give single elements.
+    single: Vec<String>,
+    /// For each node whether it is known only once something is drawn, as far as anybody has asked.
+    after_draws: Vec<bool>,
+    /// Whether a part of the log density is being read.
+    describing: bool,
+    /// The loops around a statement, the innermost last.
+    loops: Vec<stmt::Around>,
+    /// What may not be as it was meant.
+    warnings: Vec<Diagnostic>,
+    /// Scales that a prior counts once too often, with what is to be said of them.
+    doubtful_scales: Vec<(NodeId, Diagnostic)>,
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
@@ -216,6 +239,14 @@ impl<'d> Lowerer<'d> {
             terms: Vec::new(),
             derived: Vec::new(),
             predicted: Vec::new(),
+            simulated: Vec::new(),
+            reports: Vec::new(),
+            single: Vec::new(),
+            after_draws: Vec::new(),
+            describing: false,
+            loops: Vec::new(),
+            warnings: Vec::new(),
+            doubtful_scales: Vec::new(),
             calls: Vec::new(),
             declared: Vec::new(),
             defining: Vec::new(),
@@ -230,6 +261,7 @@ impl<'d> Lowerer<'d> {
 
     fn program(&mut self, program: &Program) -> Faults {
         let mut faults = Faults::default();
+        self.warnings = warnings::two_priors(program);
         for (problem, name) in without_prior(program, self.source) {
             faults.add(problem, vec![name], self.source);
         }
@@ -237,6 +269,7 @@ impl<'d> Lowerer<'d> {
         let mut defining = Vec::new();
         lanes::defined_elements(&program.statements, &mut defining);
         self.defining = defining.into_iter().map(str::to_string).collect();
+        self.single = reported::single_elements(program);
         if self.coordinates != Coordinates::Declared {
             self.split = effects::split_effects(program, self.source);
         }
@@ -246,6 +279,8 @@ impl<'d> Lowerer<'d> {
             return faults;
         }
         self.all_statements(&program.statements, &mut faults);
+        self.collect(&mut faults);
+        self.settle_scales();
         faults
     }
 
@@ -257,7 +292,9 @@ impl<'d> Lowerer<'d> {
             terms: self.terms,
             derived: self.derived,
             predicted: self.predicted,
+            simulated: self.simulated,
             effects: self.effects,
+            warnings: self.warnings,
         }
     }
 
@@ -308,13 +345,13 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
         StmtKind::Param(p) => &p.name,
         StmtKind::Let(l) => &l.name,
         StmtKind::Derive(d) => &d.name,
+        StmtKind::Predict(p) => &p.name,
         StmtKind::Data(_)
         | StmtKind::For(_)
         | StmtKind::If(_)
         | StmtKind::Fn(_)
         | StmtKind::Sample(_)
-        | StmtKind::Target(_)
-        | StmtKind::Predict(_) => return None,
+        | StmtKind::Target(_) => return None,
     };
     Some((name.name.clone(), name.span))
 }

@@ -34,6 +34,7 @@ impl Lowerer<'_> {
             self.check_extent(prior, &value, p.name.span)?;
             let inside = p.ty.is_none();
             let node = at(density::prior(&mut self.b, prior, value.node, inside), span)?;
+            self.warn_sum_to_zero(value.node, prior);
             self.term(node, TermKind::Prior, span);
         }
         self.define(&p.name, value)

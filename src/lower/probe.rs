@@ -7,7 +7,7 @@
 use super::Lowerer;
 use super::bind::data_declarations;
 use crate::data::Dataset;
-use crate::source::Checked;
+use crate::source::{Checked, Diagnostic};
 use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program};
 use serde_json::{Map, Value as Json, json};
 
@@ -16,8 +16,9 @@ const PRIMES: [usize; 24] =
     [13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109];
 
 /// Problems that only real data can have.
-const OF_DATA: [&str; 9] = [
+const OF_DATA: [&str; 10] = [
     "index-out-of-range",
+    "mask-as-index",
     "outside-support",
     "data-outside-domain",
     "data-shape",
@@ -28,15 +29,16 @@ const OF_DATA: [&str; 9] = [
     "out-of-bounds",
 ];
 
-/// Checks names, types, shapes and supports without data.
-pub fn check(program: &Program, source: &str) -> Checked<()> {
+/// Checks names, types, shapes and supports without data; gives warnings.
+pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
     let declared = data_declarations(program);
     let mut invention = Invention::default();
     let text = invention.data(&declared).to_string();
     let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;
     let mut lowerer = Lowerer::new(source, &data);
     lowerer.size_names = invention.sizes;
-    lowerer.program(program).into_result(|e| !OF_DATA.contains(&e.code) && e.places.is_empty())
+    lowerer.program(program).into_result(|e| !OF_DATA.contains(&e.code) && e.places.is_empty())?;
+    Ok(lowerer.warnings)
 }
 
 /// Named sizes and the numbers they got.

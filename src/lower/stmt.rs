@@ -2,13 +2,23 @@
 
 use super::elements::undefined;
 use super::env::{Binding, Value};
-use super::{Lowerer, Named, Predicted, Result, TermKind, at};
+use super::{Lowerer, Result, TermKind, at};
 use crate::source::Diagnostic;
-use crate::syntax::ast::{DeriveDecl, ForLoop, Ident, IfStmt, LetDecl, PredictDecl, Sample, Stmt, StmtKind};
+use crate::syntax::ast::{ExprKind, ForLoop, Ident, IfStmt, LetDecl, Sample, Stmt, StmtKind};
 use std::sync::Arc;
 
 /// Most iterations of a loop; beyond that a model is better written with whole arrays.
 const MOST_ITERATIONS: i64 = 10_000_000;
+
+/// A loop around a statement.
+pub(super) struct Around {
+    /// Its variable.
+    pub(super) variable: String,
+    /// Its last value as it is written.
+    pub(super) end: String,
+    /// The labels of the levels that the variable counts.
+    pub(super) labels: Option<Arc<[String]>>,
+}
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) -> Result<()> {
@@ -29,13 +39,14 @@ impl Lowerer<'_> {
         self.b.set_span(Some(stmt.span));
         match &stmt.kind {
             StmtKind::Data(_) | StmtKind::Fn(_) => Ok(()),
-            StmtKind::Param(p) => self.param(p, stmt.span),
+            StmtKind::Param(p) if !self.loops.is_empty() => Err(self.param_in_loop(&p.name)),
+            StmtKind::Param(p) => self.in_density(|l| l.param(p, stmt.span)),
             StmtKind::Let(l) => self.definition(l),
             StmtKind::For(f) => self.for_loop(f),
             StmtKind::If(i) => self.branch(i),
-            StmtKind::Sample(s) => self.sample(s, stmt),
+            StmtKind::Sample(s) => self.in_density(|l| l.sample(s, stmt)),
             StmtKind::Target(e) => {
-                let value = self.expr(e)?;
+                let value = self.in_density(|l| l.expr(e))?;
                 let node = at(self.b.sum(value.node, None), e.span)?;
                 self.term(node, kind_of(&value), stmt.span);
                 Ok(())
@@ -43,6 +54,18 @@ impl Lowerer<'_> {
             StmtKind::Derive(d) => self.derive(d),
             StmtKind::Predict(p) => self.predict(p),
         }
+    }
+
+    fn param_in_loop(&self, name: &Ident) -> Diagnostic {
+        let message =
+            format!("`{}` is declared in a loop: a parameter is declared once, with its size", name.name);
+        let error = Diagnostic::error("param-in-loop", message).label(name.span, "");
+        let Some(Around { variable, end, .. }) = self.loops.last() else { return error };
+        error.help(format!(
+            "write `param {0}[{end}] ~ ...` before the loop; where priors differ from element to element, write \
+             `param {0}[{end}]`, and `{0}[{variable}] ~ ...` in the loop",
+            name.name
+        ))
     }
 
     fn definition(&mut self, l: &LetDecl) -> Result<()> {
@@ -83,6 +106,23 @@ impl Lowerer<'_> {
 
     /// Writes a loop out step by step.
     pub(super) fn each_step(&mut self, f: &ForLoop, from: i64, to: i64) -> Result<()> {
+        self.within(f, |l| l.steps_in_turn(f, from, to))
+    }
+
+    /// Works inside a loop.
+    pub(super) fn within<T>(&mut self, f: &ForLoop, work: impl FnOnce(&mut Self) -> T) -> T {
+        let labels = match &f.to.kind {
+            ExprKind::Name(size) => self.env.labels(size),
+            _ => None,
+        };
+        let end = f.to.span.text(self.source).to_string();
+        self.loops.push(Around { variable: f.var.name.clone(), end, labels });
+        let done = work(self);
+        self.loops.pop();
+        done
+    }
+
+    fn steps_in_turn(&mut self, f: &ForLoop, from: i64, to: i64) -> Result<()> {
         for i in from..=to {
             self.env.push();
             let node = self.b.number(i as f64);
@@ -108,15 +148,9 @@ impl Lowerer<'_> {
         let dist = self.dist(&s.dist)?;
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
         let node = self.density_sum(&dist, &value, weight, s)?;
+        self.warn_sum_to_zero(value.node, &dist);
         self.term(node, kind_of(&value), stmt.span);
         Ok(())
-    }
-
-    fn derive(&mut self, d: &DeriveDecl) -> Result<()> {
-        let value = self.expr(&d.value)?;
-        let labels = vec![None; self.b.dims(value.node).len()];
-        self.derived.push(Named { name: d.name.name.clone(), node: value.node, labels });
-        self.define(&d.name, value)
     }
 
     /// Gives a name its value, once.
@@ -145,25 +179,6 @@ impl Lowerer<'_> {
             return Err(error(format!("`{text}` is defined twice"))
                 .help("a name means one thing in a model; give this one another name"));
         }
-        Ok(())
-    }
-
-    fn predict(&mut self, p: &PredictDecl) -> Result<()> {
-        let dims = self.sizes(&p.dims)?;
-        let labels = self.axis_labels(&p.dims);
-        let dist = self.dist(&p.dist)?;
-        let count = dims.iter().product();
-        let place = Value::real(self.b.constant(vec![0.0; count], dims.clone()), false);
-        self.check_extent(&dist, &place, p.name.span)?;
-        if let super::Dist::Row { row, span, .. } = &dist
-            && matches!(row.sample, crate::dist::Sampler::None)
-        {
-            let message = format!("`{}` cannot be drawn from", row.name);
-            return Err(Diagnostic::error("no-draws", message)
-                .label(*span, "")
-                .help("predict from a distribution whose density integrates to 1"));
-        }
-        self.predicted.push(Predicted { name: p.name.name.clone(), dims, labels, dist });
         Ok(())
     }
 
@@ -219,6 +234,14 @@ impl Lowerer<'_> {
             )
             .label(span, "")
             .help(format!("define the first elements before the loop: `let {name}[1] = ...`"));
+        }
+        if self.single.iter().any(|single| single == name) {
+            return Diagnostic::error(
+                "used-before-declaration",
+                format!("`{name}` is read before any of its elements is there"),
+            )
+            .label(span, "")
+            .help(format!("begin before the loop: `predict {name}[1] ~ ...`"));
         }
         let declared = self.declared.iter().map(|(name, _)| name.as_str());
         match crate::source::nearest(name, self.env.names().chain(declared)) {

@@ -202,14 +202,28 @@ impl Lowerer<'_> {
             }
             let which =
                 if numbers.len() > 1 { format!("element {} is {x}", i + 1) } else { format!("it is {x}") };
-            return Err(Diagnostic::error(
-                "outside-support",
-                format!("the values of `{}` lie in {limits}, and {which}", row.name),
-            )
-            .label(span, "")
-            .help("choose a distribution whose support contains the data, or correct the data"));
+            let message = format!("the values of `{}` lie in {limits}, and {which}", row.name);
+            let error = Diagnostic::error("outside-support", message).label(span, "");
+            let help = match x.is_finite() {
+                true => "choose a distribution whose support contains the data, or correct the data",
+                false => "correct the data: a value that is not finite has no density",
+            };
+            return Err(self.in_file(error, span, i, x).help(help));
         }
         Ok(())
+    }
+
+    /// Adds where an element stands in the data, if what is marked is the name of data.
+    fn in_file(&self, error: Diagnostic, span: Span, i: usize, x: f64) -> Diagnostic {
+        let found = self.data.find(span.text(self.source)).ok().flatten();
+        // Rows that were matched by label stand elsewhere.
+        let same = |found: &crate::data::Found| {
+            found.text(i).and_then(|text| text.trim().parse::<f64>().ok()).is_some_and(|y| y == x)
+        };
+        match found.filter(same) {
+            Some(found) => error.place(found.place(i)),
+            None => error,
+        }
     }
 
     /// Refuses data that no part of a mixture can give.

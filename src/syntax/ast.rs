@@ -246,6 +246,8 @@ pub struct Sample {
 pub struct DeriveDecl {
     /// Its name.
     pub name: Ident,
+    /// Its sizes, or in a loop the indices of one element.
+    pub indices: Vec<Expr>,
     /// Its value.
     pub value: Expr,
 }
@@ -255,7 +257,7 @@ pub struct DeriveDecl {
 pub struct PredictDecl {
     /// Its name.
     pub name: Ident,
-    /// Its sizes.
+    /// Its sizes, or in a loop the indices of one element.
     pub dims: Vec<Expr>,
     /// What it is drawn from.
     pub dist: DistExpr,

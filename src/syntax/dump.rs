@@ -84,7 +84,10 @@ impl Dump {
             }),
             StmtKind::Target(value) => self.node("target", |d| d.expr(value)),
             StmtKind::Derive(derived) => {
-                self.node(format!("derive {}", derived.name.name), |d| d.expr(&derived.value));
+                self.node(format!("derive {}", derived.name.name), |d| {
+                    d.labelled("size", &derived.indices);
+                    d.expr(&derived.value);
+                });
             }
             StmtKind::Predict(predicted) => self.node(format!("predict {}", predicted.name.name), |d| {
                 d.labelled("size", &predicted.dims);

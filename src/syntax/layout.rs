@@ -86,6 +86,13 @@ pub(crate) fn too_deep(span: Span) -> Diagnostic {
         .help("give the inner parts names of their own with `let`")
 }
 
+/// The error for a comment of another language.
+fn other_comment(span: Span, sign: &str) -> Diagnostic {
+    Diagnostic::error("other-comment", format!("{sign} is no comment here"))
+        .label(span, "")
+        .help("a comment begins with `#` or `//`, on each of its lines, and ends with the line")
+}
+
 /// For every token, the next one that is neither comment nor newline.
 fn following(tokens: &[Token]) -> Vec<Option<usize>> {
     let mut next = None;
@@ -144,7 +151,12 @@ impl Walk<'_> {
                 self.open_before_line = self.open.len();
                 return;
             }
-            Kind::Comment => return,
+            Kind::Comment => {
+                if self.text(i).starts_with("/*") {
+                    self.report(other_comment(token.span, "`/* ... */`"));
+                }
+                return;
+            }
             Kind::Word if self.at_line_start && self.starts_statement(i) => {
                 self.close_round();
                 self.close_data(i);
@@ -156,6 +168,9 @@ impl Walk<'_> {
                     self.open.push(Open { token: i, interval: before == "in", data: before == "data" });
                 }
                 ")" | "]" | "}" => self.close(i),
+                "-" if self.at_line_start && self.source[token.span.end..].starts_with('-') => {
+                    self.report(other_comment(token.span, "`--`"));
+                }
                 _ => {}
             },
             Kind::Word | Kind::Number => {}

@@ -98,7 +98,10 @@ fn statement(statement: &Stmt, depth: usize) -> String {
             format!("{} ~ {}{weight}", print_expr(&sample.value), print_dist(&sample.dist))
         }
         StmtKind::Target(value) => format!("target += {}", print_expr(value)),
-        StmtKind::Derive(derived) => format!("derive {} = {}", derived.name.name, print_expr(&derived.value)),
+        StmtKind::Derive(derived) => {
+            let left = format!("{}{}", derived.name.name, brackets(&derived.indices));
+            format!("derive {left} = {}", print_expr(&derived.value))
+        }
         StmtKind::Predict(predicted) => {
             let left = format!("{}{}", predicted.name.name, brackets(&predicted.dims));
             format!("predict {left} ~ {}", print_dist(&predicted.dist))

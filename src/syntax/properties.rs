@@ -188,7 +188,11 @@ impl<R: Rng> Maker<R> {
                 weight: self.maybe(|m| m.expr(2)),
             }),
             5 => StmtKind::Target(self.expr(4)),
-            6 => StmtKind::Derive(DeriveDecl { name: self.ident(), value: self.expr(4) }),
+            6 => StmtKind::Derive(DeriveDecl {
+                name: self.ident(),
+                indices: self.many(0, 2, |m| m.expr(2)),
+                value: self.expr(4),
+            }),
             7 => StmtKind::Predict(PredictDecl {
                 name: self.ident(),
                 dims: self.many(0, 2, |m| m.expr(2)),

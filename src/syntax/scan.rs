@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Symbol,
     /// The end of a line.
     Newline,
-    /// `# ...` or `// ...`, without the newline.
+    /// `# ...` or `// ...`, without the newline. Also `/* ... */`, which is refused.
     Comment,
 }
 
@@ -69,6 +69,8 @@ fn first(rest: &str) -> (Option<Kind>, usize) {
         (None, c.len_utf8())
     } else if c == '#' || rest.starts_with("//") {
         (Some(Kind::Comment), rest.find('\n').unwrap_or(rest.len()))
+    } else if rest.starts_with("/*") {
+        (Some(Kind::Comment), rest.find("*/").map_or(rest.len(), |end| end + 2))
     } else if c == '"' {
         (Some(Kind::Text), text_length(rest))
     } else if c.is_alphabetic() || c == '_' {

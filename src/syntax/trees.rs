@@ -460,6 +460,15 @@ derive d
 "#,
     ),
     (
+        r#"derive d[J] = tau"#,
+        r#"
+derive d
+  size
+    J
+  tau
+"#,
+    ),
+    (
         r#"predict y_rep[J] ~ normal(theta, sigma)"#,
         r#"
 predict y_rep

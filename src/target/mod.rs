@@ -2,6 +2,7 @@
 
 mod model;
 mod predict;
+mod simulate;
 
 pub use model::{ModelTarget, Split, element_names, plan_evaluator};
 

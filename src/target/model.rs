@@ -1,6 +1,7 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
-use super::{Evaluator, Target, predict};
+use super::simulate::{Buffers, Simulation};
+use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::NodeId;
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
@@ -17,10 +18,9 @@ pub struct ModelTarget {
     lowered: Lowered,
     density: Plan,
     kinds: Vec<TermKind>,
-    /// Parameters and derived quantities, then what predictions are drawn from.
+    /// Parameters and derived quantities, then what the simulation needs to know.
     outputs: Plan,
-    /// The nodes of the latter.
-    arguments: Vec<NodeId>,
+    simulation: Simulation,
 }
 
 /// The log density at a point, by what its terms belong to.
@@ -91,15 +91,11 @@ impl ModelTarget {
         let kinds = lowered.terms.iter().map(|t| t.kind).collect();
         let (graph, terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
         let density = Plan::new(&graph, &terms, lowered.dimension);
-        let mut arguments = Vec::new();
-        lowered.predicted.iter().for_each(|p| predict::nodes(&p.dist, &mut arguments));
-        arguments.sort_unstable();
-        arguments.dedup();
-        arguments.retain(|&id| lowered.graph.node(id).constant().is_none());
+        let simulation = Simulation::new(&lowered);
         let roots: Vec<NodeId> =
-            reported(&lowered).map(|n| n.node).chain(arguments.iter().copied()).collect();
+            reported(&lowered).map(|n| n.node).chain(simulation.known.iter().copied()).collect();
         let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        ModelTarget { lowered, density, kinds, outputs, arguments }
+        ModelTarget { lowered, density, kinds, outputs, simulation }
     }
 
     /// The graph and what it means.
@@ -115,25 +111,25 @@ impl ModelTarget {
     /// Number of parameters and derived quantities, element by element.
     fn reported_count(&self) -> usize {
         let roots = self.outputs.root_sizes();
-        roots[..roots.len() - self.arguments.len()].iter().sum()
+        roots[..roots.len() - self.simulation.known.len()].iter().sum()
     }
 
-    /// A draw of every predicted quantity at a point where the outputs have these values.
-    fn predictions(&self, z: impl Iterator<Item = f64>, output: impl Fn(usize) -> f64) -> Vec<f64> {
-        if self.lowered.predicted.is_empty() {
-            return Vec::new();
-        }
+    /// Every simulated quantity at a point where the outputs have these values.
+    fn simulated(
+        &self,
+        z: impl Iterator<Item = f64>,
+        output: impl Fn(usize) -> f64,
+        buffers: &mut Buffers,
+    ) -> Vec<f64> {
         let graph = &self.lowered.graph;
         let mut place = self.reported_count();
-        let mut at = std::collections::HashMap::new();
-        for &id in &self.arguments {
+        let mut known = std::collections::HashMap::new();
+        for &id in &self.simulation.known {
             let size = graph.node(id).len();
-            at.insert(id, (place..place + size).map(&output).collect());
+            known.insert(id, (place..place + size).map(&output).collect());
             place += size;
         }
-        let values = predict::Values { graph, at };
-        let mut rng = predict::generator(z);
-        self.lowered.predicted.iter().flat_map(|p| values.draw(p, &mut rng)).collect()
+        self.simulation.run(&self.lowered, z, known, buffers)
     }
 
     /// The log density at one point, term by term kind.
@@ -207,15 +203,14 @@ impl Target for ModelTarget {
     fn output_names(&self) -> Vec<String> {
         let graph = &self.lowered.graph;
         reported(&self.lowered)
+            .chain(&self.lowered.simulated)
             .flat_map(|n| element_names(&n.name, &graph.node(n.node).dims, &n.labels))
-            .chain(self.lowered.predicted.iter().flat_map(|p| element_names(&p.name, &p.dims, &p.labels)))
             .collect()
     }
 
     fn beside(&self) -> usize {
-        let derived = self.lowered.derived.iter().map(|d| self.lowered.graph.node(d.node).len());
-        let predicted = self.lowered.predicted.iter().map(|p| p.dims.iter().product::<usize>());
-        derived.chain(predicted).sum()
+        let others = self.lowered.derived.iter().chain(&self.lowered.simulated);
+        others.map(|n| self.lowered.graph.node(n.node).len()).sum()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
@@ -229,7 +224,10 @@ impl Target for ModelTarget {
             .flat_map(|(r, &n)| (0..n).map(move |i| (r, i)))
             .map(|(r, i)| workspace.root(&self.outputs, r, i))
             .collect();
-        let drawn = self.predictions(z.iter().copied(), |j| out[j]);
+        let drawn = match self.lowered.predicted.is_empty() {
+            true => Vec::new(),
+            false => self.simulated(z.iter().copied(), |j| out[j], &mut self.simulation.buffers()),
+        };
         out.truncate(self.reported_count());
         out.extend(drawn);
         out
@@ -258,8 +256,9 @@ impl Target for ModelTarget {
             return out;
         }
         let d = self.dimension();
+        let mut buffers = self.simulation.buffers();
         let rows: Vec<Vec<f64>> = (0..draws)
-            .map(|b| self.predictions((0..d).map(|i| z[i * draws + b]), |j| out[j * draws + b]))
+            .map(|b| self.simulated((0..d).map(|i| z[i * draws + b]), |j| out[j * draws + b], &mut buffers))
             .collect();
         out.truncate(self.reported_count() * draws);
         let count = rows.first().map_or(0, Vec::len);

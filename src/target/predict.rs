@@ -14,29 +14,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Draws that are refused before a truncated distribution is given up.
 const MOST_REFUSED: usize = 100_000;
 
-/// The nodes that a distribution needs.
-pub(super) fn nodes(dist: &Dist, into: &mut Vec<NodeId>) {
-    match dist {
-        Dist::Row { args, .. } => into.extend(args),
-        Dist::Mixture(parts) => parts.iter().for_each(|(weight, part)| {
-            into.push(*weight);
-            nodes(part, into);
-        }),
-        Dist::Truncated { inner, lower, upper } => {
-            into.extend(lower.iter().chain(upper));
-            nodes(inner, into);
-        }
-        Dist::Censored { inner, left, right, lower, upper } => {
-            into.extend([left, right, lower, upper].into_iter().flatten());
-            nodes(inner, into);
-        }
-        Dist::ZeroInflated { probability, inner } => {
-            into.push(*probability);
-            nodes(inner, into);
-        }
-    }
-}
-
 /// A generator that depends on the point alone: the same point gives the same prediction, on any thread.
 pub(super) fn generator(z: impl Iterator<Item = f64>) -> ChaCha8Rng {
     let mut h = DefaultHasher::new();
@@ -52,7 +29,8 @@ pub(super) struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn of(&self, id: NodeId) -> &[f64] {
+    /// The numbers of a node.
+    pub(super) fn of(&self, id: NodeId) -> &[f64] {
         match self.graph.node(id).constant() {
             Some(values) => values,
             None => self.at.get(&id).map_or(&[], Vec::as_slice),

@@ -42,7 +42,7 @@ impl Lowerer<'_> {
         let node = self.b.constant(steps, vec![count]);
         self.env.set(&f.var.name, Binding::Value(Value::integer(node, false)));
         lanes.names.push(f.var.name.clone());
-        let done = self.whole_block(&f.body, &mut lanes);
+        let done = self.within(f, |l| l.whole_block(&f.body, &mut lanes));
         self.env.pop();
         done
     }
@@ -76,9 +76,9 @@ impl Lowerer<'_> {
                 Ok(())
             }
             StmtKind::Let(l) => self.whole_elements(l, lanes),
-            StmtKind::Sample(s) => self.whole_sample(s, stmt, lanes),
+            StmtKind::Sample(s) => self.in_density(|l| l.whole_sample(s, stmt, lanes)),
             StmtKind::Target(e) => {
-                let mut value = self.expr(e)?;
+                let mut value = self.in_density(|l| l.expr(e))?;
                 value.node = self.b.broadcast_to(value.node, &[lanes.count]);
                 let node = at(self.b.sum(value.node, None), e.span)?;
                 self.term(node, kind_of(&value), stmt.span);

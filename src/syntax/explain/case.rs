@@ -116,6 +116,16 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Whether a new line begins with token `i`.
+    pub fn begins_line(&self, i: usize) -> bool {
+        let (Some(before), Some(token)) =
+            (i.checked_sub(1).and_then(|b| self.tokens.get(b)), self.tokens.get(i))
+        else {
+            return false;
+        };
+        self.source.get(before.span.end..token.span.start).is_some_and(|between| between.contains('\n'))
+    }
+
     /// Whether no blank stands between token `i` and the next.
     pub fn glued(&self, i: usize) -> bool {
         matches!((self.tokens.get(i), self.tokens.get(i + 1)), (Some(a), Some(b)) if a.span.end == b.span.start)

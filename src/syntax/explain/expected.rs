@@ -62,12 +62,19 @@ fn mixture(case: &Case<'_>) -> bool {
 fn after_value(case: &Case<'_>) -> (&'static str, Option<&'static str>) {
     let i = case.found;
     let has_tilde = || (0..i).any(|j| case.text(j) == "~");
+    let has_equals = || (0..i).any(|j| case.text(j) == "=");
     match case.opening(i).map(|open| case.text(open)) {
         Some("(") => ("`,`, `)` or an operator", None),
         Some("[") => ("`,`, `]` or an operator", None),
         _ => match case.text(0) {
             "param" if i == 2 => ("`[`, `:` or `~`", Some("write for example `param mu ~ normal(0, 1)`")),
             "let" | "derive" if i == 2 => ("`=`", Some("write for example `let eta = a + b * x`")),
+            "let" | "derive" if !has_equals() => (
+                "`=` and a value",
+                Some(
+                    "nothing is declared without a value: `let mu[i] = ...` in a loop defines elements, and they make the array",
+                ),
+            ),
             "for" if i == 2 => ("`in`", Some("write `for i in 1..N { ... }`")),
             "fn" if case.before(i) == ")" => {
                 ("`=` or a block in `{ }`", Some("write `fn f(x) = x^2`, or `fn f(x) { return x^2 }`"))

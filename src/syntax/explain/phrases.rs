@@ -161,6 +161,16 @@ fn formula(case: &Case<'_>) -> Option<Diagnostic> {
     if case.found <= tilde || sum.is_none() && !case.is_number(tilde + 1) {
         return None;
     }
+    if let Some(i) = sum.filter(|&i| is_dist && case.begins_line(i)) {
+        let sign = case.text(i);
+        let message = format!(
+            "a line that begins with `{sign}` continues the one before, and nothing may follow a distribution there"
+        );
+        return Some(case.error("formula", message, (i, i + 1), "").help(format!(
+            "end the line before with `;`, or put the value in parentheses: `({}) ~ ...`",
+            case.written(i, case.len()).split(" ~").next().unwrap_or_default()
+        )));
+    }
     let left = case.written(0, tilde);
     let error =
         case.error("formula", "a distribution stands after `~`, not a formula", (tilde + 1, case.len()), "");

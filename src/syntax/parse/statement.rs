@@ -82,9 +82,11 @@ impl Builder<'_> {
             Rule::if_choice => self.choice(parts, span),
             Rule::function_line | Rule::function_block => self.function(parts, span),
             Rule::increment => StmtKind::Target(parts.expression(span)),
-            Rule::derived => {
-                StmtKind::Derive(DeriveDecl { name: parts.name(span), value: parts.expression(span) })
-            }
+            Rule::derived => StmtKind::Derive(DeriveDecl {
+                name: parts.name(span),
+                value: parts.expression(span),
+                indices: parts.sizes,
+            }),
             Rule::predicted => StmtKind::Predict(PredictDecl {
                 name: parts.name(span),
                 dist: parts.dist(span),

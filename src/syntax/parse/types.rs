@@ -3,7 +3,7 @@
 use super::expression::nothing;
 use super::{Builder, Rule};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BaseType, Bound, Expr, TypeExpr};
+use crate::syntax::ast::{BaseType, Bound, Expr, StrLit, TypeExpr};
 use pest::iterators::Pair;
 
 impl Builder<'_> {
@@ -22,8 +22,12 @@ impl Builder<'_> {
                 }
                 Rule::levels_list => {
                     self.once("levels(...)", ty.levels.is_some(), span);
-                    let strings = part.into_inner().filter(|p| p.as_rule() == Rule::string);
-                    ty.levels = Some(strings.map(|s| self.string(&s)).collect());
+                    let level = |p: Pair<'_, Rule>| match p.as_rule() {
+                        Rule::string => Some(self.string(&p)),
+                        Rule::number_level => Some(StrLit { text: p.as_str().into(), span: self.span(&p) }),
+                        _ => None,
+                    };
+                    ty.levels = Some(part.into_inner().filter_map(level).collect());
                 }
                 Rule::bound => self.bound(part, &mut ty),
                 Rule::interval => self.interval(part, &mut ty),

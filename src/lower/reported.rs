@@ -1,0 +1,376 @@
+//! What is reported besides the parameters: `derive`, `predict`, whole or element by element.
+//!
+//! A predicted quantity is an input of the graph beyond all coordinates. What depends on one is known only after the fit,
+//! draw by draw: it may be predicted from and reported, but is no part of the log density.
+
+use super::dist::Dist;
+use super::env::Value;
+use super::faults::Faults;
+use super::stmt::Around;
+use super::{Lowerer, Named, Predicted, Result, at, density};
+use crate::dist::{Distribution, End, Sampler, Support};
+use crate::facts::{Range, Structure};
+use crate::graph::{NodeId, Op};
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{DeriveDecl, Expr, ExprKind, Ident, PredictDecl, Program, Stmt, StmtKind};
+use std::collections::HashMap;
+
+/// The first input that is no coordinate.
+const BEYOND: usize = 1 << 31;
+
+/// A quantity to report, in the order of the text.
+pub(super) enum Report {
+    /// One value.
+    Whole(Named),
+    /// Elements that have a statement, or a step of a loop, each: their indices and what stands for them in a name.
+    Elements { name: Ident, indices: Vec<(Vec<usize>, String)> },
+}
+
+impl Lowerer<'_> {
+    pub(super) fn derive(&mut self, d: &DeriveDecl) -> Result<()> {
+        let value = self.expr(&d.value)?;
+        if self.single_element(&d.name, &d.indices, "derive", "= ...")? {
+            return self.report_element(&d.name, &d.indices, value);
+        }
+        let dims = self.b.dims(value.node).to_vec();
+        let labels = if d.indices.is_empty() {
+            vec![None; dims.len()]
+        } else {
+            self.check_sizes(d, &dims)?;
+            self.axis_labels(&d.indices)
+        };
+        self.define(&d.name, value.clone())?;
+        self.reports.push(Report::Whole(Named { name: d.name.name.clone(), node: value.node, labels }));
+        Ok(())
+    }
+
+    /// Refuses sizes other than those of the value.
+    fn check_sizes(&mut self, d: &DeriveDecl, dims: &[usize]) -> Result<()> {
+        let sizes = self.sizes(&d.indices)?;
+        if sizes == dims {
+            return Ok(());
+        }
+        let (wanted, found) = (self.shape(&sizes), self.shape(dims));
+        let message = format!("`{}` is declared {wanted}, and its value is {found}", d.name.name);
+        Err(Diagnostic::error("shape-mismatch", message)
+            .label(d.name.span, format!("declared {wanted}"))
+            .label(d.value.span, format!("this is {found}"))
+            .help(format!("leave the sizes out: `derive {} = ...` takes those of its value", d.name.name)))
+    }
+
+    pub(super) fn predict(&mut self, p: &PredictDecl) -> Result<()> {
+        let dist = self.dist(&p.dist)?;
+        if let Dist::Row { row, span, .. } = &dist
+            && matches!(row.sample, Sampler::None)
+        {
+            let message = format!("`{}` cannot be drawn from", row.name);
+            return Err(Diagnostic::error("no-draws", message)
+                .label(*span, "")
+                .help("predict from a distribution whose density integrates to 1"));
+        }
+        if self.single_element(&p.name, &p.dims, "predict", "~ ...")? {
+            let dims = self.described(&dist, p.dist.span)?;
+            let value = self.drawn(dist, dims, p)?;
+            return self.report_element(&p.name, &p.dims, value);
+        }
+        let dims = self.sizes(&p.dims)?;
+        let labels = self.axis_labels(&p.dims);
+        let value = self.drawn(dist, dims, p)?;
+        self.define(&p.name, value.clone())?;
+        self.reports.push(Report::Whole(Named { name: p.name.name.clone(), node: value.node, labels }));
+        Ok(())
+    }
+
+    /// Whether what stands in brackets is the index of one element; otherwise it is sizes.
+    fn single_element(&self, name: &Ident, indices: &[Expr], word: &str, rest: &str) -> Result<bool> {
+        if !indices.is_empty() {
+            return Ok(self.single.contains(&name.name));
+        }
+        let Some(Around { variable, .. }) = self.loops.last() else { return Ok(false) };
+        let message = format!("every step of the loop would give `{}` another value", name.name);
+        Err(Diagnostic::error("defined-twice", message)
+            .label(name.span, "")
+            .help(format!("give each step an element of its own: `{word} {}[{variable}] {rest}`", name.name)))
+    }
+
+    fn report_element(&mut self, name: &Ident, indices: &[Expr], value: Value) -> Result<()> {
+        let index = indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
+        let shown: Vec<String> = indices.iter().zip(&index).map(|(e, &i)| self.shown_index(e, i)).collect();
+        self.check_elements(name)?;
+        self.env.elements(&name.name).define(&name.name, index.clone(), value, name.span)?;
+        let element = (index, shown.join(","));
+        let known = self.reports.iter_mut().find_map(|r| match r {
+            Report::Elements { name: other, indices } if other.name == name.name => Some(indices),
+            Report::Elements { .. } | Report::Whole(_) => None,
+        });
+        match known {
+            Some(indices) => indices.push(element),
+            None => self.reports.push(Report::Elements { name: name.clone(), indices: vec![element] }),
+        }
+        Ok(())
+    }
+
+    /// The label of a level, where an index is the variable of a loop over all levels; the number otherwise.
+    fn shown_index(&self, e: &Expr, i: usize) -> String {
+        let label = match &e.kind {
+            ExprKind::Name(name) => self.loops.iter().rev().find(|l| l.variable == *name),
+            _ => None,
+        };
+        let label = label.and_then(|l| l.labels.as_ref()?.get(i - 1).cloned());
+        label.unwrap_or_else(|| i.to_string())
+    }
+
+    /// The sizes of one value of a distribution, as its arguments say.
+    fn described(&self, dist: &Dist, span: Span) -> Result<Vec<usize>> {
+        let Some((row, args)) = of_vectors(dist) else {
+            let mut nodes = Vec::new();
+            dist.nodes(&mut nodes);
+            return at(self.b.common(&nodes), span);
+        };
+        if row.event == 0 {
+            let outer = args.iter().zip(row.args).map(|(&a, spec)| {
+                let dims = self.b.dims(a);
+                dims[..dims.len().saturating_sub(spec.rank)].to_vec()
+            });
+            return Ok(outer.max_by_key(Vec::len).unwrap_or_default());
+        }
+        let like = args.iter().zip(row.args).find(|(_, spec)| spec.rank == row.event);
+        like.map(|(&a, _)| self.b.dims(a).to_vec()).ok_or_else(|| {
+            let message =
+                format!("the arguments of `{}` do not say how many numbers one value has", row.name);
+            Diagnostic::error("unknown-size", message)
+                .label(span, "")
+                .help("predict the whole array with its sizes, outside of a loop")
+        })
+    }
+
+    /// An input of the graph for what is drawn.
+    fn drawn(&mut self, dist: Dist, dims: Vec<usize>, p: &PredictDecl) -> Result<Value> {
+        let offset =
+            BEYOND + self.predicted.iter().map(|d| d.dims.iter().product::<usize>().max(1)).sum::<usize>();
+        let node = self.b.input(offset, dims.clone());
+        let value = Value { node, integer: is_discrete(&dist), from_data: false, levels: None };
+        self.check_extent(&dist, &value, p.name.span)?;
+        // The density says whether vectors and matrices fit; nobody computes it.
+        if let Some((row, _)) = of_vectors(&dist) {
+            let count = dims.iter().product();
+            let one = if row.discrete { self.b.constant(vec![1.0; count], dims.clone()) } else { node };
+            at(density::each(&mut self.b, &dist, one), p.dist.span)?;
+        }
+        let range = self.reach(&dist);
+        self.b.assert_range(node, range);
+        if let Dist::Row { row, .. } = &dist {
+            let structure = match row.support {
+                Support::Simplex => Some(Structure::Simplex),
+                Support::CorrMatrix => Some(Structure::Correlation),
+                Support::CovMatrix => Some(Structure::Covariance),
+                Support::CholeskyCorr => Some(Structure::CholeskyCorrelation),
+                Support::Interval(..)
+                | Support::Integers(..)
+                | Support::Counts
+                | Support::Circle
+                | Support::Anywhere => None,
+            };
+            structure.into_iter().for_each(|s| self.b.assert_structure(node, s));
+        }
+        self.predicted.push(Predicted { name: p.name.clone(), node, dims, dist });
+        Ok(value)
+    }
+
+    /// Where the numbers drawn from a distribution lie.
+    fn reach(&mut self, dist: &Dist) -> Range {
+        match dist {
+            Dist::Row { row, args, .. } => {
+                let (low, high) = match row.support {
+                    Support::Interval(a, b) => (a, b),
+                    Support::Integers(a, b) => (a, b),
+                    Support::Counts => (End::At(0.0), End::At(f64::INFINITY)),
+                    Support::Simplex => (End::At(0.0), End::At(1.0)),
+                    Support::Circle
+                    | Support::CorrMatrix
+                    | Support::CovMatrix
+                    | Support::CholeskyCorr
+                    | Support::Anywhere => return Range::REAL,
+                };
+                let mut end = |e: End| match e {
+                    End::At(x) | End::Past(x) => (x, x),
+                    End::Arg(k) => {
+                        let range = self.b.range(args[k]);
+                        (range.low.at, range.high.at)
+                    }
+                    End::Length(k) => {
+                        let n = self.b.dims(args[k]).last().map_or(1.0, |&n| n as f64);
+                        (n, n)
+                    }
+                };
+                let open = matches!(row.support, Support::Interval(..));
+                let (low, high) = (end(low).0, end(high).1);
+                if open { Range::between(low, high) } else { Range::from_to(low, high) }
+            }
+            Dist::Mixture(parts) => {
+                let all: Vec<Range> = parts.iter().map(|(_, part)| self.reach(part)).collect();
+                all.into_iter().reduce(|a, b| a.or(b)).unwrap_or(Range::REAL)
+            }
+            Dist::Truncated { inner, lower, upper } => {
+                let mut range = self.reach(inner);
+                if let Some(lower) = lower {
+                    range.low = self.b.range(*lower).low;
+                }
+                if let Some(upper) = upper {
+                    range.high = self.b.range(*upper).high;
+                }
+                range
+            }
+            Dist::Censored { inner, lower, upper, .. } => {
+                let limits: Vec<Range> = lower.iter().chain(upper).map(|&n| self.b.range(n)).collect();
+                limits.into_iter().fold(self.reach(inner), Range::or)
+            }
+            Dist::ZeroInflated { inner, .. } => self.reach(inner).or(Range::of(&[0.0])),
+        }
+    }
+
+    /// Whether a value is known only once something is drawn.
+    pub(super) fn is_drawn(&mut self, node: NodeId) -> bool {
+        // Steps of recursions and the equations of differential equations have graphs of their own.
+        if self.predicted.is_empty() || self.inside.is_some() || !self.calls.is_empty() {
+            return false;
+        }
+        let graph = self.b.graph();
+        for (_, node) in graph.iter().skip(self.after_draws.len()) {
+            let own = matches!(node.op, Op::Input { offset } if offset >= BEYOND);
+            let drawn = own || node.args.iter().any(|a| self.after_draws[a.0 as usize]);
+            self.after_draws.push(drawn);
+        }
+        self.after_draws[node.0 as usize]
+    }
+
+    /// Works on a part of the log density, in which nothing drawn may stand.
+    pub(super) fn in_density<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = std::mem::replace(&mut self.describing, true);
+        let done = work(self);
+        self.describing = before;
+        done
+    }
+
+    /// The error of something drawn in the log density.
+    pub(super) fn drawn_in_density(&self, node: NodeId, span: Span) -> Diagnostic {
+        let needed = self.b.graph().needed(&[node]);
+        let source = self.predicted.iter().find(|p| needed[p.node.0 as usize]);
+        let name = source.map_or("this", |p| p.name.name.as_str());
+        let text = span.text(self.source);
+        let message = match text == name {
+            true => format!("`{name}` is predicted: it is drawn after the fit, and cannot take part in it"),
+            false => format!(
+                "this uses `{name}`, which is predicted: it is drawn after the fit, and cannot take part in it"
+            ),
+        };
+        let error = Diagnostic::error("predicted-in-density", message).label(span, "");
+        let error = match source {
+            Some(p) => error.label(p.name.span, "predicted here"),
+            None => error,
+        };
+        error.help(format!(
+            "use it in `predict` and `derive` statements; what the data are to inform is a parameter: `param {name} ~ ...`"
+        ))
+    }
+
+    /// Sorts what is reported by what is known without a draw, and refuses a log density that is not.
+    pub(super) fn collect(&mut self, faults: &mut Faults) {
+        if !faults.is_empty() {
+            return;
+        }
+        for k in 0..self.terms.len() {
+            let (node, span) = (self.terms[k].node, self.terms[k].span);
+            if self.is_drawn(node) {
+                faults.add(self.drawn_in_density(node, span), Vec::new(), self.source);
+            }
+        }
+        for report in std::mem::take(&mut self.reports) {
+            let named = match report {
+                Report::Whole(named) => named,
+                Report::Elements { name, indices } => match self.elements_reported(&name, indices) {
+                    Ok(named) => named,
+                    Err(problem) => {
+                        faults.add(problem, vec![name.name], self.source);
+                        continue;
+                    }
+                },
+            };
+            let list = if self.is_drawn(named.node) { &mut self.simulated } else { &mut self.derived };
+            list.push(named);
+        }
+    }
+
+    fn elements_reported(&mut self, name: &Ident, mut indices: Vec<(Vec<usize>, String)>) -> Result<Named> {
+        indices.sort();
+        let (places, shown): (Vec<_>, Vec<String>) = indices.into_iter().unzip();
+        let value = self.env.elements(&name.name).gather(&mut self.b, &name.name, &places, name.span)?;
+        let mut labels = vec![None; self.b.dims(value.node).len()];
+        labels[0] = Some(shown.into());
+        Ok(Named { name: name.name.clone(), node: value.node, labels })
+    }
+}
+
+/// A row whose values or arguments are vectors or matrices.
+fn of_vectors(dist: &Dist) -> Option<(&'static Distribution, &[NodeId])> {
+    match dist {
+        Dist::Row { row, args, .. } if row.event > 0 || row.args.iter().any(|a| a.rank > 0) => {
+            Some((row, args))
+        }
+        Dist::Row { .. }
+        | Dist::Mixture(_)
+        | Dist::Truncated { .. }
+        | Dist::Censored { .. }
+        | Dist::ZeroInflated { .. } => None,
+    }
+}
+
+fn is_discrete(dist: &Dist) -> bool {
+    match dist {
+        Dist::Row { row, .. } => row.discrete,
+        Dist::Mixture(parts) => parts.iter().all(|(_, part)| is_discrete(part)),
+        Dist::Truncated { inner, .. } | Dist::ZeroInflated { inner, .. } => is_discrete(inner),
+        // Limits of detection need not be integers.
+        Dist::Censored { .. } => false,
+    }
+}
+
+/// Names of which `derive` and `predict` give single elements: those in a loop, and those with several statements.
+pub(super) fn single_elements(program: &Program) -> Vec<String> {
+    let mut counts = HashMap::new();
+    count(&program.statements, 1, &mut counts);
+    counts.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name.to_string()).collect()
+}
+
+fn count<'p>(block: &'p [Stmt], times: usize, counts: &mut HashMap<&'p str, usize>) {
+    for stmt in block {
+        let (name, indices) = match &stmt.kind {
+            StmtKind::Derive(d) => (&d.name, &d.indices),
+            StmtKind::Predict(p) => (&p.name, &p.dims),
+            StmtKind::Let(l) => (&l.name, &l.indices),
+            StmtKind::For(f) => {
+                count(&f.body, 2, counts);
+                continue;
+            }
+            StmtKind::If(i) => {
+                // Of two branches one counts.
+                let (mut then, mut otherwise) = (HashMap::new(), HashMap::new());
+                count(&i.then, times, &mut then);
+                count(&i.otherwise, times, &mut otherwise);
+                for (name, n) in otherwise {
+                    then.entry(name).and_modify(|m| *m = n.max(*m)).or_insert(n);
+                }
+                then.into_iter().for_each(|(name, n)| *counts.entry(name).or_default() += n);
+                continue;
+            }
+            StmtKind::Data(_)
+            | StmtKind::Param(_)
+            | StmtKind::Fn(_)
+            | StmtKind::Sample(_)
+            | StmtKind::Target(_) => continue,
+        };
+        if !indices.is_empty() {
+            *counts.entry(&name.name).or_default() += times;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The command line as a user meets it: exit codes, what is printed, which files are written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const MODEL: &str = "# One mean.\ndata { y : real[N] }   # the data\nparam mu~normal(0,10)\ny ~ normal(mu, 1)\nderive twice = 2 * mu\n\
+                     predict new ~ normal(mu, 1)\n";
+
+/// A folder of its own for each test, with a model and its data.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("model.ppl"), MODEL).unwrap();
+    std::fs::write(folder.join("data.csv"), "y\n1.0\n2.0\n3.0\n").unwrap();
+    folder
+}
+
+fn stickler(folder: &Path, args: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+    command.current_dir(folder).args(args.split_whitespace()).output().unwrap()
+}
+
+/// Exit code, standard output, standard error.
+fn told(folder: &Path, args: &str) -> (i32, String, String) {
+    let out = stickler(folder, args);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (out.status.code().unwrap(), text(&out.stdout), text(&out.stderr))
+}
+
+#[test]
+fn exit_codes_are_those_of_the_manual() {
+    let f = folder("exit-codes");
+    std::fs::write(f.join("wrong.ppl"), "y ~ normal(0, 1)\n").unwrap();
+    for (args, code) in [
+        ("check model.ppl", 0),
+        ("check model.ppl data.csv", 0),
+        ("fit model.ppl data.csv", 0),
+        ("check wrong.ppl", 1),
+        ("check model.ppl no-such.csv", 2),
+        ("fit model.ppl no-such.csv", 2),
+        ("check no-such.ppl", 2),
+        ("check model.ppl --no-such-option", 2),
+        ("fit model.ppl data.csv --method no_such_method", 2),
+        ("list distributions no_such_distribution", 2),
+    ] {
+        let (found, out, err) = told(&f, args);
+        assert_eq!(found, code, "{args}\n{out}\n{err}");
+        assert!(code == 0 || !err.is_empty() && out.is_empty(), "{args}\n{out}\n{err}");
+    }
+    let (_, _, err) = told(&f, "check model.ppl dta.csv");
+    assert!(
+        err.starts_with("error: cannot open dta.csv") && err.contains("did you mean `data.csv`"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_told_before_the_fit() {
+    let f = folder("out");
+    let (code, out, err) = told(&f, "fit model.ppl data.csv --out no/such/folder/x.csv");
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("cannot write no/such/folder/x.csv"), "{err}");
+    let (code, out, err) = told(&f, "fit model.ppl data.csv --draws 100 --out x.csv");
+    assert!(code == 0 && out.contains("twice") && out.contains("new"), "{out}\n{err}");
+    let written = std::fs::read_to_string(f.join("x.csv")).unwrap();
+    assert_eq!((written.lines().next(), written.lines().count()), (Some("mu,twice,new"), 101));
+    let (code, ..) = told(&f, "fit model.ppl data.csv --steps 5 --out y.csv");
+    assert_eq!(code, 2);
+    assert!(!f.join("y.csv").exists(), "a fit that did not run leaves no file");
+}
+
+#[test]
+fn warnings_go_to_standard_error() {
+    let f = folder("warnings");
+    std::fs::write(f.join("twice.ppl"), MODEL.replace("y ~", "mu ~ normal(0, 1)\ny ~")).unwrap();
+    for args in ["check twice.ppl", "check twice.ppl data.csv", "fit twice.ppl data.csv --json"] {
+        let (code, out, err) = told(&f, args);
+        assert!(
+            code == 0 && err.starts_with("warning[two-priors]: `mu` has two priors"),
+            "{args}\n{out}\n{err}"
+        );
+        assert!(!out.contains("two-priors"), "{out}");
+    }
+}
+
+#[test]
+fn the_catalogue_has_everything_that_can_be_written() {
+    let f = folder("list");
+    for args in [
+        "distributions mixture",
+        "distributions truncated",
+        "distributions censored",
+        "functions ode",
+        "distributions zero_inflated",
+        "functions ode_stiff",
+        "distributions normal",
+        "functions exp",
+        "constraints simplex",
+    ] {
+        let (code, out, err) = told(&f, &format!("list {args}"));
+        let name = args.split(' ').next_back().unwrap();
+        assert!(code == 0 && out.starts_with(name) && out.lines().count() > 1, "{args}\n{out}\n{err}");
+    }
+    let (_, all, _) = told(&f, "list distributions");
+    assert!(all.contains("mixture(w1: D1, w2: D2, ...)"), "{all}");
+}
+
+#[test]
+fn every_stage_can_be_dumped() {
+    let f = folder("dump");
+    for (stage, words) in [
+        ("ast", "derive twice"),
+        ("model", "simulated new []"),
+        ("graph", "normal"),
+        ("graph --dot", "digraph"),
+        ("plan", ""),
+        ("certificate", ""),
+    ] {
+        let (code, out, err) = told(&f, &format!("dump model.ppl data.csv --stage {stage}"));
+        assert!(code == 0 && !out.is_empty() && out.contains(words), "{stage}\n{out}\n{err}");
+    }
+}
+
+#[test]
+fn layout_is_canonical_after_one_pass_and_keeps_comments() {
+    let f = folder("fmt");
+    assert_eq!(told(&f, "fmt --check model.ppl").0, 1);
+    assert_eq!(told(&f, "fmt model.ppl").0, 0);
+    let once = std::fs::read_to_string(f.join("model.ppl")).unwrap();
+    assert!(once.contains("# One mean.") && once.contains("# the data"), "{once}");
+    assert_eq!(told(&f, "fmt --check model.ppl").0, 0);
+    assert_eq!(told(&f, "fmt model.ppl").0, 0);
+    assert_eq!(std::fs::read_to_string(f.join("model.ppl")).unwrap(), once);
+}
