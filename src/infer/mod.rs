@@ -28,13 +28,14 @@ mod warp;
 mod whiten;
 
 pub use assess::assess;
-pub use gaussian::{Ending, Factor, Gaussian};
+pub use gaussian::{Ending, Gaussian};
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
 pub use summary::Output;
 
 use crate::target::Target;
+use crate::vi::Scale;
 use bend::Bent;
 use draws::{Drawn, precision};
 use flow::Reached;
@@ -166,7 +167,7 @@ pub struct Fit {
     /// Mean of the Gaussian on the unconstrained scale.
     pub mean: Vec<f64>,
     /// Its factor.
-    pub factor: Factor,
+    pub factor: Scale,
     /// ELBO of the Gaussian.
     pub elbo: f64,
     /// Its standard error.
