@@ -139,7 +139,7 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     let mut bar = Bar::new(args.json);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     infer::fit_model(&model, &loaded.target, &options, &mut |p| {
-        bar.show(&progress(p));
+        bar.show(|| progress(p));
         interrupt::asked()
     })
     .map_err(|e| Failure::Wrong(format!("error[fit]: {e}\n")))
@@ -168,7 +168,7 @@ fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Out>) -> Outcome {
     let mut bar = Bar::new(false);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     let found = infer::compare::compare(&model, &loaded.target, &options(args), &mut |method, p| {
-        bar.show(&format!("{method}: {}", progress(p)));
+        bar.show(|| format!("{method}: {}", progress(p)));
         interrupt::asked()
     });
     drop(bar);
@@ -218,7 +218,7 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
     interrupt::listen();
     let mut bar = Bar::new(args.json);
     let found = methods::fit(target, method, &settings, &options(args), &mut |p| {
-        bar.show(&progress(p));
+        bar.show(|| progress(p));
         interrupt::asked()
     });
     let mut fit = found.map_err(|e| no_answer(name, &e))?;
@@ -243,6 +243,9 @@ pub(super) fn no_answer(name: &str, error: &methods::Error) -> Failure {
     }
 }
 
+/// Back to the beginning of the line, with nothing on it.
+const CLEAR: &str = "\r\x1b[K";
+
 /// Progress on stderr, where that is a terminal.
 pub(super) struct Bar {
     shown: Option<Instant>,
@@ -254,12 +257,12 @@ impl Bar {
         Self { shown: None, quiet: quiet || !std::io::stderr().is_terminal() }
     }
 
-    pub(super) fn show(&mut self, text: &str) {
+    pub(super) fn show(&mut self, text: impl FnOnce() -> String) {
         if self.quiet || self.shown.is_some_and(|t| t.elapsed().as_millis() < 100) {
             return;
         }
         self.shown = Some(Instant::now());
-        eprint!("\r{text:<90}");
+        eprint!("{CLEAR}{}", text());
         let _ = std::io::stderr().flush();
     }
 }
@@ -267,7 +270,7 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            eprint!("\r{:90}\r", "");
+            eprint!("{CLEAR}");
         }
     }
 }

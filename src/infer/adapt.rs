@@ -3,10 +3,11 @@
 
 use super::Options;
 use super::flow::Flow;
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::psis::smooth;
 use super::sample::{Proposal, Sample};
 use super::students::Students;
+use crate::vi::Scale;
 use std::sync::Arc;
 
 /// Most coordinates: in more, a mixture has too much to learn from its draws.
@@ -29,7 +30,7 @@ const EFFECTIVE: f64 = 0.03;
 /// The proposal with the most even weights, if there is one better than where it begins.
 pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<Proposal> {
     let d = q.mean.len();
-    let Factor::Dense(factor) = &q.factor else { return None };
+    let Scale::Dense(factor) = &q.factor else { return None };
     if d == 0 || d > MOST {
         return None;
     }

@@ -2,12 +2,13 @@
 
 use super::draws::PILOT;
 use super::flow::{Flow, Reached};
-use super::gaussian::{self, Factor, Gaussian};
+use super::gaussian::{self, Gaussian};
 use super::sample::{Pilot, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
 use super::{Options, elbo, smooth};
 use crate::target::Target;
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
@@ -85,7 +86,7 @@ pub(super) fn bend<'t>(target: &'t dyn Target, q: &Gaussian, options: &Options) 
 /// Adds layers, up to so many in all, while they raise the ELBO.
 pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Bent<'t> {
     let d = bent.q.mean.len();
-    if matches!(bent.q.factor, Factor::Diagonal(_)) {
+    if matches!(bent.q.factor, Scale::Diagonal(_)) {
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);
@@ -114,10 +115,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
 /// The Gaussian refitted with one more layer, the largest share of it that does no harm.
 fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> {
     let d = bent.q.mean.len();
-    let standard = Gaussian {
-        mean: vec![0.0; d],
-        factor: Factor::Dense((0..d * d).map(|p| f64::from(p / d == p % d)).collect()),
-    };
+    let standard = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
     let [before, se, spread] = bent.judged.elbo;
     let target = SHARES.iter().find_map(|&share| {
         let mut layers = bent.target.layers.clone();

@@ -31,7 +31,7 @@ mod warp;
 mod whiten;
 
 pub use assess::assess;
-pub use gaussian::{Ending, Factor, Gaussian};
+pub use gaussian::{Ending, Gaussian};
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
@@ -39,6 +39,7 @@ pub use students::Students;
 pub use summary::Output;
 
 use crate::target::Target;
+use crate::vi::Scale;
 use bend::Bent;
 use draws::Drawn;
 use flow::Reached;
@@ -210,7 +211,7 @@ pub struct Fit {
     /// Mean of the Gaussian on the unconstrained scale.
     pub mean: Vec<f64>,
     /// Its factor.
-    pub factor: Factor,
+    pub factor: Scale,
     /// ELBO of the Gaussian.
     pub elbo: f64,
     /// Its standard error.

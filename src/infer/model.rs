@@ -5,7 +5,7 @@
 //! one over the diagonal of the precision matrix, so the Gaussian fitted there says which blend suits each element.
 
 use super::bend::{Bent, LAYERS, grow};
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::{
     Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, complete, conclude,
     nested, polished, refine, whiten, without_sampling,
@@ -16,6 +16,7 @@ use crate::num::linalg::solve_lower_many;
 use crate::source::Checked;
 use crate::syntax::ast::Program;
 use crate::target::{ModelTarget, Target};
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// Blends below this are as good as none.
@@ -165,7 +166,7 @@ fn effect_names(target: &ModelTarget) -> String {
 /// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates advises, and a
 /// Gaussian to start from; None if there is nothing to gain.
 fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(ModelTarget, Gaussian)> {
-    if matches!(q.factor, Factor::Diagonal(_)) {
+    if matches!(q.factor, Scale::Diagonal(_)) {
         return None;
     }
     let precision = diagonal_of_precision(q);
@@ -203,8 +204,8 @@ fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(Mod
 fn diagonal_of_precision(q: &Gaussian) -> Vec<f64> {
     let d = q.mean.len();
     match &q.factor {
-        Factor::Diagonal(s) => s.iter().map(|s| 1.0 / (s * s)).collect(),
-        Factor::Dense(c) => {
+        Scale::Diagonal(s) => s.iter().map(|s| 1.0 / (s * s)).collect(),
+        Scale::Dense(c) => {
             let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
             solve_lower_many(c, &mut inverse, [d, d]);
             let mut out = vec![0.0; d];

@@ -7,7 +7,7 @@
 //! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
 use super::flow::{Flow, Placed};
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use crate::num::linalg::{lower_product, lower_transposed_product};
 use crate::num::special::log_phi;
 use crate::target::{Evaluator, Target};
@@ -66,14 +66,7 @@ impl Warp {
     /// The layer of a Gaussian: in its coordinates the Gaussian is standard.
     pub(super) fn plain(q: &Gaussian) -> Warp {
         let d = q.mean.len();
-        let factor = match &q.factor {
-            Factor::Dense(c) => c.clone(),
-            Factor::Diagonal(s) => {
-                let mut c = vec![0.0; d * d];
-                s.iter().enumerate().for_each(|(i, s)| c[i * d + i] = *s);
-                c
-            }
-        };
+        let factor = q.factor.dense(d);
         Warp {
             mean: q.mean.clone(),
             factor,

@@ -4,7 +4,7 @@ mod model;
 mod predict;
 mod simulate;
 
-pub use model::{ModelTarget, Split, element_names, plan_evaluator};
+pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
 
 use crate::structure::Separable;
 

@@ -1,6 +1,6 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and summaries.
 
-use super::super::gaussian::{Ending, Factor};
+use super::super::gaussian::Ending;
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
 use super::super::summary::{self, Layout};
@@ -10,6 +10,7 @@ use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use rayon::prelude::*;
 
 /// Who draws: mixtures.
@@ -141,11 +142,11 @@ fn column(drawn: &[Block], j: usize) -> Vec<f64> {
 }
 
 /// Mean and factor of the part with the largest ELBO; a diagonal factor where a full one is too large.
-fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Factor) {
+fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Scale) {
     let score = |q: &Thin| elbo(&log_weights(target, std::slice::from_ref(q), BLOCK, options.seed))[0];
     let best = parts.iter().map(|q| (q, score(q))).reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let Some((q, _)) = best else { return (Vec::new(), Factor::Diagonal(Vec::new())) };
+    let Some((q, _)) = best else { return (Vec::new(), Scale::Diagonal(Vec::new())) };
     let dense = (q.mean.len() <= options.dense).then(|| q.dense()).flatten();
-    let factor = dense.map_or_else(|| Factor::Diagonal(q.deviations()), |g| g.factor);
+    let factor = dense.map_or_else(|| Scale::Diagonal(q.deviations()), |g| g.factor);
     (q.mean.clone(), factor)
 }

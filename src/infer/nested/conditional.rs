@@ -6,7 +6,7 @@
 //! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
 //! the spread of draws, which weights correct.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
 use super::climb::Climb;
 use super::colours::{Reading, read};
@@ -16,6 +16,7 @@ use super::pattern::{PROBES, ROUNDING, pattern};
 use crate::num::linalg::Pattern;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
+use crate::vi::Scale;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -97,7 +98,7 @@ impl<'t> Conditional<'t> {
     /// shares with the Hessian.
     pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
         let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
-        let Factor::Dense(c) = &q.factor else { return None };
+        let Scale::Dense(c) = &q.factor else { return None };
         let precision = precision(c, d)?;
         let at = |i: usize, j: usize| precision[i * d + j];
         let steps: Vec<f64> = parts.inner.iter().map(|&i| at(i, i).sqrt().recip()).collect();

@@ -18,12 +18,13 @@ mod tests;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::mode::Mode;
 use super::warp::Warped;
 use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes};
 use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
+use crate::vi::Scale;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
 use partition::{How, Partition};
@@ -147,12 +148,12 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
 /// What a Gaussian says of some coordinates alone.
 fn outer_part(q: &Gaussian, outer: &[usize]) -> Option<Gaussian> {
     let (d, k) = (q.mean.len(), outer.len());
-    let Factor::Dense(c) = &q.factor else { return None };
+    let Scale::Dense(c) = &q.factor else { return None };
     let row = |i: usize| &c[outer[i] * d..(outer[i] + 1) * d];
     let mut factor: Vec<f64> = (0..k * k).map(|p| dot(row(p / k), row(p % k))).collect();
     cholesky(&mut factor, k).ok()?;
     (0..k).for_each(|i| factor[i * k + i + 1..(i + 1) * k].fill(0.0));
-    Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Factor::Dense(factor) })
+    Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Scale::Dense(factor) })
 }
 
 /// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no
