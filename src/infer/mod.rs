@@ -338,7 +338,8 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
     let solution = quadrature::solve(&target.separable()?, d)?;
     let (path, ending) = match solution.quadratic {
         true => (Path::Gaussian, Ending::Exact),
-        false => (Path::Quadrature, Ending::Converged),
+        false if solution.gap <= options.tolerance => (Path::Quadrature, Ending::Converged),
+        false => (Path::Quadrature, Ending::Budget),
     };
     let fitted = gaussian::Fitted {
         q: solution.q,
@@ -455,7 +456,9 @@ fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
     fit.elbo_se = found.fitted.elbo_se;
     fit.gap_nats = found.fitted.gap;
     fit.gradients += found.gradients;
-    fit.flags.extend(ending_flag(&found.fitted, options));
+    if fit.path != Path::Nuts {
+        fit.flags.extend(ending_flag(&found.fitted, options));
+    }
     fit.flags.extend(rival_flag(&found.rivals));
     fit
 }
