@@ -11,38 +11,36 @@ use std::time::Instant;
 use stickler::data::Dataset;
 use stickler::num::stream::Stream;
 use stickler::target::{Evaluator, ModelTarget, Target};
-use stickler::vi::{Choice, Config, Start, fit};
+use stickler::vi::{Choice, Config, Constants, Start, fit};
 
 /// The methods of the table: a row for each factor, and for each way to use it.
 const METHODS: [&str; 6] =
     ["mean-field", "prox-energy", "prox-stl", "proj-stl", "proj-entropy", "prox-energy-symmetric"];
 const SIZES: [usize; 6] = [10, 30, 100, 300, 1000, 2000];
-/// Steps with a factorisation of this many rows or more take seconds.
-const LARGE: usize = 2000;
-/// Rows of the costly model, and its most columns.
+/// Rows of the costly model.
 const ROWS: usize = 2000;
-const COLUMNS: usize = 500;
 
 fn main() {
     println!("microseconds of a step of 16 draws, one thread; standard normal target\n");
     header(&SIZES);
     for method in METHODS {
-        let costs: Vec<Option<Cost>> = SIZES
-            .iter()
-            .map(|&d| {
-                (d < LARGE || !method.contains("symmetric") && !method.starts_with("proj")).then_some(d)
-            })
-            .map(|d| d.map(|d| cost(&Normal(d), method)))
-            .collect();
+        let costs: Vec<Cost> = SIZES.iter().map(|&d| cost(&Normal(d), method, None)).collect();
         row(method, &costs, |c| format!("{:.0}", 1e6 * c.step));
         println!("{:<24} slope of the last three {:.2}", "", slope(&costs));
     }
+    println!("\nthe same at the floor, where the projection clips something in every step\n");
+    header(&SIZES);
+    // The optimum C = I is on the edge of σ_min(C) ≥ 1/√M.
+    let edge = Some(Constants { smoothness: 1.0, strong_concavity: 1.0 });
+    for method in METHODS.into_iter().filter(|m| m.starts_with("proj")) {
+        let costs: Vec<Cost> = SIZES.iter().map(|&d| cost(&Normal(d), method, edge)).collect();
+        row(method, &costs, |c| format!("{:.0}", 1e6 * c.step));
+    }
     println!("\nshare of a step spent outside the model, percent; logistic regression of {ROWS} rows\n");
-    let sizes: Vec<usize> = SIZES.into_iter().filter(|d| *d <= COLUMNS).collect();
-    let models: Vec<ModelTarget> = sizes.iter().map(|d| logistic(d - 1)).collect();
-    header(&sizes);
+    let models: Vec<ModelTarget> = SIZES.iter().map(|d| logistic(d - 1)).collect();
+    header(&SIZES);
     for method in METHODS {
-        let costs: Vec<Option<Cost>> = models.iter().map(|m| Some(cost(m, method))).collect();
+        let costs: Vec<Cost> = models.iter().map(|m| cost(m, method, None)).collect();
         row(method, &costs, |c| format!("{:.1}", 100.0 * c.outside / c.step));
     }
 }
@@ -52,16 +50,14 @@ fn header(sizes: &[usize]) {
     println!("{:<24}{columns}", "method");
 }
 
-fn row(method: &str, costs: &[Option<Cost>], show: impl Fn(&Cost) -> String) {
-    let columns: String =
-        costs.iter().map(|c| format!("{:>10}", c.as_ref().map_or("-".into(), &show))).collect();
+fn row(method: &str, costs: &[Cost], show: impl Fn(&Cost) -> String) {
+    let columns: String = costs.iter().map(|c| format!("{:>10}", show(c))).collect();
     println!("{method:<24}{columns}");
 }
 
-/// Log-log slope between the first and the last of the largest three sizes that were run.
-fn slope(costs: &[Option<Cost>]) -> f64 {
-    let run: Vec<&Cost> = costs.iter().flatten().collect();
-    let [first, .., last] = run[run.len() - 3..] else { return f64::NAN };
+/// Log-log slope between the first and the last of the largest three sizes.
+fn slope(costs: &[Cost]) -> f64 {
+    let [.., first, _, last] = costs else { return f64::NAN };
     (last.step / first.step).ln() / (last.d as f64 / first.d as f64).ln()
 }
 
@@ -73,14 +69,19 @@ struct Cost {
 }
 
 /// The best of several stretches of steps, after a warm-up.
-fn cost(target: &dyn Target, method: &str) -> Cost {
+fn cost(target: &dyn Target, method: &str, constants: Option<Constants>) -> Cost {
     let d = target.dimension();
     let timed = Timed { target, inside: AtomicU64::new(0) };
     let mut config = Config::named(method).expect("a method of the table");
     config.step = Some(Choice::with("constant", 1e-4).expect("a step rule of the table"));
-    config.start = Start::Scaled { mean: vec![0.0; d], scale: 0.5 };
+    config.start = Start::Scaled { mean: vec![0.0; d], scale: if constants.is_some() { 1.0 } else { 0.5 } };
+    config.constants = constants;
     (config.elbo_draws, config.trace) = (2, 1);
-    let stretch = if d <= 100 { 100 } else { 4 };
+    let stretch = match d {
+        0..=100 => 100,
+        101..=1000 => 4,
+        _ => 1,
+    };
     config.steps = 2 + 8 * stretch;
     let (mut begin, mut inside) = (Instant::now(), 0);
     let mut best = Cost { d, step: f64::INFINITY, outside: f64::INFINITY };
@@ -164,7 +165,7 @@ fn logistic(k: usize) -> ModelTarget {
     let (mut x, mut y) = (String::new(), String::new());
     for n in 0..ROWS {
         let comma = if n == 0 { "" } else { "," };
-        let row: Vec<String> = (0..k).map(|_| stream.normal().to_string()).collect();
+        let row: Vec<String> = (0..k).map(|_| format!("{:.4}", stream.normal())).collect();
         let _ = write!(x, "{comma}[{}]", row.join(","));
         let _ = write!(y, "{comma}{}", stream.below(2));
     }

@@ -3,6 +3,8 @@
 //! Measured errors against the theorems' bounds for every algorithm and schedule on the paper's three models, the noise of
 //! the estimators along a path, practical runs without constants, and the cost of a step against the dimension.
 
+mod bounds;
+mod cost;
 mod plot;
 #[path = "../../tests/vi_support/mod.rs"]
 mod support;
@@ -12,29 +14,19 @@ use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use stickler::num::stream::Stream;
-use stickler::target::from_fn;
 use stickler::vi::estimator::Estimator;
 use stickler::vi::{Choice, Config, Estimate, Row, Start, fit};
-use support::experiment::{Experiment, mean, powers};
+use support::experiment::{mean, powers};
 use support::*;
-
-const SEEDS: u64 = 16;
 
 fn main() -> io::Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "convergence".into()));
     fs::create_dir_all(&folder)?;
-    let models =
-        [LinearModel::linear(12, 2, 1.0), LinearModel::logistic(16, 2), LinearModel::hierarchical(2, 6, 1)];
-    let mut table = Table::new(&folder, "bounds.csv", "model,method,step,steps,error,standard_error,bound")?;
-    for model in &models {
-        distances(model, &folder, &mut table)?;
-        gaps(model, &folder, &mut table)?;
-    }
+    bounds::against_the_theorems(&folder)?;
     noise_along_a_path(&folder)?;
     practical(&folder)?;
-    cost(&folder)?;
+    cost::of_a_step(&folder)?;
     eprintln!("done: figures and tables are in {}", folder.display());
     Ok(())
 }
@@ -48,61 +40,6 @@ impl Table {
         writeln!(file, "{header}")?;
         Ok(Table(file))
     }
-}
-
-/// Runs, writes the rows of the table, and gives the two lines of the figure.
-fn lines(
-    experiment: &mut Experiment,
-    label: &str,
-    colour: usize,
-    points: &[usize],
-    table: &mut Table,
-) -> io::Result<Vec<Line>> {
-    let step = experiment.config.step.expect("a step rule");
-    let guarantee = step.row.guarantee.expect("a rule of a theorem");
-    let name = experiment.model.name;
-    eprintln!("{name}: {label}, {step}");
-    let errors = experiment.errors(points, SEEDS, guarantee.measure);
-    let (mut measured, mut bounds) = (Vec::new(), Vec::new());
-    for (k, steps) in points.iter().enumerate() {
-        let (mean, error) = mean(&errors, k);
-        let bound = (guarantee.bound)(&experiment.bound, step.value, *steps).unwrap_or(f64::NAN);
-        writeln!(table.0, "{name},{label},{},{steps},{mean:.6e},{error:.2e},{bound:.6e}", step.row.name)?;
-        measured.push((*steps as f64, mean));
-        bounds.push((*steps as f64, bound));
-    }
-    let line = |label: String, points, dashed| Line { label, points, colour, dashed };
-    Ok(vec![line(label.into(), measured, false), line(format!("{label}, bound"), bounds, true)])
-}
-
-/// Strongly concave theorems: E‖wᵀ - w*‖².
-fn distances(model: &LinearModel, folder: &Path, table: &mut Table) -> io::Result<()> {
-    let mut all = Vec::new();
-    let checkpoints = powers(2, 17, 1);
-    let rows = [("prox-energy", "prox_decay"), ("proj-entropy", "proj_decay"), ("proj-stl", "proj_decay")];
-    for (colour, (method, step)) in rows.into_iter().enumerate() {
-        all.extend(lines(&mut Experiment::new(model, method, step), method, colour, &checkpoints, table)?);
-    }
-    if model.name == "linear" {
-        let mut experiment = Experiment::new(model, "proj-stl", "stl_gaussian");
-        let even: Vec<usize> = (1..=30).map(|k| 1500 * k).collect();
-        all.extend(lines(&mut experiment, "proj-stl-constant", 3, &even, table)?);
-    }
-    let title = format!("{}: squared distance from the optimum", model.name);
-    write(folder, &format!("distance-{}.svg", model.name), &figure(&title, "steps", "E‖w - w*‖²", &all))
-}
-
-/// Concave theorems: E f(w̄ᵀ) - inf f.
-fn gaps(model: &LinearModel, folder: &Path, table: &mut Table) -> io::Result<()> {
-    let mut all = Vec::new();
-    let lengths = powers(4, 16, 2);
-    let rows =
-        [("prox-energy", "prox_concave"), ("proj-entropy", "proj_concave"), ("proj-stl", "proj_concave")];
-    for (colour, (method, step)) in rows.into_iter().enumerate() {
-        all.extend(lines(&mut Experiment::new(model, method, step), method, colour, &lengths, table)?);
-    }
-    let title = format!("{}: gap of the weighted average", model.name);
-    write(folder, &format!("gap-{}.svg", model.name), &figure(&title, "steps", "E f(w̄) - inf f, nats", &all))
 }
 
 /// Variance (trace) of one draw of each estimator along a run of Prox-SGD with STL.
@@ -190,52 +127,6 @@ fn practical(folder: &Path) -> io::Result<()> {
     }
     let title = "logistic regression, d = 10, no constants";
     write(folder, "practical.svg", &figure(title, "gradients", "gap, nats", &lines))
-}
-
-/// Time of a step outside the model: a standard normal target, 16 draws.
-fn cost(folder: &Path) -> io::Result<()> {
-    let mut table = Table::new(folder, "cost.csv", "method,dimension,microseconds_per_step")?;
-    let mut lines = Vec::new();
-    for (colour, method) in
-        ["mean-field", "prox-energy", "prox-stl", "proj-stl", "proj-entropy"].iter().enumerate()
-    {
-        let mut points = Vec::new();
-        for d in [10, 30, 100, 300, 1000, 2000] {
-            if d > 1000 && method.starts_with("proj") {
-                continue;
-            }
-            eprintln!("cost of a step: {method}, d = {d}");
-            let micros = 1e6 * seconds_per_step(method, d);
-            writeln!(table.0, "{method},{d},{micros:.2}")?;
-            points.push((f64::from(d as u32), micros));
-        }
-        lines.push(Line { label: (*method).into(), points, colour, dashed: false });
-    }
-    write(folder, "cost.svg", &figure("cost of a step of 16 draws", "dimension", "microseconds", &lines))
-}
-
-fn seconds_per_step(method: &str, d: usize) -> f64 {
-    let target = from_fn(d, move |z: &[f64], g: &mut [f64]| {
-        g.iter_mut().zip(z).for_each(|(g, z)| *g = -z);
-        -0.5 * dot(z, z)
-    });
-    let mut config = Config::named(method).expect("a method of the table");
-    config.step = Some(Choice::with("constant", 1e-3).expect("a step rule of the table"));
-    config.start = Start::Standard;
-    config.elbo_draws = 2;
-    // The first steps hold the allocation and the look at the curvature; the time is that of the steps after them.
-    (config.steps, config.trace) = (if d <= 100 { 400 } else { 24 }, 1);
-    let (skip, mut begin) = (config.steps / 4, Instant::now());
-    let mut elapsed = 0.0;
-    fit(&target, &config, &mut |p| {
-        if p.step == skip {
-            begin = Instant::now();
-        }
-        elapsed = begin.elapsed().as_secs_f64();
-        ControlFlow::Continue(())
-    })
-    .expect("a smooth target");
-    elapsed / (config.steps - skip) as f64
 }
 
 fn write(folder: &Path, name: &str, svg: &str) -> io::Result<()> {

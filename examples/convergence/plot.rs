@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 /// One line of a figure.
+#[derive(Clone)]
 pub struct Line {
-    /// What the legend says.
+    /// What the legend says; nothing for a line that goes with the one before.
     pub label: String,
     /// Points; those that are not positive are left out.
     pub points: Vec<(f64, f64)>,
@@ -14,8 +15,16 @@ pub struct Line {
     pub dashed: bool,
 }
 
-const COLOURS: [&str; 6] = ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#555555"];
-const WIDTH: f64 = 640.0;
+impl Line {
+    /// The part of it that is not below a value.
+    pub fn above(mut self, least: f64) -> Line {
+        self.points.retain(|(_, y)| *y >= least);
+        self
+    }
+}
+
+const COLOURS: [&str; 7] = ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#555555", "#16a0a0"];
+const WIDTH: f64 = 680.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 460.0;
@@ -59,7 +68,8 @@ pub fn figure(title: &str, x_label: &str, y_label: &str, lines: &[Line]) -> Stri
         svg,
         "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#333\" stroke-width=\"1\"/>"
     );
-    for (k, line) in lines.iter().enumerate() {
+    let mut named = 0;
+    for line in lines {
         let path: Vec<String> =
             shown(line).iter().map(|(x, y)| format!("{:.1},{:.1}", px(*x), py(*y))).collect();
         let (colour, dash) = (
@@ -68,9 +78,12 @@ pub fn figure(title: &str, x_label: &str, y_label: &str, lines: &[Line]) -> Stri
         );
         let style = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"{dash}");
         let _ = writeln!(svg, "<polyline points=\"{}\" {style}/>", path.join(" "));
-        let y = TOP + 8.0 + 18.0 * k as f64;
-        let _ = writeln!(svg, "<path d=\"M{} {y}h22\" {style}/>", RIGHT + 12.0);
-        text(&mut svg, RIGHT + 38.0, y + 4.0, "start", &line.label);
+        if !line.label.is_empty() {
+            let y = TOP + 8.0 + 18.0 * f64::from(named);
+            let _ = writeln!(svg, "<path d=\"M{} {y}h22\" {style}/>", RIGHT + 12.0);
+            text(&mut svg, RIGHT + 38.0, y + 4.0, "start", &line.label);
+            named += 1;
+        }
     }
     svg.push_str("</svg>\n");
     svg
@@ -86,12 +99,23 @@ fn text(svg: &mut String, x: f64, y: f64, anchor: &str, content: &str) {
 }
 
 fn tick(svg: &mut String, axis: char, at: f64, power: i32) {
-    let label = format!("10<tspan dy=\"-5\" font-size=\"9\">{power}</tspan>");
+    let label = format!("10{}", power.to_string().chars().map(superscript).collect::<String>());
     if axis == 'x' {
         let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{BOTTOM}\" stroke=\"#ddd\"/>");
         text(svg, at, BOTTOM + 18.0, "middle", &label);
     } else {
         let _ = writeln!(svg, "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#ddd\"/>");
         text(svg, LEFT - 6.0, at + 4.0, "end", &label);
+    }
+}
+
+fn superscript(c: char) -> char {
+    match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4'..='9' => char::from_u32('⁴' as u32 + c as u32 - '4' as u32).unwrap_or(c),
+        _ => '⁰',
     }
 }
