@@ -1,13 +1,15 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises about a fit.
 
+pub use super::coordinates::Coordinates;
+
+use super::coordinates::Moved;
 use super::gaussian::{Factor, Gaussian};
-use super::mode;
 use crate::certify::{Certificate, Tier};
-use crate::num::linalg::{cholesky, solve_lower_many, solve_lower_transposed_many, symmetric_eigen};
+use crate::num::linalg::symmetric_eigen;
 use crate::num::stream::Stream;
-use crate::target::{Evaluator, Target};
+use crate::target::Target;
 use crate::vi::license::{License, cheapest, licenses};
-use crate::vi::{self, Constants, Start};
+use crate::vi::{self, Start};
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;
@@ -19,19 +21,6 @@ const WORK: usize = 400_000_000;
 const BATCH: usize = 16;
 /// Standard errors added for an upper confidence limit of 97.5 %.
 const CONFIDENCE: f64 = 1.96;
-
-/// Coordinates in which a plan runs: `z = centre + L z'`.
-#[derive(Clone, Debug)]
-pub struct Coordinates {
-    /// The centre: the mode, as far as it was found.
-    pub centre: Vec<f64>,
-    /// The Cholesky factor R of the upper bound on the curvature, with `L = R⁻ᵀ`; None for the raw coordinates.
-    whitening: Option<Vec<f64>>,
-    /// `M` and `μ` in these coordinates.
-    pub constants: Constants,
-    /// A bound on `‖w⁰ - w*‖²` for the start `(centre, I/√M)`.
-    pub start: f64,
-}
 
 /// A plan: where, by what, and for how long.
 #[derive(Clone, Debug)]
@@ -45,94 +34,14 @@ pub struct Plan {
 }
 
 /// The plans in raw and in whitened coordinates; None where the constants that they need are not certified.
-pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed: u64) -> [Option<Plan>; 2] {
-    let (Some(smoothness), Some(mu)) = (certificate.smoothness(), certificate.strong_concavity()) else {
-        return [None, None];
-    };
-    let mut evaluator = target.evaluator();
-    let d = target.dimension();
-    let searched = mode::find(evaluator.as_mut(), d, seed, d <= 600, mode::OTHERS);
-    let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
-    let raw = Coordinates {
-        start: start_bound(evaluator.as_mut(), &found.point, None, smoothness, mu),
-        centre: found.point.clone(),
-        whitening: None,
-        constants: Constants { smoothness, strong_concavity: mu },
-    };
-    let whitened = certificate.most_matrix.as_ref().zip(certificate.whitened).and_then(|(most, mu)| {
-        let mut root = most.clone();
-        cholesky(&mut root, d).ok()?;
-        Some(Coordinates {
-            start: start_bound(evaluator.as_mut(), &found.point, Some(&root), 1.0, mu),
-            centre: found.point,
-            whitening: Some(root),
-            constants: Constants { smoothness: 1.0, strong_concavity: mu },
-        })
-    });
+pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64) -> [Option<Plan>; 2] {
     let gaussian = certificate.tier == Tier::Exact;
-    [Some(raw), whitened].map(|coordinates| {
+    Coordinates::both(target, certificate).map(|coordinates| {
         let coordinates = coordinates?;
-        let licenses = licenses(d, coordinates.constants, gaussian, coordinates.start);
+        let licenses = licenses(target.dimension(), coordinates.constants, gaussian, coordinates.start);
         let chosen = cheapest(&licenses, epsilon);
         Some(Plan { coordinates, licenses, chosen })
     })
-}
-
-/// `(‖w⁰ - w̄‖ + √(d/μ))²`, with ‖centre - mode‖ ≤ ‖∇ log p(centre)‖ / μ by strong concavity.
-fn start_bound(evaluator: &mut dyn Evaluator, centre: &[f64], root: Option<&[f64]>, m: f64, mu: f64) -> f64 {
-    let d = centre.len();
-    let (mut value, mut slope) = ([0.0], vec![0.0; d]);
-    evaluator.evaluate(centre, 1, &mut value, &mut slope);
-    if let Some(root) = root {
-        solve_lower_many(root, &mut slope, [d, 1]);
-    }
-    let off = slope.iter().map(|g| g * g).sum::<f64>().sqrt() / mu;
-    let to_mode = (off * off + d as f64 / m).sqrt();
-    vi::bound::start_from_mode(to_mode, d, mu)
-}
-
-/// A target in other coordinates.
-struct Moved<'a> {
-    target: &'a dyn Target,
-    coordinates: &'a Coordinates,
-}
-
-impl Target for Moved<'_> {
-    fn dimension(&self) -> usize {
-        self.target.dimension()
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(MovedEvaluator {
-            inner: self.target.evaluator(),
-            coordinates: self.coordinates,
-            point: Vec::new(),
-        })
-    }
-}
-
-struct MovedEvaluator<'a> {
-    inner: Box<dyn Evaluator + 'a>,
-    coordinates: &'a Coordinates,
-    point: Vec<f64>,
-}
-
-impl Evaluator for MovedEvaluator<'_> {
-    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let d = self.coordinates.centre.len();
-        self.point.clear();
-        self.point.extend_from_slice(z);
-        if let Some(root) = &self.coordinates.whitening {
-            solve_lower_transposed_many(root, &mut self.point, [d, draws]);
-        }
-        for (row, centre) in self.point.chunks_mut(draws).zip(&self.coordinates.centre) {
-            row.iter_mut().for_each(|x| *x += centre);
-        }
-        self.inner.evaluate(&self.point, draws, log_density, gradient);
-        if let Some(root) = &self.coordinates.whitening {
-            solve_lower_many(root, gradient, [d, draws]);
-        }
-    }
 }
 
 /// The result of a plan that was run: a Gaussian in the model's own coordinates.
@@ -168,10 +77,10 @@ pub fn run(
         Start::Scaled { mean: vec![0.0; d], scale: plan.coordinates.constants.smoothness.sqrt().recip() };
     let moved = Moved { target, coordinates: &plan.coordinates };
     let mut fit = vi::fit(&moved, &config, watch)?;
-    if let Some(root) = &plan.coordinates.whitening {
-        solve_lower_transposed_many(root, &mut fit.mean, [d, 1]);
+    if let Some(whitening) = &plan.coordinates.whitening {
+        whitening.points(&mut fit.mean, [d, 1]);
         let mut factor = fit.factor();
-        solve_lower_transposed_many(root, &mut factor, [d, d]);
+        whitening.points(&mut factor, [d, d]);
         fit.scale = vi::Scale::Dense(factor);
     }
     fit.mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);

@@ -7,6 +7,7 @@ mod assess;
 mod bend;
 pub mod certified;
 pub mod compare;
+mod coordinates;
 mod draws;
 mod flow;
 mod gaussian;
