@@ -79,7 +79,7 @@ fn runs_of_a_logistic_model_stay_below_their_bounds() {
     let certificate = certify(target.lowered());
     assert_eq!(certificate.tier, Tier::StronglyConcaveSmooth);
     let (m, c) = best_gaussian(&target);
-    let [raw, whitened] = plans(&target, &certificate, 0.05, 1);
+    let [raw, whitened] = plans(&target, &certificate, 0.05);
     // In one dimension the whitened coordinate is the raw one times the root of the upper bound.
     let upper = certificate.most_matrix.as_ref().expect("a matrix")[0];
     for (plan, unit) in [(raw.expect("raw"), 1.0), (whitened.expect("whitened"), upper)] {
@@ -123,11 +123,10 @@ fn runs_on_a_gaussian_posterior_converge_as_promised() {
     let target = model(LINE, LINE_CSV);
     let certificate = certify(target.lowered());
     assert_eq!(certificate.tier, Tier::Exact);
-    let [_, whitened] = plans(&target, &certificate, 0.01, 1);
+    let [_, whitened] = plans(&target, &certificate, 0.01);
     let plan = whitened.expect("whitened");
-    let distance = |mean: &[f64], cov: &[f64]| {
-        whitened_distance(&certificate, plan.frame.coordinates.centre(), mean, cov)
-    };
+    let distance =
+        |mean: &[f64], cov: &[f64]| whitened_distance(&certificate, &plan.coordinates.centre, mean, cov);
     let found = measured(&target, &plan, distance, 1e-3);
     let (_, error, bound) =
         found.iter().find(|(rule, ..)| *rule == "stl_gaussian").expect("the Gaussian rule");
@@ -208,8 +207,8 @@ fn elbo(target: &ModelTarget, m: f64, c: f64) -> f64 {
 fn the_evidence_of_a_conjugate_model_is_exact() {
     let target = model(LINE, LINE_CSV);
     let certificate = certify(target.lowered());
-    let [raw, _] = plans(&target, &certificate, 0.01, 1);
-    let centre = raw.expect("raw").frame.coordinates.centre().to_vec();
+    let [raw, _] = plans(&target, &certificate, 0.01);
+    let centre = raw.expect("raw").coordinates.centre;
     // The posterior: its precision is the certified matrix, both bounds being the same.
     let precision = certificate.most_matrix.clone().expect("a matrix");
     let det = precision[0] * precision[3] - precision[1] * precision[2];

@@ -36,7 +36,7 @@ fn rewritten(page: &str) -> (String, usize) {
 fn printed(source: &str, csv: &str) -> String {
     let target = model(source, csv);
     let certificate = certify(target.lowered());
-    let plans = plans(&target, &certificate, 0.01, 1);
+    let plans = plans(&target, &certificate, 0.01);
     Context { source, certificate: &certificate, plans: &plans, epsilon: 0.01 }.text()
 }
 

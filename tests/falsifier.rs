@@ -126,6 +126,41 @@ const LIKELIHOODS: &[&str] = &[
     "p ~ inv_gamma(P, exp(AFFINE))",
     "p ~ loglogistic(exp(AFFINE), P)",
     "y ~ truncated(normal(AFFINE, P), -9, 9)",
+    "y ~ truncated(logistic(AFFINE, P), -9, 9)",
+    "y ~ truncated(gumbel(AFFINE, P), -9, 9)",
+    "p ~ exponential(exp(AFFINE) ./ (1 + u) .* exp(a0))",
+    "p ~ gamma(P, P ./ (exp(AFFINE) * exp(SCALAR)))",
+    "k ~ poisson(sqrt(exp(AFFINE)) .* exp(AFFINE))",
+    "k ~ poisson(log1p_exp(AFFINE))",
+    "k ~ binomial(20, Phi(AFFINE))",
+    "k ~ binomial(20, inv_cloglog(AFFINE))",
+    "k ~ geometric(inv_logit(AFFINE))",
+    "k ~ geometric(1 - inv_logit(ANY))",
+    "b ~ bernoulli(1 - exp(-exp(AFFINE)))",
+    "b ~ bernoulli(1 ./ (1 + exp(-(AFFINE))))",
+    "b ~ bernoulli(P / 4 + 0.2 * inv_logit(AFFINE))",
+    "lev ~ ordered_logistic(AFFINE, [-1, -0.9, P])",
+    "lev ~ ordered_logistic(AFFINE, [-1, 1, 9])",
+    "y ~ mixture(inv_logit(a0): normal(C, P), 1 - inv_logit(a0): normal(C, P))",
+    "y ~ mixture(inv_logit(a0): normal(AFFINE, P), 1 - inv_logit(a0): normal(C, P))",
+    "y ~ mixture(0.3: normal(AFFINE, P), 0.7: normal(AFFINE, P))",
+    "y ~ multi_student_t(P, AFFINE, [[2, 0.5, 0], [0.5, 1, 0], [0, 0, P]])",
+    "target += -log(exp(SCALAR) + exp(SCALAR) + exp(C))",
+    "target += -log(sum(exp(AFFINE)))",
+    "target += C * log_add_exp(log_add_exp(SCALAR, SCALAR), SCALAR)",
+    "target += -sqrt(sum(square(AFFINE)))",
+    "target += C * sqrt(P + dot_self(AFFINE))",
+    "target += C * log(P + dot_self(AFFINE))",
+    "target += -log1p(dot_self(ANY))",
+    "target += C * sum(log(cosh(AFFINE)))",
+    "target += C * sum(log(log1p_exp(AFFINE)))",
+    "target += -exp(a0) * exp(SCALAR)",
+    "target += -exp(a0) / exp(SCALAR) + C * exp(a0)",
+    "target += log(P * exp(SCALAR) * exp(SCALAR))",
+    "param s : simplex[4] ~ dirichlet([P, P, P, P])\nlev ~ categorical(s)",
+    "param s : simplex[3] ~ dirichlet([P, P, P])\ntarget += C * log(s[2])",
+    "param o : ordered[3] ~ normal(C, P)",
+    "param o : positive_ordered[3] ~ exponential(P)\ntarget += C * o[1]",
     "target += sum(ANY)",
     "target += -sum(square(AFFINE))",
     "target += -sum(square(ANY))",
@@ -233,7 +268,7 @@ impl Author {
     fn write(&mut self) -> Work {
         self.names.clear();
         let mut source = String::from(
-            "data {\n  x : real[N]\n  y : real[N]\n  u : real[N]\n  p : real[N] > 0\n  k : count[N]\n  b : binary[N]\n}\n",
+            "data {\n  x : real[N]\n  y : real[N]\n  u : real[N]\n  p : real[N] > 0\n  k : count[N]\n  b : binary[N]\n  lev : int[N]\n}\n",
         );
         let parameters = 1 + (2.5 * self.rng.uniform()) as usize;
         for i in 0..parameters {
@@ -254,11 +289,12 @@ impl Author {
     }
 
     fn table(&mut self) -> String {
-        let mut csv = String::from("x,y,u,p,k,b\n");
+        let mut csv = String::from("x,y,u,p,k,b,lev\n");
         for _ in 0..3 {
             let (x, y, u) = (self.rng.normal(), 2.0 * self.rng.normal(), self.rng.uniform());
             let (p, k, b) = (0.1 + self.rng.uniform(), (5.0 * self.rng.uniform()) as u32, self.chance(0.5));
-            let _ = writeln!(csv, "{x:.3},{y:.3},{u:.3},{p:.3},{k},{}", u8::from(b));
+            let level = 1 + (4.0 * self.rng.uniform()) as u32 % 4;
+            let _ = writeln!(csv, "{x:.3},{y:.3},{u:.3},{p:.3},{k},{},{level}", u8::from(b));
         }
         csv
     }

@@ -63,17 +63,26 @@ struct Weight {
     sum: f64,
     size: f64,
     count: usize,
+    rounded: bool,
 }
 
 impl Weight {
     fn add(&mut self, w: f64) {
-        self.sum += w;
+        let sum = self.sum + w;
+        // What the addition lost, exactly (Knuth).
+        let taken = sum - self.sum;
+        let lost = (self.sum - (sum - taken)) + (w - taken);
+        self.rounded |= lost != 0.0;
+        self.sum = sum;
         self.size += w.abs();
         self.count += 1;
     }
 
     /// Where the exact sum lies. A sum of two is rounded but once, which cannot change its sign.
     fn interval(&self) -> Interval {
+        if !self.rounded {
+            return Interval::point(self.sum);
+        }
         let error = self.count.saturating_sub(2) as f64 * f64::EPSILON * self.size;
         Interval::new(self.sum - error, self.sum + error)
     }

@@ -4,10 +4,13 @@
 //! `ridge` and `shape`. What is not covered is not certified.
 
 mod like;
+mod radial;
 mod reason;
 mod ridge;
 mod shape;
+mod sparse;
 mod spectrum;
+mod sums;
 mod univariate;
 
 pub use reason::Obstacle;
@@ -17,7 +20,7 @@ use crate::lower::Lowered;
 use crate::source::Span;
 use crate::structure::Structure;
 use ridge::{Findings, Reader, Ridges};
-use spectrum::{End, Grams, matrix};
+use spectrum::{End, Grams, Matrix, matrix};
 
 /// What is certain about a log density on the unconstrained scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +60,9 @@ impl Tier {
                 "the curvature of the log density lies between two positive constants everywhere"
             }
             Tier::ConcaveSmooth => "the log density is concave everywhere and its curvature is bounded",
-            Tier::Concave => "the log density is concave everywhere, but no constant bounds its curvature",
+            Tier::Concave => {
+                "the log density is concave everywhere, but no constant is known to bound its curvature"
+            }
             Tier::Smooth => "the curvature is bounded, but its sign is not known everywhere",
             Tier::None => "neither concavity nor a bound on the curvature could be established",
         }
@@ -98,6 +103,17 @@ pub struct Certificate {
     pub least_matrix: Option<Vec<f64>>,
     /// The upper bound, likewise.
     pub most_matrix: Option<Vec<f64>>,
+    /// The upper bound where it has many rows and few entries.
+    pub most_sparse: Option<Sparse>,
+}
+
+/// A symmetric matrix with few entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sparse {
+    /// The places (row ≥ column) of the entries, every diagonal one among them.
+    pub pairs: Vec<(u32, u32)>,
+    /// The entries.
+    pub values: Vec<f64>,
 }
 
 /// The bounds that one operation of the graph contributes.
@@ -184,6 +200,7 @@ fn blank(tier: Tier, dimension: usize) -> Certificate {
         bounds: Vec::new(),
         least_matrix: None,
         most_matrix: None,
+        most_sparse: None,
     }
 }
 
@@ -201,12 +218,10 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
     let mut grams = Grams::default();
     let high = if bounded_above { matrix(d, &all, End::Most, &mut grams) } else { None };
     let low = if bounded_below { matrix(d, &all, End::Least, &mut grams) } else { None };
-    certificate.least = match &low {
-        Some(m) => m.least(),
-        None => nowhere_convex.then(|| spectrum::separate_least(d, &all)),
-    };
+    certificate.least = low.as_ref().and_then(Matrix::least);
     if nowhere_convex {
-        certificate.least = Some(certificate.least.unwrap_or(0.0).max(0.0));
+        let least = certificate.least.unwrap_or_else(|| spectrum::separate_least(d, &all));
+        certificate.least = Some(least.max(0.0));
     }
     certificate.most = match &high {
         Some(m) => m.most(),
@@ -216,10 +231,13 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
         let floor = if nowhere_convex { 0.0 } else { f64::NEG_INFINITY };
         certificate.whitened = low.relative_to(high).map(|mu| mu.max(floor));
     }
-    certificate.most_from = high.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Most));
-    certificate.least_from = low.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Least));
+    certificate.most_from =
+        high.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Most, certificate.most));
+    certificate.least_from =
+        low.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Least, certificate.least));
     certificate.least_matrix = low.as_ref().and_then(|m| m.dense().map(<[f64]>::to_vec));
     certificate.most_matrix = high.as_ref().and_then(|m| m.dense().map(<[f64]>::to_vec));
+    certificate.most_sparse = high.as_ref().and_then(Matrix::sparse).cloned();
 
     let concave = certificate.least.is_some_and(|m| m >= 0.0);
     let strongly = certificate.least.is_some_and(|m| m > 0.0);
@@ -255,8 +273,8 @@ fn node_bounds(lowered: &Lowered, findings: &Findings) -> Vec<NodeBound> {
 const SHOWN: usize = 3;
 
 /// `λ = vᵀ H v = Σ over statements of vᵀ H_s v`: the largest parts.
-fn shares(lowered: &Lowered, ridges: &[&Ridges], whole: &spectrum::Matrix, end: End) -> Vec<Share> {
-    let Some(v) = whole.direction(end) else { return Vec::new() };
+fn shares(lowered: &Lowered, ridges: &[&Ridges], whole: &Matrix, end: End, value: Option<f64>) -> Vec<Share> {
+    let Some(v) = value.and_then(|value| whole.direction(end, value)) else { return Vec::new() };
     let mut parts: Vec<Share> = Vec::new();
     for ridge in ridges {
         let along = |r: usize| {
@@ -264,7 +282,8 @@ fn shares(lowered: &Lowered, ridges: &[&Ridges], whole: &spectrum::Matrix, end: 
             columns.iter().zip(values).map(|(&c, x)| v[c as usize] * x).sum::<f64>()
         };
         let bound = |theta: crate::facts::Interval| if end == End::Most { theta.hi } else { theta.lo };
-        let part: f64 = ridge.rows.iter().map(|&(r, theta)| bound(theta) * along(r).powi(2)).sum();
+        let bent = ridge.rows.iter().map(|&(r, theta)| (r, bound(theta))).filter(|(_, bound)| *bound != 0.0);
+        let part: f64 = bent.map(|(r, bound)| bound * along(r).powi(2)).sum();
         let span = lowered.terms[ridge.term].span;
         match parts.iter_mut().find(|s| s.span == span) {
             Some(share) => share.part += part,

@@ -139,6 +139,19 @@ fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest, concave: bool)
             help: "fix one of them to a number (or pass it as data) to get a certificate".into(),
         };
     }
+    let constrained = constrained(lowered, structure, culprit);
+    if !constrained.is_empty() {
+        let those = quoted(&constrained);
+        return Obstacle {
+            span,
+            reason: format!(
+                "`{name}` gets {those} through a transform, because of the bounds, so its argument is not affine in the coordinates"
+            ),
+            help: format!(
+                "without bounds on {those}, and with a prior that says as much, it would be; otherwise rely on k-hat"
+            ),
+        };
+    }
     Obstacle {
         span,
         reason: format!("nothing is known of the curvature of `{name}` as a function of {of}"),
@@ -205,6 +218,14 @@ fn depends_on(lowered: &Lowered, id: NodeId) -> Vec<String> {
         }
     }
     names
+}
+
+/// Names of the parameters behind a node that are not their own coordinates.
+fn constrained(lowered: &Lowered, structure: &Structure, id: NodeId) -> Vec<String> {
+    let behind = depends_on(lowered, id);
+    let bent = |node: NodeId| structure.form(node).is_some() && structure.affine(node).is_none();
+    let all = lowered.parameters.iter().filter(|p| bent(p.named.node));
+    all.map(|p| p.named.name.clone()).filter(|name| behind.contains(name)).collect()
 }
 
 fn quoted(names: &[String]) -> String {

@@ -36,6 +36,14 @@ pub(super) struct Rest {
     pub(super) concave: bool,
 }
 
+/// Directions with bounds on the second derivative along each.
+pub(super) type Bounds = Vec<(Arc<Affine>, Vec<(usize, Interval)>)>;
+
+fn is_bounded(bounds: &Bounds) -> bool {
+    let finite = |(_, theta): &(usize, Interval)| theta.lo.is_finite() && theta.hi.is_finite();
+    bounds.iter().all(|(_, rows)| rows.iter().all(finite))
+}
+
 /// Everything nonlinear in a log density.
 #[derive(Default)]
 pub(super) struct Findings {
@@ -47,7 +55,7 @@ pub(super) struct Findings {
 
 /// Reads the atoms of log densities.
 pub(super) struct Reader<'s> {
-    structure: &'s Structure<'s>,
+    pub(super) structure: &'s Structure<'s>,
     univariates: Univariates<'s>,
     shapes: Shapes<'s>,
 }
@@ -78,6 +86,11 @@ impl<'s> Reader<'s> {
             Op::Array(op) if op.downcast::<MatMul>().is_some() => self.bilinear(node, &atom.weights),
             Op::Constant(_) | Op::Input { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_) => None,
         };
+        // What the chain rule leaves unbounded, a rule for the whole may bound.
+        let found = match found {
+            Some(bounds) if is_bounded(&bounds) => Some(bounds),
+            found => self.nested_log_sum(atom).or_else(|| self.radial(atom)).or(found),
+        };
         match found {
             Some(found) => into.ridges.extend(found.into_iter().map(|(affine, rows)| Ridges {
                 term,
@@ -94,7 +107,6 @@ impl<'s> Reader<'s> {
         let graph = self.structure.graph();
         let node = graph.node(atom.node);
         let (Op::Map(row) | Op::MapSum { row, .. }) = &node.op else { return None };
-        let (family, by) = Family::of(row)?;
         let (args, dims, weights) = match &node.op {
             Op::MapSum { weighted, .. } => {
                 let (args, weight) = node.args.split_at(node.args.len() - usize::from(*weighted));
@@ -108,6 +120,16 @@ impl<'s> Reader<'s> {
             | Op::Ode(_)
             | Op::Recursion(_) => (&node.args[..], node.dims.clone(), atom.weights.clone()),
         };
+        let Some((family, by)) = Family::of(row) else {
+            // Products, ratios and powers of exponentials are one exponential, each perhaps negative.
+            let product = **row == scalar::MUL || **row == scalar::DIV;
+            let signed: Vec<(NodeId, f64)> = args.iter().map(|&a| self.signed(a, product)).collect();
+            let args: Vec<NodeId> = signed.iter().map(|s| s.0).collect();
+            let sign: f64 = signed.iter().map(|s| s.1).product();
+            let affine = self.structure.log_of_map(row, &args, &dims)?;
+            let members = weights.into_iter().map(|(e, w)| (e, sign * w)).collect();
+            return Some(Like { family: Family::Exponential, term, node: atom.node, affine, members });
+        };
         let rest_known = args[1..]
             .iter()
             .all(|&a| graph.node(a).constant().is_some_and(|values| values.iter().all(|x| x.is_finite())));
@@ -115,6 +137,21 @@ impl<'s> Reader<'s> {
         let index = Broadcast::between(&graph.node(args[0]).dims, &dims);
         let members = weights.into_iter().map(|(e, w)| (index.at(e), by * w)).collect();
         rest_known.then_some(Like { family, term, node: atom.node, affine, members })
+    }
+
+    /// What a factor is up to its sign, and the sign.
+    fn signed(&self, id: NodeId, product: bool) -> (NodeId, f64) {
+        let node = self.structure.graph().node(id);
+        match &node.op {
+            Op::Map(row) if product && **row == scalar::NEG => (node.args[0], -1.0),
+            Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Array(_)
+            | Op::Ode(_)
+            | Op::Recursion(_) => (id, 1.0),
+        }
     }
 
     fn is_concave(&mut self, atom: &Atom) -> bool {
@@ -128,7 +165,12 @@ impl<'s> Reader<'s> {
     }
 
     /// The shape over which a sum of an elementwise function runs, and the weight of each summand.
-    fn summands(&self, node: &Node, weight: Option<NodeId>, times: f64) -> (Vec<usize>, Vec<(usize, f64)>) {
+    pub(super) fn summands(
+        &self,
+        node: &Node,
+        weight: Option<NodeId>,
+        times: f64,
+    ) -> (Vec<usize>, Vec<(usize, f64)>) {
         let graph = self.structure.graph();
         let dims = common_dims(node.args.iter().map(|&a| graph.node(a).dims.as_slice()));
         let weights = weight.and_then(|w| {
@@ -150,7 +192,7 @@ impl<'s> Reader<'s> {
         args: &[NodeId],
         dims: &[usize],
         weights: &[(usize, f64)],
-    ) -> Option<Vec<(Arc<Affine>, Vec<(usize, Interval)>)>> {
+    ) -> Option<Bounds> {
         let graph = self.structure.graph();
         let varying: Vec<usize> =
             (0..args.len()).filter(|&k| graph.node(args[k]).constant().is_none()).collect();
@@ -211,7 +253,7 @@ impl<'s> Reader<'s> {
         weights.iter().map(bound).collect()
     }
 
-    /// A product of functions of the same affine form.
+    /// A product, or a log of a sum of exponentials, of functions of the same affine form.
     fn same_direction(
         &mut self,
         row: &'static ScalarRow,
@@ -219,8 +261,12 @@ impl<'s> Reader<'s> {
         dims: &[usize],
         weights: &[(usize, f64)],
         varying: &[usize],
-    ) -> Option<Vec<(Arc<Affine>, Vec<(usize, Interval)>)>> {
-        if *row != scalar::MUL || varying.len() != 2 {
+    ) -> Option<Bounds> {
+        if *row == scalar::LOG_DIFF_EXP {
+            return self.interval_probability(args, dims, weights);
+        }
+        let product = *row == scalar::MUL;
+        if !(product || *row == scalar::LOG_ADD_EXP) || varying.len() != 2 {
             return None;
         }
         let (a, b) = (self.univariates.of(args[0])?, self.univariates.of(args[1])?);
@@ -236,19 +282,16 @@ impl<'s> Reader<'s> {
             if !same {
                 return None;
             }
-            rows.push((from_a, a.elements[i].jet.times(b.elements[j].jet).curvature.scale(-w)));
+            let (f, g) = (&a.elements[i], &b.elements[j]);
+            let curvature = if product { f.jet.times(g.jet).curvature } else { f.log_add_exp(g) };
+            rows.push((from_a, curvature.scale(-w)));
         }
         Some(vec![(a.affine.clone(), rows)])
     }
 
     /// log Σ exp of affine forms: its Hessian diag(p) - p pᵀ lies between 0 and ½ I, and below ¼ along the only direction if
     /// all other arguments are constant.
-    fn log_sum_exp(
-        &self,
-        node: &Node,
-        axis: Option<usize>,
-        weights: &[(usize, f64)],
-    ) -> Option<Vec<(Arc<Affine>, Vec<(usize, Interval)>)>> {
+    fn log_sum_exp(&self, node: &Node, axis: Option<usize>, weights: &[(usize, f64)]) -> Option<Bounds> {
         let affine = self.structure.affine(node.args[0])?;
         let source = self.structure.graph().node(node.args[0]);
         let (count, inner) = match axis {
@@ -267,11 +310,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Elements of a matrix product of affine forms: sums of products.
-    fn bilinear(
-        &self,
-        node: &Node,
-        weights: &[(usize, f64)],
-    ) -> Option<Vec<(Arc<Affine>, Vec<(usize, Interval)>)>> {
+    fn bilinear(&self, node: &Node, weights: &[(usize, f64)]) -> Option<Bounds> {
         let graph = self.structure.graph();
         let (a, b) = (self.structure.affine(node.args[0])?, self.structure.affine(node.args[1])?);
         let (inner, m) =
@@ -291,11 +330,7 @@ impl<'s> Reader<'s> {
 }
 
 /// a b = ¼(a + b)² - ¼(a - b)², so that w a b adds -w/2 along a + b and w/2 along a - b to minus the Hessian.
-fn products(
-    a: &Affine,
-    b: &Affine,
-    weights: impl Iterator<Item = f64> + Clone,
-) -> Vec<(Arc<Affine>, Vec<(usize, Interval)>)> {
+fn products(a: &Affine, b: &Affine, weights: impl Iterator<Item = f64> + Clone) -> Bounds {
     [(1.0, -0.5), (-1.0, 0.5)]
         .into_iter()
         .map(|(sign, by)| {

@@ -1,8 +1,9 @@
 //! Extreme eigenvalues of sums of weighted outer products, rounded outwards so that the bounds hold.
 
 use super::ridge::Ridges;
+use super::{Sparse, sparse};
 use crate::facts::Interval;
-use crate::num::linalg::{Pattern, add_transposed_product, cholesky, solve_lower_many, symmetric_eigen};
+use crate::num::linalg::{add_transposed_product, cholesky, solve_lower_many, symmetric_eigen};
 use std::collections::HashMap;
 
 /// Up to this dimension matrices are dense.
@@ -11,8 +12,6 @@ const DENSE: usize = 600;
 const MOST_DENSE: usize = 2500;
 /// Rows of a design matrix that are multiplied at once.
 const ROWS: usize = 2048;
-/// Rounds of halving an interval of eigenvalues: to about 1e-12 of the largest.
-const HALVINGS: usize = 44;
 
 /// Which end of the bounds on second derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,19 +42,16 @@ pub(super) struct Matrix {
 enum Entries {
     /// [d, d].
     Dense(Vec<f64>),
-    /// Pairs (row ≥ column) with values; every diagonal entry is among them.
-    Sparse(Vec<(u32, u32)>, Vec<f64>),
+    Sparse(Sparse),
 }
 
 /// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as zero.
 pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) -> Option<Matrix> {
     let weight = |theta: Interval| Some(end.of(theta)).filter(|t| t.is_finite() && *t != 0.0);
     let dense = d <= DENSE;
-    let mut sparse: HashMap<(u32, u32), f64> = HashMap::new();
+    let mut few: HashMap<(u32, u32), f64> = HashMap::new();
     let mut full = vec![0.0; if dense { d * d } else { 0 }];
-    let mut count = 0usize;
     for ridge in ridges {
-        count += ridge.rows.len();
         if let (true, Some((columns, values))) = (dense, ridge.affine.shared()) {
             grams.add(&mut full, d, (columns, values), ridge, end);
             continue;
@@ -69,11 +65,11 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
                     if dense {
                         full[a as usize * d + b as usize] += product;
                     } else {
-                        *sparse.entry((a, b)).or_default() += product;
+                        *few.entry((a, b)).or_default() += product;
                     }
                 }
             }
-            if sparse.len() > MOST_DENSE * MOST_DENSE / 2 {
+            if few.len() > MOST_DENSE * MOST_DENSE / 2 {
                 return None;
             }
         }
@@ -81,16 +77,31 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
     for i in 0..if dense { d } else { 0 } {
         (0..i).for_each(|j| full[j * d + i] = full[i * d + j]);
     }
-    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, sparse) };
-    // Each entry is a sum of at most `count` rounded products of three numbers.
-    let rounding = (count as f64 + 4.0) * f64::EPSILON * size(d, ridges, end);
+    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, few) };
+    let rounding = rounding(d, ridges, end);
     let single = single(d, ridges, end);
     rounding.is_finite().then_some(Matrix { d, entries, rounding, single })
 }
 
 /// The largest row sum of Σ |θ| |a| |a|ᵀ, which no eigenvalue of Σ θ a aᵀ exceeds in size.
 pub(super) fn size(d: usize, ridges: &[&Ridges], end: End) -> f64 {
-    let mut sums = vec![0.0; d];
+    row_sums(d, ridges, end).fold(0.0, |most, (_, sum)| larger(most, sum))
+}
+
+/// What rounding in the sums can do to an eigenvalue: an entry is a sum of rounded products of three numbers, no more of them than
+/// there are terms with its coordinate, and no eigenvalue is further off than the largest sum of a row.
+fn rounding(d: usize, ridges: &[&Ridges], end: End) -> f64 {
+    let most = row_sums(d, ridges, end).fold(0.0, |most, (count, sum)| larger(most, (count + 4.0) * sum));
+    f64::EPSILON * most
+}
+
+fn larger(most: f64, x: f64) -> f64 {
+    if x > most || x.is_nan() { x } else { most }
+}
+
+/// For each coordinate the number of terms that it occurs in, and the row sum of Σ |θ| |a| |a|ᵀ.
+fn row_sums(d: usize, ridges: &[&Ridges], end: End) -> impl Iterator<Item = (f64, f64)> {
+    let mut sums = vec![(0.0, 0.0); d];
     for ridge in ridges {
         for &(r, theta) in &ridge.rows {
             let t = end.of(theta).abs();
@@ -99,10 +110,14 @@ pub(super) fn size(d: usize, ridges: &[&Ridges], end: End) -> f64 {
             }
             let (columns, values) = ridge.affine.row(r);
             let length: f64 = values.iter().map(|v| v.abs()).sum();
-            columns.iter().zip(values).for_each(|(&c, v)| sums[c as usize] += t * v.abs() * length);
+            for (&c, v) in columns.iter().zip(values).filter(|(_, v)| **v != 0.0) {
+                let (count, sum) = &mut sums[c as usize];
+                *count += 1.0;
+                *sum += t * v.abs() * length;
+            }
         }
     }
-    sums.into_iter().fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m })
+    sums.into_iter()
 }
 
 /// Whether every coordinate occurs in one row at most.
@@ -149,7 +164,7 @@ fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>) -> Entries {
         }
         return Entries::Dense(full);
     }
-    Entries::Sparse(pairs, values)
+    Entries::Sparse(Sparse { pairs, values })
 }
 
 /// Products Aᵀ Θ A of design matrices, kept because both ends of the bounds are often multiples of one another.
@@ -221,7 +236,7 @@ impl Matrix {
                 let off = (0..d * d).any(|p| p / d != p % d && a[p] != 0.0);
                 (!off).then(|| (0..d).map(|i| a[i * d + i]).collect())
             }
-            Entries::Sparse(pairs, values) => (pairs.len() == d).then(|| values.clone()),
+            Entries::Sparse(Sparse { pairs, values }) => (pairs.len() == d).then(|| values.clone()),
         }
     }
 
@@ -233,7 +248,7 @@ impl Matrix {
         }
         let below = match &self.entries {
             Entries::Dense(a) => dense_least(a, self.d)?,
-            Entries::Sparse(pairs, values) => -sparse_most(self.d, pairs, values, -1.0),
+            Entries::Sparse(a) => -sparse::most(self.d, a, -1.0)?,
         };
         Some(below - self.rounding).filter(|x| x.is_finite())
     }
@@ -246,7 +261,7 @@ impl Matrix {
         }
         let above = match &self.entries {
             Entries::Dense(a) => -dense_least(&a.iter().map(|x| -x).collect::<Vec<_>>(), self.d)?,
-            Entries::Sparse(pairs, values) => sparse_most(self.d, pairs, values, 1.0),
+            Entries::Sparse(a) => sparse::most(self.d, a, 1.0).unwrap_or_else(|| sparse::perron(self.d, a)),
         };
         Some(above + self.rounding).filter(|x| x.is_finite())
     }
@@ -256,9 +271,12 @@ impl Matrix {
         if self.single { 0.0 } else { self.rounding }
     }
 
-    /// The unit vector of the largest eigenvalue (of the smallest, for `End::Least`); None where the matrix is sparse.
-    pub(super) fn direction(&self, end: End) -> Option<Vec<f64>> {
-        let Entries::Dense(a) = &self.entries else { return None };
+    /// The unit vector of the largest eigenvalue (of the smallest, for `End::Least`), which is `value`.
+    pub(super) fn direction(&self, end: End, value: f64) -> Option<Vec<f64>> {
+        let a = match &self.entries {
+            Entries::Dense(a) => a,
+            Entries::Sparse(a) => return sparse::direction(self.d, a, end, value),
+        };
         let eigen = symmetric_eigen(a, self.d)?;
         let k = match end {
             End::Least => 0,
@@ -271,7 +289,15 @@ impl Matrix {
     pub(super) fn dense(&self) -> Option<&[f64]> {
         match &self.entries {
             Entries::Dense(a) => Some(a),
-            Entries::Sparse(..) => None,
+            Entries::Sparse(_) => None,
+        }
+    }
+
+    /// The matrix where it has few entries.
+    pub(super) fn sparse(&self) -> Option<&Sparse> {
+        match &self.entries {
+            Entries::Dense(_) => None,
+            Entries::Sparse(sparse) => Some(sparse),
         }
     }
 
@@ -282,34 +308,11 @@ impl Matrix {
             (Entries::Dense(a), Entries::Dense(b)) => {
                 dense_relative(a, b, self.d, self.rounding, other.rounding)
             }
-            (Entries::Sparse(..) | Entries::Dense(_), _) => self.sparse_relative(other),
+            (Entries::Sparse(a), Entries::Sparse(b)) => {
+                sparse::relative(self.d, (a, self.rounding), (b, other.rounding))
+            }
+            (Entries::Sparse(_), Entries::Dense(_)) | (Entries::Dense(_), Entries::Sparse(_)) => None,
         }
-    }
-
-    fn sparse_relative(&self, other: &Matrix) -> Option<f64> {
-        let (Entries::Sparse(p, x), Entries::Sparse(q, y)) = (&self.entries, &other.entries) else {
-            return None;
-        };
-        let mut all: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
-        p.iter().zip(x).for_each(|(place, v)| all.entry(*place).or_default().0 = *v);
-        q.iter().zip(y).for_each(|(place, v)| all.entry(*place).or_default().1 = *v);
-        let mut all: Vec<_> = all.into_iter().collect();
-        all.sort_unstable_by_key(|(place, _)| *place);
-        let pairs: Vec<(u32, u32)> = all.iter().map(|(place, _)| *place).collect();
-        let pattern = Pattern::new(self.d, &pairs);
-        let holds = |mu: f64| {
-            let values: Vec<f64> = all.iter().map(|(_, (a, b))| a - mu * b).collect();
-            sparse_semidefinite(&pattern, &pairs, values, self.rounding + mu * other.rounding)
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        if holds(1.0) {
-            return Some(1.0);
-        }
-        for _ in 0..HALVINGS {
-            let mid = 0.5 * (low + high);
-            if holds(mid) { low = mid } else { high = mid }
-        }
-        (low > 0.0 || holds(0.0)).then_some(low)
     }
 }
 
@@ -364,46 +367,4 @@ fn dense_relative(a: &[f64], b: &[f64], d: usize, error_a: f64, error_b: f64) ->
         let at = |p: usize| a[p] - mu * b[p] - if p / d == p % d { slack } else { 0.0 };
         is_positive_semidefinite((0..d * d).map(at).collect(), d)
     })
-}
-
-/// An upper bound on the largest eigenvalue of `sign · H`, by halving: σ is one if σ I - sign · H is positive definite.
-fn sparse_most(d: usize, pairs: &[(u32, u32)], values: &[f64], sign: f64) -> f64 {
-    let mut centre = vec![0.0; d];
-    let mut radius = vec![0.0; d];
-    for (&(i, j), &v) in pairs.iter().zip(values) {
-        if i == j {
-            centre[i as usize] += sign * v;
-        } else {
-            radius[i as usize] += v.abs();
-            radius[j as usize] += v.abs();
-        }
-    }
-    let top = |f: &dyn Fn(usize) -> f64| (0..d).map(f).fold(f64::NEG_INFINITY, f64::max);
-    let (mut low, mut high) = (top(&|i| centre[i]), top(&|i| centre[i] + radius[i]));
-    let pattern = Pattern::new(d, pairs);
-    let holds = |sigma: f64| {
-        let shift = |(i, j): (u32, u32)| if i == j { sigma } else { 0.0 };
-        let shifted = pairs.iter().zip(values).map(|(&pair, &v)| shift(pair) - sign * v).collect();
-        sparse_semidefinite(&pattern, pairs, shifted, 0.0)
-    };
-    for _ in 0..HALVINGS {
-        let mid = 0.5 * (low + high);
-        if holds(mid) { high = mid } else { low = mid }
-    }
-    high
-}
-
-/// As [`is_positive_semidefinite`], for a sparse matrix that may be off by `error`.
-fn sparse_semidefinite(pattern: &Pattern, pairs: &[(u32, u32)], mut values: Vec<f64>, error: f64) -> bool {
-    let diagonal = |(i, j): (u32, u32)| i == j;
-    let (mut trace, mut d) = (0.0, 0.0);
-    for (_, v) in pairs.iter().zip(&values).filter(|(pair, _)| diagonal(**pair)) {
-        trace += v.abs();
-        d += 1.0;
-    }
-    let slack = error + (d + 4.0) * f64::EPSILON * trace;
-    for (_, v) in pairs.iter().zip(&mut values).filter(|(pair, _)| diagonal(**pair)) {
-        *v -= slack;
-    }
-    trace.is_finite() && pattern.is_positive_definite(&values)
 }

@@ -15,6 +15,8 @@ use std::time::Instant;
 
 /// Most steps that are run without being asked for.
 const MOST_STEPS: usize = 200_000;
+/// Most coordinates of a run: a step touches the square of that many numbers.
+const MOST_COORDINATES: usize = 2000;
 
 pub(super) fn fit(
     target: &ModelTarget,
@@ -25,7 +27,14 @@ pub(super) fn fit(
     if !(args.epsilon > 0.0) {
         return Err(Failure::Usage("--epsilon must be positive".into()));
     }
-    let plans = plans(target, certificate, args.epsilon, args.seed);
+    let d = certificate.dimension;
+    if d > MOST_COORDINATES {
+        return Err(Failure::Wrong(format!(
+            "error[too-large]: the theorems are about a Gaussian with a full covariance, and with {d} coordinates each step of it touches {} numbers\n  = help: `stickler fit` without --certified takes a cheaper form; `stickler certify` prints the plan up to any size\n",
+            d * d
+        )));
+    }
+    let plans = plans(target, certificate, args.epsilon);
     let Some((coordinates, plan, license, needed)) = choose(&plans) else {
         return Err(Failure::Wrong(refusal(source, certificate)));
     };

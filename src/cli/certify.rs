@@ -37,7 +37,7 @@ fn derive(args: &CertifyArgs) -> Result<(String, Value), Failure> {
     let model = args.model()?;
     let (source, target) = load::target(&model)?;
     let certificate = certify(target.lowered());
-    let plans = plans(&target, &certificate, args.epsilon, 1);
+    let plans = plans(&target, &certificate, args.epsilon);
     let context =
         Context { source: &source.text, certificate: &certificate, plans: &plans, epsilon: args.epsilon };
     let mut value = context.json();

@@ -14,16 +14,22 @@ scalar_row! {
         x.if_equal(T::zero(), theta.shift(-1.0), theta).recip()
     ];
     probes [&[0.0, 0.3], &[1.0, 1e-9], &[0.0, 1e-9]];
-    facts Facts::of(|a, k| {
-        let c: [f64; 2] = known::fixed(a, k)?;
-        if k == 1 && c[0] == 0.0 {
-            known::log1m(a[1])
-        } else if k == 1 && c[0] == 1.0 {
-            known::log(a[1])
-        } else {
-            None
+    facts Facts::with_odds(
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 && c[0] == 0.0 {
+                known::log1m(a[1])
+            } else if k == 1 && c[0] == 1.0 {
+                known::log(a[1])
+            } else {
+                None
+            }
+        },
+        |a, k| {
+            let x = a[0].is_point().then_some(a[0].lo)?;
+            (k == 1 && (x == 0.0 || x == 1.0)).then_some([x, 1.0 - x])
         }
-    })
+    )
 }
 
 scalar_row! {

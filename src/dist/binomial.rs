@@ -19,11 +19,17 @@ scalar_row! {
         share(x, theta) - share(n - x, T::one() - theta)
     ];
     probes [&[2.0, 5.0, 0.3], &[0.0, 5.0, 1e-9], &[5.0, 5.0, 0.2]];
-    facts Facts::of(|a, k| {
-        let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
-        let inside = k == 2 && a[2].is_nonnegative() && a[2].hi <= 1.0 && x >= 0.0 && n >= x;
-        if inside { Some(known::log(a[2])?.scaled(x) + known::log1m(a[2])?.scaled(n - x)) } else { None }
-    })
+    facts Facts::with_odds(
+        |a, k| {
+            let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
+            let inside = k == 2 && a[2].is_nonnegative() && a[2].hi <= 1.0 && x >= 0.0 && n >= x;
+            if inside { Some(known::log(a[2])?.scaled(x) + known::log1m(a[2])?.scaled(n - x)) } else { None }
+        },
+        |a, k| {
+            let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
+            (k == 2 && x >= 0.0 && n >= x).then_some([x, n - x])
+        }
+    )
 }
 
 scalar_row! {

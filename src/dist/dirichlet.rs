@@ -4,7 +4,7 @@ use super::row::{ArgSpec, Density, Distribution, Domain, Probe, Sampler, Support
 use super::{draw, event};
 use crate::facts::{Jet, known};
 use crate::graph::{BuildError, Builder, NodeId};
-use crate::ops::scalar::{Facts, LGAMMA, scalar_row};
+use crate::ops::scalar::{EXP, Facts, LGAMMA, scalar_row};
 
 scalar_row! {
     TERM = "dirichlet"(x, alpha), "(alpha - 1) log x, zero where alpha is 1";
@@ -36,7 +36,15 @@ fn density(b: &mut Builder, x: NodeId, alpha: NodeId) -> Result<NodeId, BuildErr
     // A number stands for the same concentration in every place.
     let size = b.dims(x).last().copied().unwrap_or(1);
     let alpha = if b.dims(alpha).is_empty() { b.broadcast_to(alpha, &[size]) } else { alpha };
-    let terms = b.map(&TERM, &[x, alpha])?;
+    let terms = match b.inner(x, |inner| *inner == EXP) {
+        // A parameter comes as the exponential of its logarithm.
+        Some((_, logs)) => {
+            let one = b.number(1.0);
+            let less = b.sub(alpha, one)?;
+            b.mul(less, logs)?
+        }
+        None => b.map(&TERM, &[x, alpha])?,
+    };
     let terms = event::sum_last(b, terms)?;
     let constant = normaliser(b, alpha)?;
     b.add2(terms, constant)

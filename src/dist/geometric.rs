@@ -14,11 +14,17 @@ scalar_row! {
         theta.recip() - x.if_equal(T::zero(), T::zero(), x / (T::one() - theta))
     ];
     probes [&[2.0, 0.3], &[0.0, 0.9], &[1e5, 1e-6]];
-    facts Facts::of(|a, k| {
-        let [x, _]: [f64; 2] = known::fixed(a, k)?;
-        let inside = k == 1 && a[1].is_nonnegative() && a[1].hi <= 1.0 && x >= 0.0;
-        if inside { Some(known::log(a[1])? + known::log1m(a[1])?.scaled(x)) } else { None }
-    })
+    facts Facts::with_odds(
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            let inside = k == 1 && a[1].is_nonnegative() && a[1].hi <= 1.0 && x >= 0.0;
+            if inside { Some(known::log(a[1])? + known::log1m(a[1])?.scaled(x)) } else { None }
+        },
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            (k == 1 && x >= 0.0).then_some([1.0, x])
+        }
+    )
 }
 
 scalar_row! {
@@ -39,10 +45,16 @@ scalar_row! {
     value log_upper(x, theta);
     slopes(_y) [T::zero(), x.if_less(T::zero(), T::zero(), -(trials(x) / (T::one() - theta)))];
     probes [&[2.0, 0.3], &[0.0, 0.01], &[1e5, 1e-6]];
-    facts Facts::of(|a, k| {
-        let [x, _]: [f64; 2] = known::fixed(a, k)?;
-        if k == 1 && x >= 0.0 { Some(known::log1m(a[1])?.scaled(trials(x))) } else { None }
-    })
+    facts Facts::with_odds(
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 && x >= 0.0 { Some(known::log1m(a[1])?.scaled(trials(x))) } else { None }
+        },
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            (k == 1 && x >= 0.0).then(|| [0.0, trials(x)])
+        }
+    )
 }
 
 /// The number of trials that must fail for X > x.

@@ -17,6 +17,7 @@ mod tails;
 
 pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
+pub use multi_student_t::TAIL as STUDENT_TAIL;
 pub use normal::JOINT as NORMAL_JOINT;
 pub use other_names::other_name;
 pub use row::{

@@ -2,7 +2,8 @@
 
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
 use super::{draw, ordered};
-use crate::facts::known;
+use crate::facts::{Interval, Jet, known};
+use crate::num::special::{log1m_exp, log1p_exp};
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
@@ -24,9 +25,13 @@ scalar_row! {
             return None;
         }
         Some(match k {
-            0 => -(known::log1p_exp(below)?.stretched(-1.0) + known::log1p_exp(above)?).shifted(-crate::num::special::log1m_exp(c[1] - c[2])),
-            1 => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(below)?).shifted(-crate::num::special::log1p_exp(above.lo)),
-            _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?).stretched(-1.0).shifted(-crate::num::special::log1p_exp(below.lo)),
+            0 => {
+                let both = -(known::log1p_exp(below)?.stretched(-1.0) + known::log1p_exp(above)?);
+                let bend = Interval::new(-known::most_of_two_variances(c[2] - c[1]), 0.0);
+                Jet { curvature: both.curvature.meet(bend), ..both.shifted(log1m_exp(c[1] - c[2])) }
+            }
+            1 => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(below)?).shifted(-log1p_exp(above.lo)),
+            _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?).stretched(-1.0).shifted(-log1p_exp(below.lo)),
         })
     })
 }

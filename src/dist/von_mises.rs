@@ -3,7 +3,7 @@
 use super::draw::uniform;
 use super::numeric::{integrate, root, slope};
 use super::row::{ArgSpec, Density, Distribution, Part, Probe, Sampler, Support};
-use crate::facts::{Interval, Jet, known};
+use crate::facts::{Jet, known};
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -37,7 +37,9 @@ scalar_row! {
     probes [&[0.3], &[2.0], &[400.0]];
     facts Facts::of(|a, _| {
         let bend = known::log_bessel_i0(a[0])?;
-        Some(Jet { value: Interval::REAL, ..Jet::identity(a[0]) + -bend })
+        // It rises, because the slope of log I₀ is at most 1.
+        let value = |k: f64| if k == f64::INFINITY { k } else { -(TAU * sf::bessel_i0_scaled(k)).ln() };
+        Some(Jet { value: a[0].rising(value), ..Jet::identity(a[0]) + -bend })
     })
 }
 

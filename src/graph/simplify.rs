@@ -2,7 +2,9 @@
 
 use super::arena::{NodeId, Op};
 use super::build::{BuildError, Builder};
-use crate::ops::array::Take;
+use crate::facts::Interval;
+use crate::ops::array::{Sum, Take};
+use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
 
 /// What a function of one argument comes to.
@@ -20,7 +22,7 @@ enum Simpler {
 /// `outer` after `inner`, where one function or none does.
 fn composed(outer: &ScalarRow, inner: &ScalarRow) -> Option<Simpler> {
     use Simpler::{Itself, Of, Row, Times};
-    let pairs: [(&ScalarRow, &ScalarRow, Simpler); 15] = [
+    let pairs: [(&ScalarRow, &ScalarRow, Simpler); 18] = [
         (&scalar::LOG, &scalar::EXP, Itself),
         (&scalar::LOGIT, &scalar::INV_LOGIT, Itself),
         (&scalar::NEG, &scalar::NEG, Itself),
@@ -31,6 +33,9 @@ fn composed(outer: &ScalarRow, inner: &ScalarRow) -> Option<Simpler> {
         (&scalar::LOG1M, &scalar::EXP, Row(&scalar::LOG1M_EXP)),
         (&scalar::LOG, &scalar::PHI, Row(&scalar::LOG_PHI)),
         (&scalar::LOG1M, &scalar::PHI, Of(&scalar::LOG_PHI, -1.0)),
+        (&scalar::LOG_INV_LOGIT, &scalar::NEG, Row(&scalar::LOG1M_INV_LOGIT)),
+        (&scalar::LOG1M_INV_LOGIT, &scalar::NEG, Row(&scalar::LOG_INV_LOGIT)),
+        (&scalar::LOG1M, &scalar::INV_CLOGLOG, Times(-1.0, &scalar::EXP)),
         (&scalar::LOG, &scalar::SQRT, Times(0.5, &scalar::LOG)),
         (&scalar::SQUARE, &scalar::EXP, Of(&scalar::EXP, 2.0)),
         (&scalar::SQRT, &scalar::EXP, Of(&scalar::EXP, 0.5)),
@@ -78,11 +83,16 @@ impl Builder {
         args: &[NodeId],
         dims: &[usize],
     ) -> Option<NodeId> {
-        self.neutral(row, args, dims).or_else(|| self.cheaper_power(row, args, dims)).or_else(|| match args {
-            [x] => self.without_detour(row, *x),
-            [a, x] if *row == scalar::MULTIPLY_LOG => self.log_of_exp(*a, *x),
-            _ => None,
-        })
+        self.neutral(row, args, dims)
+            .or_else(|| self.cheaper_power(row, args, dims))
+            .or_else(|| match args {
+                [x] => self.without_detour(row, *x),
+                [a, x] if *row == scalar::MULTIPLY_LOG => self.log_of_exp(*a, *x),
+                [a, x] => self.probability(row, *a, *x, dims),
+                [w, a, b] if *row == scalar::LOG_MIX => self.mixed(*w, *a, *b),
+                _ => None,
+            })
+            .or_else(|| self.by_logs(row, args))
     }
 
     /// The sum of a function of one argument, each term weighted if weights are given, where the function is simpler.
@@ -92,7 +102,14 @@ impl Builder {
         args: &[NodeId],
         weight: Option<NodeId>,
     ) -> Result<Option<NodeId>, BuildError> {
-        let [x] = args else { return Ok(None) };
+        let [x] = args else {
+            let Some(each) = self.by_logs(row, args) else { return Ok(None) };
+            let terms = match weight {
+                Some(w) => self.mul(each, w)?,
+                None => each,
+            };
+            return self.sum(terms, None).map(Some);
+        };
         let Some((inner, argument)) = self.inner(*x, |inner| composed(row, inner).is_some()) else {
             return Ok(None);
         };
@@ -106,6 +123,41 @@ impl Builder {
             None => each,
         };
         self.sum(terms, None).map(Some)
+    }
+
+    /// A function of a probability and of data, by the logarithms of the probability and its complement: these are known to
+    /// the last bit where the probability itself is too near to 1 to tell.
+    fn by_logs(&mut self, row: &ScalarRow, args: &[NodeId]) -> Option<NodeId> {
+        let odds = row.facts.as_ref()?.odds.filter(|_| args.len() > 1)?;
+        let varying: Vec<usize> = (0..args.len()).filter(|&k| self.constant_of(args[k]).is_none()).collect();
+        let [k] = varying[..] else { return None };
+        let linked = [&scalar::INV_LOGIT, &scalar::PHI, &scalar::INV_CLOGLOG];
+        self.inner(args[k], |inner| linked.into_iter().any(|row| row == inner))?;
+        let known: Vec<NodeId> = (0..args.len()).filter(|j| *j != k).map(|j| args[j]).collect();
+        let dims = self.common(&known).ok()?;
+        let (mut weights, count) = ([Vec::new(), Vec::new()], dims.iter().product::<usize>());
+        for e in 0..count {
+            let number = |&a: &NodeId| {
+                let at = Broadcast::between(self.dims(a), &dims).at(e);
+                self.constant_of(a).map_or(Interval::REAL, |values| Interval::point(values[at]))
+            };
+            let numbers: Vec<Interval> = args.iter().map(number).collect();
+            let each = odds(&numbers, k)?;
+            weights.iter_mut().zip(each).for_each(|(all, w)| all.push(w));
+        }
+        let mut sum = None;
+        for (weight, log) in weights.into_iter().zip([&scalar::LOG, &scalar::LOG1M]) {
+            if weight.iter().all(|w| *w == 0.0) {
+                continue;
+            }
+            let (weight, log) = (self.constant(weight, dims.clone()), self.unary(log, args[k]));
+            let part = self.mul(weight, log).ok()?;
+            sum = Some(match sum {
+                Some(before) => self.add2(before, part).ok()?,
+                None => part,
+            });
+        }
+        sum
     }
 
     /// x + 0, 1 · x and their like.
@@ -142,9 +194,9 @@ impl Builder {
     /// log(exp(x)) and its like, also where the elements of exp(x) are listed in between; log(1 + exp(x)).
     fn without_detour(&mut self, row: &'static ScalarRow, x: NodeId) -> Option<NodeId> {
         if *row == scalar::LOG
-            && let Some(above) = self.one_plus_exp(x)
+            && let Some(simpler) = self.log_of_sum(x)
         {
-            return Some(self.unary(&scalar::LOG1P_EXP, above));
+            return Some(simpler);
         }
         let (inner, argument) = self.inner(x, |inner| composed(row, inner).is_some())?;
         match composed(row, inner)? {
@@ -167,6 +219,118 @@ impl Builder {
         }
         let c = self.number(c);
         self.mul(c, x).ok()
+    }
+
+    /// log(1 + exp(x)), log(1 ± x), and logs of sums of exponentials.
+    fn log_of_sum(&mut self, id: NodeId) -> Option<NodeId> {
+        if let Some(above) = self.one_plus_exp(id) {
+            return Some(self.unary(&scalar::LOG1P_EXP, above));
+        }
+        let node = self.graph().node(id).clone();
+        match &node.op {
+            Op::Map(row) if **row == scalar::ADD => {
+                let logs = [self.as_exp(node.args[0]), self.as_exp(node.args[1])];
+                if let [Some(a), Some(b)] = logs {
+                    return self.map(&scalar::LOG_ADD_EXP, &[a, b]).ok();
+                }
+                let one = |k: usize| self.scalar_of(node.args[k]) == Some(1.0);
+                let rest = if one(0) { node.args[1] } else { node.args[0] };
+                let more = (one(0) || one(1)) && self.dims(rest) == self.dims(id);
+                more.then(|| self.unary(&scalar::LOG1P, rest))
+            }
+            Op::Map(row) if **row == scalar::SUB => {
+                let rest = node.args[1];
+                let less = self.scalar_of(node.args[0]) == Some(1.0) && self.dims(rest) == self.dims(id);
+                less.then(|| self.unary(&scalar::LOG1M, rest))
+            }
+            Op::Array(op) => {
+                let axis = op.downcast::<Sum>()?.axis;
+                let (_, exponents) = self.inner(node.args[0], |inner| *inner == scalar::EXP)?;
+                self.log_sum_exp(exponents, axis).ok()
+            }
+            Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Ode(_)
+            | Op::Recursion(_) => None,
+        }
+    }
+
+    /// The y with exp(y) for what is an exponential or a sum of exponentials.
+    fn as_exp(&mut self, id: NodeId) -> Option<NodeId> {
+        if let Some((_, y)) = self.inner(id, |inner| *inner == scalar::EXP) {
+            return Some(y);
+        }
+        let node = self.graph().node(id);
+        let sum = matches!(&node.op, Op::Map(row) if **row == scalar::ADD);
+        let (a, b) = (*node.args.first()?, *node.args.get(1)?);
+        if !sum {
+            return None;
+        }
+        let (a, b) = (self.as_exp(a)?, self.as_exp(b)?);
+        self.map(&scalar::LOG_ADD_EXP, &[a, b]).ok()
+    }
+
+    /// ½ (1 + erf(x)) and ½ (1 + tanh(x)).
+    fn half_of_one_plus(&mut self, half: NodeId, sum: NodeId, dims: &[usize]) -> Option<NodeId> {
+        let node = self.graph().node(sum);
+        let (Op::Map(row), [a, b]) = (&node.op, node.args.as_slice()) else { return None };
+        let (plus, a, b) = (**row == scalar::ADD, *a, *b);
+        if !plus || self.scalar_of(half) != Some(0.5) || self.dims(sum) != dims {
+            return None;
+        }
+        let rest = if self.scalar_of(a) == Some(1.0) { b } else { a };
+        if self.scalar_of(a) != Some(1.0) && self.scalar_of(b) != Some(1.0) {
+            return None;
+        }
+        let (inner, x) = self.inner(rest, |inner| *inner == scalar::ERF || *inner == scalar::TANH)?;
+        let (by, name) = match *inner == scalar::ERF {
+            true => (std::f64::consts::SQRT_2, &scalar::PHI),
+            false => (2.0, &scalar::INV_LOGIT),
+        };
+        let multiple = self.multiple(by, x).filter(|&m| self.dims(m) == dims)?;
+        Some(self.unary(name, multiple))
+    }
+
+    /// 1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), 1 - inv_logit(x), 1 - exp(-exp(x)) and their like: probabilities by their names.
+    fn probability(&mut self, row: &ScalarRow, a: NodeId, b: NodeId, dims: &[usize]) -> Option<NodeId> {
+        if *row == scalar::MUL {
+            return self.half_of_one_plus(a, b, dims).or_else(|| self.half_of_one_plus(b, a, dims));
+        }
+        let one = self.scalar_of(a) == Some(1.0);
+        if *row == scalar::DIV {
+            let y = self.one_plus_exp(b).filter(|_| self.dims(b) == dims)?;
+            if one {
+                let mirrored = self.unary(&scalar::NEG, y);
+                return Some(self.unary(&scalar::INV_LOGIT, mirrored));
+            }
+            let (_, above) = self.inner(a, |inner| *inner == scalar::EXP)?;
+            return (above == y).then(|| self.unary(&scalar::INV_LOGIT, y));
+        }
+        if !(*row == scalar::SUB && one && self.dims(b) == dims) {
+            return None;
+        }
+        let even = |inner: &ScalarRow| *inner == scalar::INV_LOGIT || *inner == scalar::PHI;
+        if let Some((inner, y)) = self.inner(b, even) {
+            let mirrored = self.unary(&scalar::NEG, y);
+            return Some(self.unary(inner, mirrored));
+        }
+        let (_, negative) = self.inner(b, |inner| *inner == scalar::EXP)?;
+        let (_, rate) = self.inner(negative, |inner| *inner == scalar::NEG)?;
+        let (_, y) = self.inner(rate, |inner| *inner == scalar::EXP)?;
+        Some(self.unary(&scalar::INV_CLOGLOG, y))
+    }
+
+    /// log_mix(w, a, b) with the weights in the exponents, where w is a number or inv_logit(y).
+    fn mixed(&mut self, w: NodeId, a: NodeId, b: NodeId) -> Option<NodeId> {
+        let known = self.constant_of(w).is_some_and(|w| w.iter().all(|w| *w > 0.0 && *w < 1.0));
+        if !known {
+            self.inner(w, |inner| *inner == scalar::INV_LOGIT)?;
+        }
+        let (log, other) = (self.unary(&scalar::LOG, w), self.unary(&scalar::LOG1M, w));
+        let (first, second) = (self.add2(log, a).ok()?, self.add2(other, b).ok()?);
+        self.map(&scalar::LOG_ADD_EXP, &[first, second]).ok()
     }
 
     /// The y in 1 + exp(y).

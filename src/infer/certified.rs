@@ -1,14 +1,16 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises about a fit.
 
+pub use super::coordinates::Coordinates;
+
+use super::coordinates::Moved;
 use super::gaussian::Gaussian;
-use super::{mode, whiten};
 use crate::certify::{Certificate, Tier};
 use crate::num::linalg::symmetric_eigen;
 use crate::num::stream::Stream;
 use crate::target::Target;
 use crate::vi::bound::Measure;
 use crate::vi::license::{License, cheapest, licenses};
-use crate::vi::{self, Constants, Coordinates, Scale, Start};
+use crate::vi::{self, Scale, Start};
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;
@@ -21,31 +23,11 @@ const BATCH: usize = 16;
 /// Standard errors added for an upper confidence limit of 97.5 %.
 const CONFIDENCE: f64 = 1.96;
 
-/// Where a plan runs.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// The coordinates, around the mode as far as it was found.
-    pub coordinates: Coordinates,
-    /// `M` and `μ` in these coordinates.
-    pub constants: Constants,
-    /// A bound on `‖w⁰ - w*‖²` for the start `(centre, I/√M)`.
-    pub start: f64,
-}
-
-impl Frame {
-    /// None where the coordinates are none.
-    fn new(target: &dyn Target, coordinates: Option<Coordinates>, constants: Constants) -> Option<Frame> {
-        let coordinates = coordinates?;
-        let start = start_bound(&coordinates.view(target), constants);
-        Some(Frame { coordinates, constants, start })
-    }
-}
-
 /// A plan: where, by what, and for how long.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The coordinates, and what is certain there.
-    pub frame: Frame,
+    pub coordinates: Coordinates,
     /// Everything licensed there.
     pub licenses: Vec<License>,
     /// The cheapest license for the error asked for, with its number of steps.
@@ -53,38 +35,14 @@ pub struct Plan {
 }
 
 /// The plans in raw and in whitened coordinates; None where the constants that they need are not certified.
-pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed: u64) -> [Option<Plan>; 2] {
-    let (Some(smoothness), Some(mu)) = (certificate.smoothness(), certificate.strong_concavity()) else {
-        return [None, None];
-    };
-    let d = target.dimension();
-    let searched =
-        mode::find(target, &super::Options { seed, ..super::Options::default() }, d <= 600, mode::OTHERS);
-    let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
-    let raw = Coordinates::new(found.point.clone(), Scale::Diagonal(vec![1.0; d]));
-    let raw = Frame::new(target, raw, Constants { smoothness, strong_concavity: mu });
-    let whitened = certificate.most_matrix.as_ref().zip(certificate.whitened).and_then(|(most, mu)| {
-        let scale = Scale::Dense(whiten::inverse_root(most, d, 0.0)?);
-        let coordinates = Coordinates::new(found.point, scale);
-        Frame::new(target, coordinates, Constants { smoothness: 1.0, strong_concavity: mu })
-    });
+pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64) -> [Option<Plan>; 2] {
     let gaussian = certificate.tier == Tier::Exact;
-    [raw, whitened].map(|frame| {
-        let frame = frame?;
-        let licenses = licenses(d, frame.constants, gaussian, frame.start);
+    Coordinates::both(target, certificate).map(|coordinates| {
+        let coordinates = coordinates?;
+        let licenses = licenses(target.dimension(), coordinates.constants, gaussian, coordinates.start);
         let chosen = cheapest(&licenses, epsilon);
-        Some(Plan { frame, licenses, chosen })
+        Some(Plan { coordinates, licenses, chosen })
     })
-}
-
-/// `(‖w⁰ - w̄‖ + √(d/μ))²` for the start at 0, with ‖mode‖ ≤ ‖∇ log p(0)‖ / μ by strong concavity.
-fn start_bound(target: &dyn Target, constants: Constants) -> f64 {
-    let (d, mu) = (target.dimension(), constants.strong_concavity);
-    let (mut value, mut slope) = ([0.0], vec![0.0; d]);
-    target.evaluator().evaluate(&vec![0.0; d], 1, &mut value, &mut slope);
-    let off = slope.iter().map(|g| g * g).sum::<f64>().sqrt() / mu;
-    let to_mode = (off * off + d as f64 / constants.smoothness).sqrt();
-    vi::bound::start_from_mode(to_mode, d, mu)
 }
 
 /// The result of a plan that was run: a Gaussian in the model's own coordinates.
@@ -115,13 +73,21 @@ pub fn run(
     let d = target.dimension();
     let mut config = vi::Config::named(license.method.name)?;
     config.step = Some(vi::Choice::named(license.rule.name)?);
-    let Frame { coordinates, constants, .. } = &plan.frame;
-    config.constants = Some(*constants);
+    config.constants = Some(plan.coordinates.constants);
     config.steps = steps;
     config.batch = 1;
     config.seed = seed;
-    config.start = Start::Scaled { mean: vec![0.0; d], scale: constants.smoothness.sqrt().recip() };
-    let fit = coordinates.restore(vi::fit(&coordinates.view(target), &config, watch)?);
+    config.start =
+        Start::Scaled { mean: vec![0.0; d], scale: plan.coordinates.constants.smoothness.sqrt().recip() };
+    let moved = Moved { target, coordinates: &plan.coordinates };
+    let mut fit = vi::fit(&moved, &config, watch)?;
+    if let Some(whitening) = &plan.coordinates.whitening {
+        whitening.points(&mut fit.mean, [d, 1]);
+        let mut factor = fit.factor();
+        whitening.points(&mut factor, [d, d]);
+        fit.scale = vi::Scale::Dense(factor);
+    }
+    fit.mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);
     let covered = fit.rejected == 0 && (!fit.stopped || license.measure == Measure::Distance);
     Ok(Certified {
         covariance: fit.covariance(),

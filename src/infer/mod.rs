@@ -8,6 +8,7 @@ mod assess;
 mod bend;
 pub mod certified;
 pub mod compare;
+mod coordinates;
 mod draws;
 mod elsewhere;
 mod flow;

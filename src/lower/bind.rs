@@ -338,7 +338,10 @@ impl<'d> Lowerer<'d> {
         let name = format!("{}_missing", decl.name.name);
         let latent = self.constrained(&name, region, &[empty.len()], vec![None], decl.span)?;
         let n = numbers.len();
-        let known = self.b.constant(numbers, vec![n]);
+        // What stands in the empty places is never read; a number there leaves the rest open to analysis.
+        let filler = numbers.iter().copied().find(|x| !x.is_nan()).unwrap_or(0.0);
+        let filled: Vec<f64> = numbers.iter().map(|&x| if x.is_nan() { filler } else { x }).collect();
+        let known = self.b.constant(filled, vec![n]);
         let all = self.b.concat(&[known, latent.node], vec![n + empty.len()]);
         let mut table: Vec<u32> = (0..n as u32).collect();
         empty.iter().enumerate().for_each(|(k, &i)| table[i] = (n + k) as u32);

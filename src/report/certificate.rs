@@ -5,7 +5,7 @@ use crate::infer::certified::Plan;
 use crate::source::Span;
 use crate::vi::Constants;
 use crate::vi::bound::Measure;
-use crate::vi::license::noise_constants;
+use crate::vi::license::{MOST_STEPS, noise_constants};
 use serde_json::{Value, json as object};
 use std::fmt::Write;
 
@@ -140,10 +140,7 @@ impl Context<'_> {
             let Some((license, steps)) = plan.chosen else {
                 let rules: Vec<&str> = plan.licenses.iter().map(|l| l.rule.doc).collect();
                 let _ = writeln!(out, "  licensed: {}", rules.join("; "));
-                let _ = writeln!(
-                    out,
-                    "  no number of steps is known to suffice: the distance to the optimum is bounded only if mu > 0"
-                );
+                let _ = writeln!(out, "  {}", no_number(plan));
                 continue;
             };
             let what = match license.measure {
@@ -159,6 +156,14 @@ impl Context<'_> {
             );
         }
     }
+}
+
+/// Why no number of steps is shown.
+fn no_number(plan: &Plan) -> String {
+    if plan.coordinates.constants.strong_concavity > 0.0 {
+        return format!("the bound asks for more than {:.0e} steps", MOST_STEPS as f64);
+    }
+    "no number of steps is known to suffice: the distance to the optimum is bounded only if mu > 0".into()
 }
 
 /// The certificate node by node, for `stickler dump`.
@@ -189,9 +194,9 @@ fn condition(most: Option<f64>, least: Option<f64>) -> Option<f64> {
 
 fn plan(plan: &Plan) -> Value {
     object!({
-        "M": plan.frame.constants.smoothness,
-        "mu": plan.frame.constants.strong_concavity,
-        "start": finite(plan.frame.start),
+        "M": plan.coordinates.constants.smoothness,
+        "mu": plan.coordinates.constants.strong_concavity,
+        "start": finite(plan.coordinates.start),
         "method": plan.chosen.map(|(l, _)| l.method.name),
         "step": plan.chosen.map(|(l, _)| l.rule.name),
         "measure": plan.chosen.map(|(l, _)| match l.measure {

@@ -8,7 +8,7 @@ use super::{Rule, replace};
 use crate::dist::NORMAL_JOINT;
 use crate::facts::common_dims;
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::num::linalg::qr;
+use crate::num::linalg::qr_triangle;
 use crate::ops::operand::Broadcast;
 use crate::structure::{Affine, Structure};
 use std::collections::HashMap;
@@ -151,7 +151,7 @@ fn triangle(residual: &Affine, rows: &[usize]) -> (Block, f64) {
         }
         let height = stacked.len() / n;
         if height > n {
-            stacked = qr(&stacked, height, n).r;
+            stacked = qr_triangle(&stacked, height, n);
         }
     }
     let height = stacked.len() / n;

@@ -2,6 +2,7 @@
 
 use super::Structure;
 use super::affine::{Affine, MOST_ENTRIES};
+use super::logs::Logs;
 use crate::facts::{Interval, common_dims};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::ops::array::{Concat, CumSum, Forward, MatMul, OpRef, Solve, Sum, Take, TriangularSolve};
@@ -15,8 +16,9 @@ const MOST_TOTAL: usize = 150_000_000;
 /// Gives every node that the roots need its form.
 pub(super) fn find<'g>(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> Structure<'g> {
     let needed = graph.needed(roots);
+    let none = || vec![None; graph.len()];
     let mut pass =
-        Pass { graph, forms: vec![None; graph.len()], owners: Vec::new(), variables: dimension, entries: 0 };
+        Pass { graph, forms: none(), logs: none(), owners: Vec::new(), variables: dimension, entries: 0 };
     for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
         // What is not finite says nothing of the coordinates, so it is left to those who read the node itself.
         let fits = |form: &Affine| pass.entries + form.entries() <= MOST_TOTAL && form.is_finite();
@@ -24,13 +26,17 @@ pub(super) fn find<'g>(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> 
         let form = form.unwrap_or_else(|| pass.own(id, node));
         pass.entries += form.entries();
         pass.forms[id.0 as usize] = Some(Arc::new(form));
+        let log = pass.known_logs().of_node(node);
+        pass.logs[id.0 as usize] =
+            log.filter(|form| pass.entries + form.entries() <= MOST_TOTAL && form.is_finite());
     }
-    Structure { graph, dimension, forms: pass.forms, owners: pass.owners }
+    Structure { graph, dimension, forms: pass.forms, logs: pass.logs, owners: pass.owners }
 }
 
 struct Pass<'g> {
     graph: &'g Graph,
     forms: Vec<Option<Arc<Affine>>>,
+    logs: Vec<Option<Arc<Affine>>>,
     owners: Vec<(u32, NodeId)>,
     variables: usize,
     entries: usize,
@@ -58,6 +64,10 @@ impl Pass<'_> {
 
     fn of(&self, id: NodeId) -> Option<&Affine> {
         self.forms[id.0 as usize].as_deref()
+    }
+
+    fn known_logs(&self) -> Logs<'_> {
+        Logs { graph: self.graph, forms: &self.forms, logs: &self.logs }
     }
 
     fn constant(&self, id: NodeId) -> Option<&Arc<[f64]>> {
@@ -102,6 +112,9 @@ impl Pass<'_> {
             let n = a.len();
             let both = Affine::concat([&a, &b].into_iter());
             return Some(both.gather(n, |i| if c(i) != 0.0 { i } else { n + i }));
+        }
+        if let (true, Some(log)) = (*row == scalar::LOG, self.logs[args[0].0 as usize].as_deref()) {
+            return Some(log.clone());
         }
         self.linear_row(row, args, dims)
     }

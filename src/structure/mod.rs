@@ -6,12 +6,14 @@
 
 mod affine;
 mod forms;
+mod logs;
 mod separable;
 
 pub use affine::Affine;
 pub use separable::{Separable, separate};
 
 use crate::graph::{Graph, NodeId};
+use crate::ops::scalar::ScalarRow;
 use std::sync::Arc;
 
 /// The affine form of every node that is needed, and who owns which variable.
@@ -19,6 +21,8 @@ pub struct Structure<'g> {
     graph: &'g Graph,
     dimension: usize,
     forms: Vec<Option<Arc<Affine>>>,
+    /// The form of the logarithm of every node that is the exponential of one.
+    logs: Vec<Option<Arc<Affine>>>,
     /// First variable and node of everything that is not affine, ascending in both.
     owners: Vec<(u32, NodeId)>,
 }
@@ -73,8 +77,22 @@ impl<'g> Structure<'g> {
 
     /// The form of a node if it is affine in the coordinates alone.
     pub fn affine(&self, node: NodeId) -> Option<&Arc<Affine>> {
-        let form = self.form(node)?;
-        form.last_variable().is_none_or(|v| (v as usize) < self.dimension).then_some(form)
+        self.form(node).filter(|form| self.in_coordinates(form))
+    }
+
+    /// The form of the logarithm of a node, if it is the exponential of a form that is affine in the coordinates alone.
+    pub fn log_affine(&self, node: NodeId) -> Option<&Arc<Affine>> {
+        self.logs[node.0 as usize].as_ref().filter(|form| self.in_coordinates(form))
+    }
+
+    /// The same for an elementwise function of nodes, whose result has these sizes.
+    pub fn log_of_map(&self, row: &ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<Arc<Affine>> {
+        let logs = logs::Logs { graph: self.graph, forms: &self.forms, logs: &self.logs };
+        logs.of_map(row, args, dims).filter(|form| self.in_coordinates(form) && form.is_finite())
+    }
+
+    fn in_coordinates(&self, form: &Affine) -> bool {
+        form.last_variable().is_none_or(|v| (v as usize) < self.dimension)
     }
 
     /// The node, and the element of it, that a variable is; None for a coordinate.

@@ -7,8 +7,8 @@ use super::noise::{Constants, Geometry};
 use super::step::Rule;
 use super::table::find;
 
-/// Most steps that a plan is sought for.
-const MOST_STEPS: usize = 1 << 60;
+/// Most steps that a plan is sought for: more than any machine will run.
+pub const MOST_STEPS: usize = 1 << 62;
 
 /// A method with a step rule and the theorem that covers them.
 #[derive(Clone, Copy, Debug)]

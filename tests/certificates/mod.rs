@@ -1,6 +1,8 @@
 //! Tools to hold certificates against the log densities that they are about.
 #![allow(dead_code)]
 
+pub mod table;
+
 use stickler::certify::{Certificate, Tier, certify};
 use stickler::data::Dataset;
 use stickler::num::linalg::symmetric_eigen;

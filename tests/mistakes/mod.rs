@@ -78,6 +78,9 @@ fn not_caught<'a>(
     let known: Vec<(Interval, Jet)> =
         ranges.iter().filter_map(|&r| jet_at(jet, at.setting, at.k, r).map(|j| (r, j))).collect();
     let mut open = open;
+    if known.is_empty() || open.is_empty() {
+        return open;
+    }
     for &p in points {
         let here: Vec<_> = known.iter().filter(|(range, _)| range.lo < p && p < range.hi).collect();
         if here.is_empty() || open.is_empty() {
@@ -93,6 +96,14 @@ fn not_caught<'a>(
         };
         open.retain(|mistake| !shown(mistake));
     }
+    for chord in chords(at, points) {
+        let shown = |mistake: &&Mistake| {
+            known
+                .iter()
+                .any(|(range, jet)| mistake.made(*jet).is_some_and(|wrong| chord_lies(&chord, *range, wrong)))
+        };
+        open.retain(|mistake| mistake.bound != 2 || !shown(mistake));
+    }
     open
 }
 
@@ -101,22 +112,33 @@ fn possible(mistake: &Mistake, at: &[(Interval, Jet)]) -> bool {
     at.iter().any(|(_, jet)| mistake.made(*jet).is_some())
 }
 
-/// Rows with a kink, where the second derivative is infinite at one point and no sample meets it.
-const KINKS: &[&str] = &["abs", "fmax", "fmin", "hypot", "double_exponential"];
-
-/// Rows that say of some argument only what a proof gives at once (of a logarithm, that it is concave), and leave open a
-/// bound that there may be: to state one would not be wrong at any point tried.
-const OPEN: &[&str] = &[
-    "half_normal_lcdf",
-    "half_cauchy_lcdf",
-    "half_cauchy_lccdf",
-    "half_student_t_lcdf",
-    "rayleigh_lcdf",
-    "exp_mod_normal",
-    "pareto_type_2",
-    "von_mises.norm",
-    "poisson_lcdf",
+/// Rows that leave open a bound that there is, with what is true: to state such a bound would not be wrong at any point.
+const OPEN: &[(&str, &str)] = &[
+    ("half_normal_lcdf", FALLING),
+    ("half_cauchy_lcdf", FALLING),
+    ("half_student_t_lcdf", FALLING),
+    (
+        "half_cauchy_lccdf",
+        "log P(X > x) has the slope -x f(x)/P(X > x) in log x, which falls from 0 to the -1 of a tail like 1/x",
+    ),
+    (
+        "rayleigh_lcdf",
+        "log(1 - exp(-z²/2)) is log(1 - exp(-e^t)) for t = 2 log z - log 2: slope 0 to 2, curvature from -1.8",
+    ),
+    ("exp_mod_normal", "a log density is bounded above, here without a simple constant"),
+    (
+        "pareto_type_2",
+        "-(alpha + 1) log(1 + (x - mu)/lambda) is at most 0 for mu ≤ x, and is asked for nowhere else",
+    ),
+    (
+        "poisson_lcdf",
+        "the slope is -p(x)/P(X ≤ x), from -1; P(X ≤ x) ≥ p(x) (1 + x/lambda) then bounds the curvature by -1",
+    ),
 ];
+
+/// Of a density f that falls, so that P(X ≤ x) ≥ x f(x).
+const FALLING: &str = "in log x the slope g = x f(x)/P(X ≤ x) lies between 0 and 1, and the curvature g (1 - g + x f'(x)/f(x)) is \
+                       bounded, because g |x f'(x)/f(x)| is";
 
 /// For every row, every argument and every bound: a constant that is a fifth off, a bound where there is none, a sign that is
 /// not there are caught by the points of this file.
@@ -145,10 +167,8 @@ fn a_wrong_fact_in_any_row_is_caught() {
         }
     }
     assert!(made > 1000, "only {made} mistakes were made");
-    let excused = |name: &str, what: &str| match what {
-        w if w.contains(" bounded ") => OPEN.contains(&name) || KINKS.contains(&name),
-        w if w.contains(" too ") => LOOSE.contains(&name),
-        _ => KINKS.contains(&name),
+    let excused = |name: &str, what: &str| {
+        what.contains(" bounded ") && OPEN.iter().any(|(row, reason)| *row == name && !reason.is_empty())
     };
     let missed: Vec<String> =
         missed.iter().filter(|(n, w)| !excused(n, w)).map(|(n, w)| format!("{n} in {w}")).collect();

@@ -134,6 +134,29 @@ pub fn log1p_exp(x: Interval) -> Option<Jet> {
     Some(Jet::new(x.rising(softplus), x.rising(logistic), logistic_variance(x)))
 }
 
+/// log s for s = log(1 + e^x). With p = inv_logit(x) = 1 - e^-s the slope is g = (1 - e^-s)/s, which falls from 1 to 0, and the
+/// second derivative g (e^-s - g) = g - (1 + s) g²: not above 0, because e^s ≥ 1 + s; and not below -¼, because
+/// tanh(s/2) ≤ s/2 says g ≤ 1/(1 + s/2), where it is -(s/2)/(1 + s/2)².
+pub fn log_log1p_exp(x: Interval) -> Option<Jet> {
+    // Below -40 the sum is e^x to the last bit.
+    let value = |x: f64| if x < -40.0 { x } else { softplus(x).ln() };
+    let slope = |x: f64| if x < -40.0 { 1.0 } else { at(x, 1.0, 0.0, |x| logistic(x) / softplus(x)) };
+    Some(Jet::new(x.rising(value), x.falling(slope), Interval::new(-0.25, 0.0)))
+}
+
+/// v(x) + v(x - gap) for v = p (1 - p) and p = inv_logit: not below 0, and not above what follows. With c = cosh(gap/2) and
+/// C = cosh(x - gap/2) ≥ 1 it is (1 + C c)/(C + c)², whose slope in C vanishes at c - 2/c alone: the largest value is 1/(1 + c),
+/// at C = 1, while c ≤ 2, and c²/(4 (c² - 1)) beyond.
+pub fn most_of_two_variances(gap: f64) -> f64 {
+    let c = (0.5 * gap).cosh();
+    if c <= 2.0 {
+        (1.0 + c).recip()
+    } else {
+        // 1 / (1 - 1/c²), which a gap without end turns into 1.
+        0.25 / (1.0 - c.recip().powi(2))
+    }
+}
+
 /// log inv_logit(x) = -log(1 + e^-x).
 pub fn log_inv_logit(x: Interval) -> Option<Jet> {
     Some(-mirrored(log1p_exp(-x)?))
@@ -167,9 +190,9 @@ pub fn log1m_exp(x: Interval) -> Option<Jet> {
     (x.hi <= 0.0).then(|| Jet::new(x.falling(value), x.falling(slope), x.falling(curvature)))
 }
 
-/// log(1 - exp(-e^t)). With w = e^t and h = w/(e^w - 1), which falls from 1 to 0, the slope is h and the second derivative
-/// h (1 - w - h): not above 0, because w + h = w/(1 - e^-w) ≥ 1, and not below -h w, because h ≤ 1, where
-/// h w = w²/(e^w - 1) ≤ 1/(1/w + 1/2 + w/6) ≤ 1/(2/√6 + 1/2).
+/// log(1 - exp(-e^t)). With w = e^t and h = w/(e^w - 1), which falls from 1 to 0, the slope is h and the second derivative -h k for
+/// k = w + h - 1 = w/2 + w/2 coth(w/2) - 1, which lies between 0 and w/2 + w²/12. With 1/h ≥ 1 + w/2 + w²/6 + w³/24 the product h k
+/// is at most 0.45, because 0.45 - 0.275 w - w²/120 + 0.01875 w³, least near w = 2.364, is positive.
 pub fn log1m_exp_exp(t: Interval) -> Option<Jet> {
     let slope = |t: f64| {
         let w = t.exp();
@@ -177,8 +200,7 @@ pub fn log1m_exp_exp(t: Interval) -> Option<Jet> {
     };
     // Below -40 it is t to the last bit: it lies between t - w/2 and t.
     let value = |t: f64| if t < -40.0 { t } else { sf::log1m_exp(-t.exp()) };
-    let least = -(2.0 / 6.0_f64.sqrt() + 0.5).recip();
-    Some(Jet::new(t.rising(value), t.falling(slope), Interval::new(least, 0.0)))
+    Some(Jet::new(t.rising(value), t.falling(slope), Interval::new(-0.45, 0.0)))
 }
 
 /// 1 - exp(-e^x). With e = e^x the slope is e·exp(-e) ≤ 1/e and the second derivative e (1 - e) exp(-e), extreme where
@@ -252,6 +274,12 @@ pub fn tanh(x: Interval) -> Option<Jet> {
 pub fn log1m_tanh_square(x: Interval) -> Option<Jet> {
     let value = |x: f64| 2.0 * (std::f64::consts::LN_2 - x - (-2.0 * x).exp().ln_1p());
     Some(Jet::new(x.abs().falling(value), x.falling(|x| -2.0 * x.tanh()), -sech_square(x).scale(2.0)))
+}
+
+/// log cosh x: slope tanh x, second derivative 1/cosh² x.
+pub fn log_cosh(x: Interval) -> Option<Jet> {
+    let value = |x: f64| x + (-2.0 * x).exp().ln_1p() - std::f64::consts::LN_2;
+    Some(Jet::new(x.abs().rising(value), x.rising(f64::tanh), sech_square(x)))
 }
 
 /// asinh x: slope (1 + x²)^(-1/2); second derivative -x (1 + x²)^(-3/2), within ±2/(3√3), which it reaches at x² = 1/2.

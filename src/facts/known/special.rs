@@ -106,11 +106,13 @@ pub fn log_phi(x: Interval) -> Option<Jet> {
     Some(Jet::new(value, slope, Interval::new(-1.0, 0.0)))
 }
 
-/// log I₀(x) for x ≥ 0: the cumulant function of cos θ for θ uniform on the circle. Its slope is a mean of cos θ, not below
-/// 0 for x ≥ 0; its second derivative is a variance of cos θ, at most 1.
+/// log I₀(x) for x ≥ 0: the cumulant function of cos θ for θ uniform on the circle. Its slope A = I₁/I₀ is a mean of cos θ, not below 0
+/// for x ≥ 0; its second derivative is a variance, not below 0, and 1 - A/x - A². With A ≥ x/(1 + √(1 + x²)) (Amos, 1974) that is
+/// at most 1/(1 + √(1 + x²)).
 pub fn log_bessel_i0(x: Interval) -> Option<Jet> {
     let value = x.rising(|x| at(x, f64::NAN, f64::INFINITY, sf::log_bessel_i0));
-    above(x, 0.0).then(|| Jet::new(value, Interval::new(0.0, 1.0), Interval::new(0.0, 1.0)))
+    let most = (1.0 + 1.0_f64.hypot(x.lo)).recip();
+    above(x, 0.0).then(|| Jet::new(value, Interval::new(0.0, 1.0), Interval::new(0.0, most)))
 }
 
 /// -z²/2.

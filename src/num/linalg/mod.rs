@@ -22,7 +22,7 @@ pub use product::{
     add_lower_product, add_packed_product, add_product, add_product_lower, add_product_packed,
     add_transposed_product, dot, lower_product, lower_transposed_product, scale_rows,
 };
-pub use qr::{Qr, qr};
+pub use qr::{Qr, qr, qr_triangle};
 pub use sparse::Pattern;
 pub use triangular::{
     solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many,

@@ -15,13 +15,21 @@ pub struct Qr {
 /// rounding) on the diagonal of R.
 pub fn qr(a: &[f64], m: usize, n: usize) -> Qr {
     assert!(a.len() >= m * n && m >= n);
-    best(Factor { a, m, n })
+    best(Factor { a, m, n, wanted: true })
+}
+
+/// R alone, at less than half the cost.
+pub fn qr_triangle(a: &[f64], m: usize, n: usize) -> Vec<f64> {
+    assert!(a.len() >= m * n && m >= n);
+    best(Factor { a, m, n, wanted: false }).r
 }
 
 struct Factor<'a> {
     a: &'a [f64],
     m: usize,
     n: usize,
+    /// Whether Q is made.
+    wanted: bool,
 }
 
 /// Rows k.. of columns `from..n` of `x` become (I - τ v vᵀ) x, where v stands in column k of `reflectors` below row k and
@@ -44,7 +52,7 @@ impl Work for Factor<'_> {
 
     #[inline(always)]
     fn run(self) -> Qr {
-        let Factor { a, m, n } = self;
+        let Factor { a, m, n, wanted } = self;
         let mut x = a[..m * n].to_vec();
         let mut sums = vec![0.0; n];
         let mut reflectors: Vec<(Vec<f64>, f64)> = Vec::with_capacity(n);
@@ -60,10 +68,13 @@ impl Work for Factor<'_> {
                 tau = 2.0 / v.iter().map(|y| y * y).sum::<f64>();
                 reflect(&mut x, &v, tau, k, n, k, &mut sums);
             }
-            reflectors.push((v, tau));
+            if wanted {
+                reflectors.push((v, tau));
+            }
         }
-        let mut q = vec![0.0; m * n];
-        (0..n).for_each(|k| q[k * n + k] = 1.0);
+        let rows = if wanted { m } else { 0 };
+        let mut q = vec![0.0; rows * n];
+        (0..n.min(rows)).for_each(|k| q[k * n + k] = 1.0);
         for (k, (v, tau)) in reflectors.iter().enumerate().rev() {
             reflect(&mut q, v, *tau, k, n, k, &mut sums);
         }
@@ -71,7 +82,7 @@ impl Work for Factor<'_> {
         for k in 0..n {
             let sign = if x[k * n + k] < 0.0 { -1.0 } else { 1.0 };
             (k..n).for_each(|j| r[k * n + j] = sign * x[k * n + j]);
-            (0..m).for_each(|i| q[i * n + k] *= sign);
+            (0..rows).for_each(|i| q[i * n + k] *= sign);
         }
         Qr { q, r }
     }
@@ -88,6 +99,7 @@ mod tests {
             let mut a = vec![0.0; m * n];
             Stream::new(2, 0, 0).fill_normal(&mut a);
             let Qr { q, r } = qr(&a, m, n);
+            assert_eq!(qr_triangle(&a, m, n), r);
             for i in 0..m {
                 for j in 0..n {
                     let product: f64 = (0..n).map(|k| q[i * n + k] * r[k * n + j]).sum();

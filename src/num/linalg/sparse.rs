@@ -99,6 +99,27 @@ impl Pattern {
         self.pivots(&factor).iter().all(|x| x[0] > 0.0)
     }
 
+    /// How far a matrix with this diagonal can be, in any direction, from the product of its computed factor with its transpose:
+    /// an entry (i, j) is off by no more than (t + 1) u √(a_ii a_jj), where t counts the products that are summed for it
+    /// (Higham, Accuracy and Stability, section 10.1), and no eigenvalue is further off than the largest sum of a row. With ε
+    /// for the unit roundoff u there is room for what this leaves out.
+    pub fn rounding(&self, diagonal: &[f64]) -> f64 {
+        let d = self.dimension();
+        // Entries of each row of the factor, the diagonal one among them, and the roots of the diagonal, by order of elimination.
+        let (mut entries, mut roots) = (vec![1.0; d], vec![0.0; d]);
+        self.rows.iter().for_each(|&r| entries[r] += 1.0);
+        self.place.iter().zip(diagonal).for_each(|(&p, a)| roots[p] = a.abs().sqrt());
+        let mut sums: Vec<f64> = (0..d).map(|i| (entries[i] + 3.0) * roots[i] * roots[i]).collect();
+        for j in 0..d {
+            for &i in &self.rows[self.start[j]..self.start[j + 1]] {
+                let off = (entries[i].min(entries[j]) + 3.0) * roots[i] * roots[j];
+                sums[i] += off;
+                sums[j] += off;
+            }
+        }
+        f64::EPSILON * sums.into_iter().fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m })
+    }
+
     /// The pivots: the diagonal of the factor.
     pub fn pivots<'f, const W: usize>(&self, factor: &'f [[f64; W]]) -> &'f [[f64; W]] {
         &factor[..self.dimension()]

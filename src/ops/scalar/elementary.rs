@@ -35,7 +35,7 @@ scalar_row! { LOG1P = "log1p"(x), "log(1 + x), accurate near zero"; value x.log1
     facts Facts::with_log(|x, _| known::log1p(x[0]), |t, _| known::log1p_exp(t[0]))
 }
 scalar_row! { LOG1M = "log1m"(x), "log(1 - x), accurate near zero"; value (-x).log1p(); slopes(_y) [x.shift(-1.0).recip()]; probes [&[0.5], &[-3.0], &[1e-9]];
-    facts Facts::with_log(|x, _| known::log1m(x[0]), |t, _| known::log1m_exp(t[0]))
+    facts Facts::with_log_and_odds(|x, _| known::log1m(x[0]), |t, _| known::log1m_exp(t[0]), |_, _| Some([0.0, 1.0]))
 }
 scalar_row! { EXPM1 = "expm1"(x), "exp(x) - 1, accurate near zero"; value x.expm1(); slopes(y) [y.shift(1.0)]; probes [&[0.5], &[-30.0], &[1e-9]];
     facts Facts::of(|x, _| known::expm1(x[0]))

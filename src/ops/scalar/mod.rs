@@ -12,7 +12,7 @@ pub use arithmetic::*;
 pub use compare::*;
 pub use elementary::*;
 pub(crate) use row::scalar_row;
-pub use row::{Facts, JetOf, ScalarFn, ScalarRow};
+pub use row::{Facts, JetOf, OddsOf, ScalarFn, ScalarRow};
 pub use special::*;
 pub use sweep::{Predictor, ROOM, map, pull, sum, sum_predicted, sum_predicted_value, sum_value};
 pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, TILE, Tile};

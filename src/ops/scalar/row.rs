@@ -52,30 +52,45 @@ pub struct Facts {
     /// None, compose [`Facts::jet`] with the exponential; where both speak, both hold. It is what makes a density of
     /// exp(t), which is concave in t though not in exp(t), known to be so.
     pub log_jet: Option<JetOf>,
+    /// For a function of a probability θ, argument `k`, that is a log θ + b log(1 - θ): a and b, none below 0.
+    pub odds: Option<OddsOf>,
 }
 
 /// Bounds as a function of one argument, from where all arguments lie and which one varies.
 pub type JetOf = fn(args: &[Interval], k: usize) -> Option<Jet>;
 
+/// What log θ and log(1 - θ) are multiplied by, from the arguments and which one θ is.
+pub type OddsOf = fn(args: &[Interval], k: usize) -> Option<[f64; 2]>;
+
 impl Facts {
     /// Facts as a function of each argument.
     pub const fn of(jet: JetOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: None })
+        Some(Self { difference: None, jet, log_jet: None, odds: None })
+    }
+
+    /// Facts as a function of each argument, one of them a probability.
+    pub const fn with_odds(jet: JetOf, odds: OddsOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: None, odds: Some(odds) })
     }
 
     /// Facts as a function of each argument and of its logarithm.
     pub const fn with_log(jet: JetOf, log_jet: JetOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: Some(log_jet) })
+        Some(Self { difference: None, jet, log_jet: Some(log_jet), odds: None })
+    }
+
+    /// Both, of a function of one argument that may be a probability.
+    pub const fn with_log_and_odds(jet: JetOf, log_jet: JetOf, odds: OddsOf) -> Option<Self> {
+        Some(Self { difference: None, jet, log_jet: Some(log_jet), odds: Some(odds) })
     }
 
     /// Facts of a function that depends on arguments `pair` through their difference.
     pub const fn difference(pair: (usize, usize), jet: JetOf) -> Option<Self> {
-        Some(Self { difference: Some(pair), jet, log_jet: None })
+        Some(Self { difference: Some(pair), jet, log_jet: None, odds: None })
     }
 
     /// Both.
     pub const fn difference_with_log(pair: (usize, usize), jet: JetOf, log_jet: JetOf) -> Option<Self> {
-        Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet) })
+        Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet), odds: None })
     }
 }
 
