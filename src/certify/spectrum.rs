@@ -3,13 +3,16 @@
 use super::ridge::Ridges;
 use super::{Sparse, sparse};
 use crate::facts::Interval;
-use crate::num::linalg::{add_transposed_product, cholesky, solve_lower_many, symmetric_eigen};
+use crate::num::linalg::{Eigen, add_transposed_product, cholesky, solve_lower_many, symmetric_eigen};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// Up to this dimension matrices are dense.
 const DENSE: usize = 600;
 /// Up to this dimension a matrix that is not sparse is still held.
-const MOST_DENSE: usize = 2500;
+const MOST_DENSE: usize = 1500;
+/// Most entries of a sparse matrix.
+const MOST_PLACES: usize = 3_000_000;
 /// Rows of a design matrix that are multiplied at once.
 const ROWS: usize = 2048;
 
@@ -37,6 +40,8 @@ pub(super) struct Matrix {
     rounding: f64,
     /// Whether no entry is a sum of several numbers, as far as that is known: there are no more rows than coordinates.
     single: bool,
+    /// Eigenvalues and eigenvectors of a dense matrix, once they are known.
+    eigen: OnceCell<Option<Eigen>>,
 }
 
 enum Entries {
@@ -48,8 +53,13 @@ enum Entries {
 /// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as zero.
 pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) -> Option<Matrix> {
     let weight = |theta: Interval| Some(end.of(theta)).filter(|t| t.is_finite() && *t != 0.0);
-    let dense = d <= DENSE;
-    let mut few: HashMap<(u32, u32), f64> = HashMap::new();
+    // A design matrix with most of the columns fills the whole.
+    let columns = ridges.iter().filter_map(|r| Some(r.affine.shared()?.0.len())).max().unwrap_or(0);
+    if d > MOST_DENSE && columns > DENSE {
+        return None;
+    }
+    let dense = d <= DENSE || (d <= MOST_DENSE && 8 * columns > d);
+    let mut few = Few::new(d, if dense { &[] } else { ridges }, end);
     let mut full = vec![0.0; if dense { d * d } else { 0 }];
     for ridge in ridges {
         if let (true, Some((columns, values))) = (dense, ridge.affine.shared()) {
@@ -65,11 +75,11 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
                     if dense {
                         full[a as usize * d + b as usize] += product;
                     } else {
-                        *few.entry((a, b)).or_default() += product;
+                        few.add(a, b, product);
                     }
                 }
             }
-            if few.len() > MOST_DENSE * MOST_DENSE / 2 {
+            if few.rest.len() > MOST_PLACES {
                 return None;
             }
         }
@@ -77,10 +87,62 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
     for i in 0..if dense { d } else { 0 } {
         (0..i).for_each(|j| full[j * d + i] = full[i * d + j]);
     }
-    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, few) };
+    let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, few.places()) };
     let rounding = rounding(d, ridges, end);
     let single = single(d, ridges, end);
-    rounding.is_finite().then_some(Matrix { d, entries, rounding, single })
+    rounding.is_finite().then(|| Matrix { d, entries, rounding, single, eigen: OnceCell::new() })
+}
+
+/// Sums of products by place: an array for the coordinates that most terms have in them, a table for all others.
+struct Few {
+    /// Where a coordinate stands in the array.
+    slots: Vec<Option<u32>>,
+    width: usize,
+    common: Vec<f64>,
+    rest: HashMap<(u32, u32), f64>,
+}
+
+impl Few {
+    fn new(d: usize, ridges: &[&Ridges], end: End) -> Few {
+        let counts: Vec<f64> = row_sums(d, ridges, end).map(|(count, _)| count).collect();
+        let often = counts.iter().copied().fold(0.0, f64::max) / 4.0;
+        let mut width = 0;
+        let mut slot = |count: f64| {
+            (count > often).then(|| {
+                width += 1;
+                width as u32 - 1
+            })
+        };
+        let mut slots: Vec<Option<u32>> = counts.into_iter().map(&mut slot).collect();
+        if width > DENSE {
+            (slots, width) = (vec![None; d], 0);
+        }
+        Few { slots, width, common: vec![0.0; width * width], rest: HashMap::new() }
+    }
+
+    /// Adds to the place (a, b), a ≥ b.
+    fn add(&mut self, a: u32, b: u32, product: f64) {
+        match (self.slots[a as usize], self.slots[b as usize]) {
+            (Some(p), Some(q)) => self.common[p as usize * self.width + q as usize] += product,
+            (Some(_) | None, _) => *self.rest.entry((a, b)).or_default() += product,
+        }
+    }
+
+    /// All places that something was added to.
+    fn places(self) -> HashMap<(u32, u32), f64> {
+        let names: Vec<u32> =
+            (0..self.slots.len() as u32).filter(|&c| self.slots[c as usize].is_some()).collect();
+        let mut all = self.rest;
+        for (p, &a) in names.iter().enumerate() {
+            for (q, &b) in names[..=p].iter().enumerate() {
+                let sum = self.common[p * self.width + q];
+                if sum != 0.0 {
+                    all.insert((a, b), sum);
+                }
+            }
+        }
+        all
+    }
 }
 
 /// The largest row sum of Σ |θ| |a| |a|ᵀ, which no eigenvalue of Σ θ a aᵀ exceeds in size.
@@ -247,7 +309,7 @@ impl Matrix {
             return Some(least - self.diagonal_rounding()).filter(|x| x.is_finite());
         }
         let below = match &self.entries {
-            Entries::Dense(a) => dense_least(a, self.d)?,
+            Entries::Dense(a) => self.dense_least(a, 1.0)?,
             Entries::Sparse(a) => -sparse::most(self.d, a, -1.0)?,
         };
         Some(below - self.rounding).filter(|x| x.is_finite())
@@ -260,7 +322,7 @@ impl Matrix {
             return Some(most + self.diagonal_rounding()).filter(|x| x.is_finite());
         }
         let above = match &self.entries {
-            Entries::Dense(a) => -dense_least(&a.iter().map(|x| -x).collect::<Vec<_>>(), self.d)?,
+            Entries::Dense(a) => -self.dense_least(a, -1.0)?,
             Entries::Sparse(a) => sparse::most(self.d, a, 1.0).unwrap_or_else(|| sparse::perron(self.d, a)),
         };
         Some(above + self.rounding).filter(|x| x.is_finite())
@@ -277,12 +339,28 @@ impl Matrix {
             Entries::Dense(a) => a,
             Entries::Sparse(a) => return sparse::direction(self.d, a, end, value),
         };
-        let eigen = symmetric_eigen(a, self.d)?;
+        let eigen = self.eigen(a)?;
         let k = match end {
             End::Least => 0,
             End::Most => self.d - 1,
         };
         Some(eigen.vectors[k * self.d..(k + 1) * self.d].to_vec())
+    }
+
+    fn eigen(&self, a: &[f64]) -> Option<&Eigen> {
+        self.eigen.get_or_init(|| symmetric_eigen(a, self.d)).as_ref()
+    }
+
+    /// A number that no eigenvalue of `sign` times the matrix is below: close to the one that the eigenvalue routine gives,
+    /// and vouched for by a Cholesky factorisation.
+    fn dense_least(&self, a: &[f64], sign: f64) -> Option<f64> {
+        let (d, found) = (self.d, &self.eigen(a)?.values);
+        let (first, last) = (sign * found[0], sign * found[d - 1]);
+        back_off(first.min(last), first.abs().max(last.abs()), |shift| {
+            let mut shifted: Vec<f64> = a.iter().map(|x| sign * x).collect();
+            (0..d).for_each(|i| shifted[i * d + i] -= shift);
+            is_positive_semidefinite(shifted, d)
+        })
     }
 
     /// The matrix in full, where it is small enough.
@@ -314,18 +392,6 @@ impl Matrix {
             (Entries::Sparse(_), Entries::Dense(_)) | (Entries::Dense(_), Entries::Sparse(_)) => None,
         }
     }
-}
-
-/// A number that no eigenvalue of a symmetric matrix is below: close to the one that the eigenvalue routine gives, and
-/// vouched for by a Cholesky factorisation.
-fn dense_least(a: &[f64], d: usize) -> Option<f64> {
-    let found = symmetric_eigen(a, d)?.values;
-    let scale = found[0].abs().max(found[d - 1].abs());
-    back_off(found[0], scale, |shift| {
-        let mut shifted = a.to_vec();
-        (0..d).for_each(|i| shifted[i * d + i] -= shift);
-        is_positive_semidefinite(shifted, d)
-    })
 }
 
 /// Whether a symmetric matrix is positive semi-definite, for certain: Cholesky's factorisation of A - c I succeeds in
