@@ -6,11 +6,12 @@ mod certificates;
 use certificates::model;
 use std::ops::ControlFlow;
 use stickler::certify::{Certificate, Tier, certify};
+use stickler::infer::Gaussian;
 use stickler::infer::certified::{Plan, Promise, plans, promise, run};
-use stickler::infer::{Factor, Gaussian};
 use stickler::num::linalg::{cholesky, symmetric_eigen};
 use stickler::num::stream::Stream;
 use stickler::target::{ModelTarget, Target};
+use stickler::vi::Scale;
 
 const LINE: &str = "data { x : real[N]; y : real[N] }
 param a ~ normal(0, 2)
@@ -124,8 +125,9 @@ fn runs_on_a_gaussian_posterior_converge_as_promised() {
     assert_eq!(certificate.tier, Tier::Exact);
     let [_, whitened] = plans(&target, &certificate, 0.01, 1);
     let plan = whitened.expect("whitened");
-    let distance =
-        |mean: &[f64], cov: &[f64]| whitened_distance(&certificate, &plan.coordinates.centre, mean, cov);
+    let distance = |mean: &[f64], cov: &[f64]| {
+        whitened_distance(&certificate, plan.frame.coordinates.centre(), mean, cov)
+    };
     let found = measured(&target, &plan, distance, 1e-3);
     let (_, error, bound) =
         found.iter().find(|(rule, ..)| *rule == "stl_gaussian").expect("the Gaussian rule");
@@ -157,7 +159,7 @@ fn evidence(target: &ModelTarget, mean: &[f64], sd: &[f64]) -> (f64, f64) {
 }
 
 fn promised(target: &ModelTarget, certificate: &Certificate, mean: Vec<f64>, factor: Vec<f64>) -> Promise {
-    let q = Gaussian { mean, factor: Factor::Dense(factor) };
+    let q = Gaussian { mean, factor: Scale::Dense(factor) };
     promise(target, certificate, &q, 1, 7).expect("a promise")
 }
 
@@ -207,7 +209,7 @@ fn the_evidence_of_a_conjugate_model_is_exact() {
     let target = model(LINE, LINE_CSV);
     let certificate = certify(target.lowered());
     let [raw, _] = plans(&target, &certificate, 0.01, 1);
-    let centre = raw.expect("raw").coordinates.centre;
+    let centre = raw.expect("raw").frame.coordinates.centre().to_vec();
     // The posterior: its precision is the certified matrix, both bounds being the same.
     let precision = certificate.most_matrix.clone().expect("a matrix");
     let det = precision[0] * precision[3] - precision[1] * precision[2];

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 use stickler::data::Dataset;
 use stickler::infer::compare::{self, compare};
 use stickler::infer::methods::{self, Approximation, Found, Named, Settings, Thin, judge};
-use stickler::infer::{self, Factor, Gaussian, Options, Path, Progress};
+use stickler::infer::{self, Gaussian, Options, Path, Progress};
 use stickler::num::stream::Stream;
 use stickler::target::{ModelTarget, Target, from_fn};
+use stickler::vi::Scale;
 
 fn go_on(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -29,7 +30,7 @@ fn run(target: &dyn Target, name: &str, settings: &Settings, seed: u64) -> Resul
 
 fn covariance(q: &Gaussian) -> Vec<f64> {
     let d = q.mean.len();
-    let Factor::Dense(c) = &q.factor else { panic!("a full factor") };
+    let Scale::Dense(c) = &q.factor else { panic!("a full factor") };
     let entry = |p: usize| (0..d).map(|k| c[p / d * d + k] * c[p % d * d + k]).sum();
     (0..d * d).map(entry).collect()
 }
@@ -77,7 +78,7 @@ fn a_gaussian_is_found_by_every_method_with_a_full_covariance() {
     let target = gaussian(&MEAN, &PRECISION);
     let wrong = Gaussian {
         mean: vec![-1.0, 2.0, 3.0],
-        factor: Factor::Dense(vec![2.0, 0.0, 0.0, 0.5, 0.3, 0.0, 0.0, -0.2, 1.0]),
+        factor: Scale::Dense(vec![2.0, 0.0, 0.0, 0.5, 0.3, 0.0, 0.0, -0.2, 1.0]),
     };
     let settings = Settings { start: Some(wrong), ..Settings::default() };
     for (name, limit) in

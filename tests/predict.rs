@@ -105,7 +105,7 @@ fn a_forecast_of_several_steps_is_the_process_itself() {
          derive last = f[6] - f[5]",
     );
     assert_eq!(all.output_names(), ["mu", "f[1]", "f[2]", "f[3]", "f[4]", "f[5]", "f[6]", "last"]);
-    assert_eq!(all.predicted(), 7);
+    assert_eq!(all.beside(), 7);
     let rows = draws(&all, 1.0);
     let (mut mean, mut variance) = (3.0, 1.0);
     for h in 2..=6 {

@@ -174,6 +174,16 @@ fn senseless_combinations_are_refused_with_those_that_make_sense() {
     assert!(message.contains("operator 'projection'") && message.contains("'prox_decay'"), "{message}");
     let message = refusal(&|c| c.average = Some("theta_prox".parse().unwrap()));
     assert!(message.contains("constant step") && message.contains("'polynomial'"), "{message}");
+    assert!(message.contains("'constant' or 'prox_concave'"), "{message}");
+    let message = refusal(&|c| {
+        c.average = Some("theta_proj".parse().unwrap());
+        c.constants = Some(Constants { smoothness: 2.0, strong_concavity: 1.0 });
+        c.step = Some("prox_concave".parse().unwrap());
+    });
+    assert!(
+        message.contains("operator 'projection', not 'prox'") && message.contains("'theta_prox'"),
+        "{message}"
+    );
     let message = refusal(&|c| {
         c.draws = find("antithetic").unwrap();
         c.batch = 3;

@@ -161,4 +161,14 @@ fn sticking_the_landing_converges_geometrically_on_a_gaussian_posterior() {
     }
     let (last, _) = mean(&errors, checkpoints.len() - 1);
     assert!(last <= settled, "still {last:.3e} away after {} steps", checkpoints.last().unwrap());
+    // The rate itself, of every seed: the exponent from the start to the first checkpoint that is settled, of which the theorem
+    // promises log(1 - μγ/2) a step.
+    let b = &experiment.bound;
+    let gamma = (0.5 * b.strong_concavity / b.noise.a).min(2.0 / b.strong_concavity);
+    let promised = (-0.5 * b.strong_concavity * gamma).ln_1p();
+    for seed in &errors {
+        let k = seed.iter().position(|e| *e <= settled).unwrap();
+        let measured = (seed[k] / b.start).ln() / checkpoints[k] as f64;
+        assert!(measured <= promised, "{measured:.3e} a step, promised {promised:.3e}");
+    }
 }

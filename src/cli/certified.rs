@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::args::FitArgs;
-use super::fit::Bar;
+use super::descent::watcher;
 use super::load::Source;
 use crate::certify::Certificate;
 use crate::infer::certified::{Plan, plans, run};
@@ -11,7 +11,6 @@ use crate::report::CertifiedRun;
 use crate::target::ModelTarget;
 use crate::vi::bound::Measure;
 use crate::vi::license::License;
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Most steps that are run without being asked for.
@@ -32,15 +31,8 @@ pub(super) fn fit(
     };
     let steps = args.steps.unwrap_or(needed.min(MOST_STEPS));
     let clock = Instant::now();
-    let mut bar = Bar::new(args.json);
-    let done = run(target, plan, &license, steps, args.seed, &mut |p| {
-        bar.show(&format!(
-            "step {} of {}  ELBO {:.3}  step size {:.2e}",
-            p.step, p.steps, p.elbo, p.step_size
-        ));
-        ControlFlow::Continue(())
-    })
-    .map_err(|e| Failure::Usage(e.to_string()))?;
+    let done = run(target, plan, &license, steps, args.seed, &mut watcher(args))
+        .map_err(|e| Failure::Usage(e.to_string()))?;
     let options = Options { seed: args.seed, ..Options::default() };
     let Some(mut fit) = infer::assess(target, &done.mean, &done.covariance, &options) else {
         return Err(Failure::Wrong(
@@ -50,7 +42,10 @@ pub(super) fn fit(
     fit.gap_nats = f64::NAN;
     fit.gradients += done.gradients;
     fit.seconds = clock.elapsed().as_secs_f64();
-    if steps < needed {
+    if done.steps < steps {
+        fit.status = infer::Ending::Stopped;
+        fit.flags.push(format!("stopped after {} of {steps} steps", done.steps));
+    } else if steps < needed {
         fit.flags.push(format!(
             "{needed} steps are needed for an error of {}; after {steps} the bound is the one printed (give --steps to change it)",
             args.epsilon
@@ -64,7 +59,7 @@ pub(super) fn fit(
         method: license.method.name,
         step: license.rule.name,
         coordinates,
-        steps,
+        steps: done.steps,
         measure,
         bound: done.bound,
     };

@@ -9,7 +9,11 @@ use crate::infer::{Fit, Options};
 use crate::source::Diagnostic;
 use crate::target::{ModelTarget, Target};
 use crate::vi::{self, table::find};
+use std::ops::ControlFlow;
 use std::time::Instant;
+
+/// Characters of the bar: a line stays within 80 columns.
+const BAR: usize = 10;
 
 pub(super) fn fit(
     target: &ModelTarget,
@@ -36,18 +40,39 @@ pub(super) fn fit(
         observations = vi::Observations::of(target).map_err(|e| source.failure(&[inseparable(&e)]))?;
         descent.subsample = Some((&observations, size));
     }
+    fit_by_descent(target, &descent, options, &mut watcher(args)).map_err(|e| no_answer(method.name, &e))
+}
+
+/// Shows progress, and stops at Ctrl-C.
+pub(super) fn watcher(args: &FitArgs) -> impl FnMut(&vi::Progress<'_>) -> ControlFlow<()> {
     interrupt::listen();
-    let (mut bar, mut start) = (Bar::new(args.json), None);
-    let mut watch = |p: &vi::Progress| {
-        let start = start.get_or_insert_with(Instant::now);
-        let left = start.elapsed().as_secs_f64() / p.step as f64 * p.steps.saturating_sub(p.step) as f64;
-        bar.show(&format!(
-            "step {} of {}  ELBO {:.3} ± {:.3}  step size {:.2e}  {left:.1} s left",
-            p.step, p.steps, p.elbo, p.elbo_se, p.step_size
-        ));
+    let (mut bar, mut begun) = (Bar::new(args.json), Instant::now());
+    move |p| {
+        // A further run starts counting anew.
+        if p.step == 1 {
+            begun = Instant::now();
+        }
+        bar.show(|| progress(p, begun.elapsed().as_secs_f64()));
         interrupt::asked()
+    }
+}
+
+/// A bar, and what the steps say; `seconds` since the first of them.
+fn progress(p: &vi::Progress, seconds: f64) -> String {
+    let done = p.step * BAR / p.steps.max(1);
+    let left = match p.step {
+        0 | 1 => String::new(),
+        step => format!("  {:.0} s left", seconds / (step - 1) as f64 * p.steps.saturating_sub(step) as f64),
     };
-    fit_by_descent(target, &descent, options, &mut watch).map_err(|e| no_answer(method.name, &e))
+    format!(
+        "[{}{}] {:>3} %  ELBO {:.3} ± {:.3}  step size {:.1e}{left}",
+        "#".repeat(done),
+        "-".repeat(BAR.saturating_sub(done)),
+        100 * p.step / p.steps.max(1),
+        p.elbo,
+        p.elbo_se,
+        p.step_size
+    )
 }
 
 fn usage(error: vi::Error) -> Failure {

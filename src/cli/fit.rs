@@ -1,11 +1,11 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
-use super::args::FitArgs;
+use super::args::{Fallback, FitArgs};
 use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Fit, Gaussian, Options, Progress};
+use crate::infer::{self, Fit, Gaussian, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
@@ -19,6 +19,8 @@ use std::time::Instant;
 const FLAGGED: u8 = 3;
 /// The method that is all of them.
 pub(super) const ALL: &str = "all";
+/// The method that samples.
+pub(super) const NUTS: &str = "nuts";
 
 pub(super) fn run(args: &FitArgs) -> Outcome {
     let loaded = load::model(&args.model)?;
@@ -33,12 +35,12 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     }
     let certificate = certify(target.lowered());
     let (fit, run) = match &args.method {
-        Some(method) => (named(&loaded, &certificate, method, args)?, None),
+        Some(method) if method != NUTS => (named(&loaded, &certificate, method, args)?, None),
         None if args.certified => {
             let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
             (fit, Some(run))
         }
-        None => (by_itself(&loaded, args)?, None),
+        _ => (by_itself(&loaded, args)?, None),
     };
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
@@ -112,7 +114,12 @@ fn is_csv(path: &Path) -> bool {
 
 fn options(args: &FitArgs) -> Options {
     let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
-    Options { seed: args.seed, keep, fallback: args.fallback.is_some(), ..Options::default() }
+    let nuts = match (&args.method, &args.fallback) {
+        (Some(method), _) if method == NUTS => Nuts::Always,
+        (_, Some(Fallback::Nuts)) => Nuts::WherePoor,
+        (_, None) => Nuts::Never,
+    };
+    Options { seed: args.seed, keep, nuts, stop: interrupt::stop(), ..Options::default() }
 }
 
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
@@ -132,7 +139,7 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     let mut bar = Bar::new(args.json);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     infer::fit_model(&model, &loaded.target, &options, &mut |p| {
-        bar.show(&progress(p));
+        bar.show(|| progress(p));
         interrupt::asked()
     })
     .map_err(|e| Failure::Wrong(format!("error[fit]: {e}\n")))
@@ -161,7 +168,7 @@ fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Out>) -> Outcome {
     let mut bar = Bar::new(false);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
     let found = infer::compare::compare(&model, &loaded.target, &options(args), &mut |method, p| {
-        bar.show(&format!("{method}: {}", progress(p)));
+        bar.show(|| format!("{method}: {}", progress(p)));
         interrupt::asked()
     });
     drop(bar);
@@ -211,7 +218,7 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
     interrupt::listen();
     let mut bar = Bar::new(args.json);
     let found = methods::fit(target, method, &settings, &options(args), &mut |p| {
-        bar.show(&progress(p));
+        bar.show(|| progress(p));
         interrupt::asked()
     });
     let mut fit = found.map_err(|e| no_answer(name, &e))?;
@@ -236,6 +243,9 @@ pub(super) fn no_answer(name: &str, error: &methods::Error) -> Failure {
     }
 }
 
+/// Back to the beginning of the line, with nothing on it.
+const CLEAR: &str = "\r\x1b[K";
+
 /// Progress on stderr, where that is a terminal.
 pub(super) struct Bar {
     shown: Option<Instant>,
@@ -247,12 +257,12 @@ impl Bar {
         Self { shown: None, quiet: quiet || !std::io::stderr().is_terminal() }
     }
 
-    pub(super) fn show(&mut self, text: &str) {
+    pub(super) fn show(&mut self, text: impl FnOnce() -> String) {
         if self.quiet || self.shown.is_some_and(|t| t.elapsed().as_millis() < 100) {
             return;
         }
         self.shown = Some(Instant::now());
-        eprint!("\r{text:<90}");
+        eprint!("{CLEAR}{}", text());
         let _ = std::io::stderr().flush();
     }
 }
@@ -260,7 +270,7 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            eprint!("\r{:90}\r", "");
+            eprint!("{CLEAR}");
         }
     }
 }

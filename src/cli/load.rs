@@ -65,7 +65,7 @@ fn without_prefix(text: &str) -> String {
 
 /// The data files, and what `--set` gives.
 pub(super) fn dataset(args: &ModelArgs, source: &Source) -> Result<Dataset, Failure> {
-    let mut data = Dataset::read(&args.data).map_err(|e| match source.failure(&[e.clone()]) {
+    let mut data = Dataset::read(&args.data).map_err(|e| match source.failure(std::slice::from_ref(&e)) {
         // What cannot be opened is a slip of the command line, not of the data.
         Failure::Wrong(text) if e.code == "unreadable-file" => Failure::Usage(without_prefix(&text)),
         failure => failure,

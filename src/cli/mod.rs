@@ -50,6 +50,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             for method in crate::infer::methods::all() {
                 outln!("{:<22} {}", method.name(), method.doc());
             }
+            outln!(
+                "{:<22} four chains of the No-U-Turn sampler in the coordinates of the default fit",
+                fit::NUTS
+            );
             outln!("{:<22} the default fit and every one of these, in one table", fit::ALL);
             Ok(ExitCode::SUCCESS)
         }

@@ -1,11 +1,12 @@
 //! The checks and corrections of a fit, for a Gaussian found by any method.
 
 use super::bend::Bent;
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::warp::Warped;
 use super::{Fit, Options, check};
 use crate::num::linalg;
 use crate::target::Target;
+use crate::vi::Scale;
 
 /// Importance sampling and summaries for the Gaussian with this mean and covariance (`d × d` by rows); None if the
 /// covariance is not positive definite.
@@ -14,7 +15,7 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
     let mut factor = covariance.to_vec();
     linalg::cholesky(&mut factor, d).ok()?;
     (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
-    Some(assess_gaussian(target, &Gaussian { mean: mean.to_vec(), factor: Factor::Dense(factor) }, options))
+    Some(assess_gaussian(target, &Gaussian { mean: mean.to_vec(), factor: Scale::Dense(factor) }, options))
 }
 
 /// The same for a Gaussian with its factor.

@@ -2,12 +2,13 @@
 
 use super::draws::PILOT;
 use super::flow::{Flow, Reached};
-use super::gaussian::{self, Factor, Gaussian};
+use super::gaussian::{self, Gaussian};
 use super::sample::{Pilot, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
 use super::{Options, elbo, smooth};
 use crate::target::Target;
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
@@ -44,6 +45,7 @@ impl Bent<'_> {
     pub(super) fn reached<'a>(&'a self, flat: &'a dyn Flow, q: &'a Gaussian) -> Reached<'a> {
         Reached {
             plain: (flat, q),
+            plain_draws: None,
             bent: (&self.target, &self.q),
             first: self.first,
             judged: &self.judged,
@@ -66,7 +68,14 @@ pub(super) struct Judged {
 /// Judges a Gaussian by so many draws.
 pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
     let pilot = pilot(flow, q, draws, options.seed);
-    Judged { elbo: elbo(&pilot.log_weights), khat: smooth(&pilot.log_weights).khat, pilot }
+    let [mean, se, half_variance] = elbo(&pilot.ratios);
+    // The copies of a draw may tell no more than one of them.
+    let se = se * (flow.copies() as f64).sqrt();
+    Judged {
+        elbo: [mean, se, half_variance],
+        khat: smooth(&pilot.merged(flow.copies()).log_weights).khat,
+        pilot,
+    }
 }
 
 /// Adds layers while they raise the ELBO.
@@ -77,11 +86,11 @@ pub(super) fn bend<'t>(target: &'t dyn Target, q: &Gaussian, options: &Options) 
 /// Adds layers, up to so many in all, while they raise the ELBO.
 pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Bent<'t> {
     let d = bent.q.mean.len();
-    if matches!(bent.q.factor, Factor::Diagonal(_)) {
+    if matches!(bent.q.factor, Scale::Diagonal(_)) {
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);
-    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE {
+    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
         let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
         let leaders = bent.target.layers.last().map(|l| l.leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
@@ -106,10 +115,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
 /// The Gaussian refitted with one more layer, the largest share of it that does no harm.
 fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> {
     let d = bent.q.mean.len();
-    let standard = Gaussian {
-        mean: vec![0.0; d],
-        factor: Factor::Dense((0..d * d).map(|p| f64::from(p / d == p % d)).collect()),
-    };
+    let standard = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
     let [before, se, spread] = bent.judged.elbo;
     let target = SHARES.iter().find_map(|&share| {
         let mut layers = bent.target.layers.clone();

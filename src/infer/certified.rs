@@ -1,13 +1,14 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises about a fit.
 
-use super::gaussian::{Factor, Gaussian};
-use super::mode;
+use super::gaussian::Gaussian;
+use super::{mode, whiten};
 use crate::certify::{Certificate, Tier};
-use crate::num::linalg::{cholesky, solve_lower_many, solve_lower_transposed_many, symmetric_eigen};
+use crate::num::linalg::symmetric_eigen;
 use crate::num::stream::Stream;
-use crate::target::{Evaluator, Target};
+use crate::target::Target;
+use crate::vi::bound::Measure;
 use crate::vi::license::{License, cheapest, licenses};
-use crate::vi::{self, Constants, Start};
+use crate::vi::{self, Constants, Coordinates, Scale, Start};
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;
@@ -20,24 +21,31 @@ const BATCH: usize = 16;
 /// Standard errors added for an upper confidence limit of 97.5 %.
 const CONFIDENCE: f64 = 1.96;
 
-/// Coordinates in which a plan runs: `z = centre + L z'`.
+/// Where a plan runs.
 #[derive(Clone, Debug)]
-pub struct Coordinates {
-    /// The centre: the mode, as far as it was found.
-    pub centre: Vec<f64>,
-    /// The Cholesky factor R of the upper bound on the curvature, with `L = R⁻ᵀ`; None for the raw coordinates.
-    whitening: Option<Vec<f64>>,
+pub struct Frame {
+    /// The coordinates, around the mode as far as it was found.
+    pub coordinates: Coordinates,
     /// `M` and `μ` in these coordinates.
     pub constants: Constants,
     /// A bound on `‖w⁰ - w*‖²` for the start `(centre, I/√M)`.
     pub start: f64,
 }
 
+impl Frame {
+    /// None where the coordinates are none.
+    fn new(target: &dyn Target, coordinates: Option<Coordinates>, constants: Constants) -> Option<Frame> {
+        let coordinates = coordinates?;
+        let start = start_bound(&coordinates.view(target), constants);
+        Some(Frame { coordinates, constants, start })
+    }
+}
+
 /// A plan: where, by what, and for how long.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The coordinates.
-    pub coordinates: Coordinates,
+    /// The coordinates, and what is certain there.
+    pub frame: Frame,
     /// Everything licensed there.
     pub licenses: Vec<License>,
     /// The cheapest license for the error asked for, with its number of steps.
@@ -49,90 +57,34 @@ pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64, seed:
     let (Some(smoothness), Some(mu)) = (certificate.smoothness(), certificate.strong_concavity()) else {
         return [None, None];
     };
-    let mut evaluator = target.evaluator();
     let d = target.dimension();
-    let searched = mode::find(evaluator.as_mut(), d, seed, d <= 600, mode::OTHERS);
+    let searched =
+        mode::find(target, &super::Options { seed, ..super::Options::default() }, d <= 600, mode::OTHERS);
     let Some(found) = searched.and_then(|s| s.modes.into_iter().next()) else { return [None, None] };
-    let raw = Coordinates {
-        start: start_bound(evaluator.as_mut(), &found.point, None, smoothness, mu),
-        centre: found.point.clone(),
-        whitening: None,
-        constants: Constants { smoothness, strong_concavity: mu },
-    };
+    let raw = Coordinates::new(found.point.clone(), Scale::Diagonal(vec![1.0; d]));
+    let raw = Frame::new(target, raw, Constants { smoothness, strong_concavity: mu });
     let whitened = certificate.most_matrix.as_ref().zip(certificate.whitened).and_then(|(most, mu)| {
-        let mut root = most.clone();
-        cholesky(&mut root, d).ok()?;
-        Some(Coordinates {
-            start: start_bound(evaluator.as_mut(), &found.point, Some(&root), 1.0, mu),
-            centre: found.point,
-            whitening: Some(root),
-            constants: Constants { smoothness: 1.0, strong_concavity: mu },
-        })
+        let scale = Scale::Dense(whiten::inverse_root(most, d, 0.0)?);
+        let coordinates = Coordinates::new(found.point, scale);
+        Frame::new(target, coordinates, Constants { smoothness: 1.0, strong_concavity: mu })
     });
     let gaussian = certificate.tier == Tier::Exact;
-    [Some(raw), whitened].map(|coordinates| {
-        let coordinates = coordinates?;
-        let licenses = licenses(d, coordinates.constants, gaussian, coordinates.start);
+    [raw, whitened].map(|frame| {
+        let frame = frame?;
+        let licenses = licenses(d, frame.constants, gaussian, frame.start);
         let chosen = cheapest(&licenses, epsilon);
-        Some(Plan { coordinates, licenses, chosen })
+        Some(Plan { frame, licenses, chosen })
     })
 }
 
-/// `(‖w⁰ - w̄‖ + √(d/μ))²`, with ‖centre - mode‖ ≤ ‖∇ log p(centre)‖ / μ by strong concavity.
-fn start_bound(evaluator: &mut dyn Evaluator, centre: &[f64], root: Option<&[f64]>, m: f64, mu: f64) -> f64 {
-    let d = centre.len();
+/// `(‖w⁰ - w̄‖ + √(d/μ))²` for the start at 0, with ‖mode‖ ≤ ‖∇ log p(0)‖ / μ by strong concavity.
+fn start_bound(target: &dyn Target, constants: Constants) -> f64 {
+    let (d, mu) = (target.dimension(), constants.strong_concavity);
     let (mut value, mut slope) = ([0.0], vec![0.0; d]);
-    evaluator.evaluate(centre, 1, &mut value, &mut slope);
-    if let Some(root) = root {
-        solve_lower_many(root, &mut slope, [d, 1]);
-    }
+    target.evaluator().evaluate(&vec![0.0; d], 1, &mut value, &mut slope);
     let off = slope.iter().map(|g| g * g).sum::<f64>().sqrt() / mu;
-    let to_mode = (off * off + d as f64 / m).sqrt();
+    let to_mode = (off * off + d as f64 / constants.smoothness).sqrt();
     vi::bound::start_from_mode(to_mode, d, mu)
-}
-
-/// A target in other coordinates.
-struct Moved<'a> {
-    target: &'a dyn Target,
-    coordinates: &'a Coordinates,
-}
-
-impl Target for Moved<'_> {
-    fn dimension(&self) -> usize {
-        self.target.dimension()
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(MovedEvaluator {
-            inner: self.target.evaluator(),
-            coordinates: self.coordinates,
-            point: Vec::new(),
-        })
-    }
-}
-
-struct MovedEvaluator<'a> {
-    inner: Box<dyn Evaluator + 'a>,
-    coordinates: &'a Coordinates,
-    point: Vec<f64>,
-}
-
-impl Evaluator for MovedEvaluator<'_> {
-    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let d = self.coordinates.centre.len();
-        self.point.clear();
-        self.point.extend_from_slice(z);
-        if let Some(root) = &self.coordinates.whitening {
-            solve_lower_transposed_many(root, &mut self.point, [d, draws]);
-        }
-        for (row, centre) in self.point.chunks_mut(draws).zip(&self.coordinates.centre) {
-            row.iter_mut().for_each(|x| *x += centre);
-        }
-        self.inner.evaluate(&self.point, draws, log_density, gradient);
-        if let Some(root) = &self.coordinates.whitening {
-            solve_lower_many(root, gradient, [d, draws]);
-        }
-    }
 }
 
 /// The result of a plan that was run: a Gaussian in the model's own coordinates.
@@ -144,7 +96,10 @@ pub struct Certified {
     pub covariance: Vec<f64>,
     /// Gradients evaluated.
     pub gradients: usize,
-    /// The bound that holds for this run, in the plan's coordinates.
+    /// Steps taken: fewer than asked for if the watcher stopped the run.
+    pub steps: usize,
+    /// The bound that holds for this run, in the plan's coordinates. The theorems about distances hold after any number of
+    /// steps; those about gaps for runs of a length that was chosen beforehand.
     pub bound: Option<f64>,
 }
 
@@ -160,26 +115,20 @@ pub fn run(
     let d = target.dimension();
     let mut config = vi::Config::named(license.method.name)?;
     config.step = Some(vi::Choice::named(license.rule.name)?);
-    config.constants = Some(plan.coordinates.constants);
+    let Frame { coordinates, constants, .. } = &plan.frame;
+    config.constants = Some(*constants);
     config.steps = steps;
     config.batch = 1;
     config.seed = seed;
-    config.start =
-        Start::Scaled { mean: vec![0.0; d], scale: plan.coordinates.constants.smoothness.sqrt().recip() };
-    let moved = Moved { target, coordinates: &plan.coordinates };
-    let mut fit = vi::fit(&moved, &config, watch)?;
-    if let Some(root) = &plan.coordinates.whitening {
-        solve_lower_transposed_many(root, &mut fit.mean, [d, 1]);
-        let mut factor = fit.factor();
-        solve_lower_transposed_many(root, &mut factor, [d, d]);
-        fit.scale = vi::Scale::Dense(factor);
-    }
-    fit.mean.iter_mut().zip(&plan.coordinates.centre).for_each(|(m, c)| *m += c);
+    config.start = Start::Scaled { mean: vec![0.0; d], scale: constants.smoothness.sqrt().recip() };
+    let fit = coordinates.restore(vi::fit(&coordinates.view(target), &config, watch)?);
+    let covered = fit.rejected == 0 && (!fit.stopped || license.measure == Measure::Distance);
     Ok(Certified {
         covariance: fit.covariance(),
         mean: fit.mean,
         gradients: fit.gradients,
-        bound: license.after(steps).filter(|_| !fit.stopped && fit.rejected == 0),
+        steps: fit.steps,
+        bound: license.after(fit.steps).filter(|_| covered),
     })
 }
 
@@ -215,7 +164,7 @@ pub fn promise(
     seed: u64,
 ) -> Option<Promise> {
     let (mean, d) = (&q.mean, q.mean.len());
-    let Factor::Dense(factor) = &q.factor else { return None };
+    let Scale::Dense(factor) = &q.factor else { return None };
     let curvature = relative_curvature(certificate.least_matrix.as_ref()?, factor, d)?;
     let draws = (WORK / work.max(1)).clamp(DRAWS[1], DRAWS[0]);
     let tally = Tally::over_draws(target, mean, factor, draws, seed)?;
@@ -315,7 +264,7 @@ impl Tally {
     }
 
     /// E log p - E log q with all constants.
-    fn elbo(&self, factor: &Factor) -> (f64, f64) {
+    fn elbo(&self, factor: &Scale) -> (f64, f64) {
         let (mean, error) = mean_and_error(&self.log_ratios);
         let constant = 0.5 * self.d as f64 * (2.0 * std::f64::consts::PI).ln();
         (mean + constant + factor.log_det(self.d), error)

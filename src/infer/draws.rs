@@ -1,11 +1,15 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
-use super::flow::Reached;
-use super::psis::{Smoothed, smooth, tail};
-use super::sample::{Proposal, Sample, plain};
+use super::adapt::adapt;
+use super::flow::{Flow, Reached};
+use super::gaussian::Gaussian;
+use super::psis::{smooth, tail};
+use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
 use super::{KHAT_LIMIT, Options};
+use crate::num::special::erfc;
 use rayon::prelude::*;
+use std::f64::consts::SQRT_2;
 
 /// Most numbers held of outputs of draws.
 pub(super) const HELD: usize = 60_000_000;
@@ -13,8 +17,12 @@ pub(super) const HELD: usize = 60_000_000;
 const WORK: usize = 2_000_000_000;
 /// Most importance draws.
 const MOST_DRAWS: usize = 131_072;
-/// Importance draws to begin with: those of the pilot, where they serve.
-const FEWEST: usize = PILOT;
+/// Importance draws to begin with; the first are those of the pilot, where they serve.
+const FEWEST: usize = 4096;
+/// The same where each draw takes a search.
+const FEWEST_DEAR: usize = 1024;
+/// Draws between looks at whether to stop.
+const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
@@ -25,8 +33,10 @@ const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 /// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
 const LIGHT: f64 = 0.4;
-/// Weights with a k̂ above this, judged by all draws, are compared with those of heavier tails.
-const TAILED: f64 = 0.5;
+/// Weights with a k̂ above this, judged by all draws, are compared with those of other proposals.
+const TAILED: f64 = 0.45;
+/// Outputs whose tails are looked at.
+const WATCHED: usize = 32;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
@@ -39,124 +49,222 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let (leaders, d) = (flow.leaders(), q.mean.len());
     let mixture =
         if leaders == d && d <= HEAVY { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-    let from = |proposal: Proposal| (proposal, enough(reached, proposal, outputs, options));
-    let first = from(if reached.judged.khat < LIGHT { Proposal::Gaussian } else { mixture });
-    if first.1.khat < TAILED {
-        return first;
+    let pilot = Some(&reached.judged.pilot);
+    let bent = |proposal: &Proposal| Source { flow, q, proposal: proposal.clone(), pilot };
+    let from = |source: Source<'t>, look| {
+        let drawn = enough(&source, outputs, look, options);
+        (source.proposal, drawn)
+    };
+    // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
+    let light = reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
+    let first = if light { Proposal::Gaussian } else { mixture.clone() };
+    let mut best = from(bent(&first), true);
+    if best.1.good() || options.stop.requested() {
+        return best;
     }
-    let used = first.0;
-    let others = [Proposal::Student, mixture].into_iter().filter(|p| *p != used).map(from);
-    others.fold(first, |best, other| if other.1.khat < best.1.khat { other } else { best })
+    let mut others = vec![first, mixture, Proposal::Student];
+    others.dedup();
+    // A mixture follows a bend by itself, and knows nothing of what bending does to tails.
+    let (flow, q) = if flow.cheap() && reached.plain.0.cheap() { reached.plain } else { reached.bent };
+    let adapted = adapt(flow, q, options).map(|proposal| Source { flow, q, proposal, pilot: None });
+    for source in adapted.into_iter().chain(others.iter().map(bent)) {
+        let other = from(source, false);
+        if other.1.tail < best.1.tail || other.1.good() {
+            best = other;
+        }
+        if best.1.good() || options.stop.requested() {
+            break;
+        }
+    }
+    best
+}
+
+/// What is drawn from.
+struct Source<'t> {
+    flow: &'t dyn Flow,
+    q: &'t Gaussian,
+    proposal: Proposal,
+    /// Draws of the Gaussian that were made before.
+    pilot: Option<&'t Pilot>,
 }
 
 /// Importance draws with their weights.
 pub(super) struct Drawn<'t> {
     pub(super) sample: Sample<'t>,
-    pub(super) smoothed: Smoothed,
+    /// Of the points of all draws.
+    pub(super) weights: Vec<f64>,
     /// Tail shape of the weights, or of the weighted squares of the output that is known worst.
     pub(super) khat: f64,
+    /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from these.
+    tail: f64,
     /// What heavy tails add to the standard errors.
-    pub(super) inflation: f64,
+    inflation: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
     pub(super) worst: f64,
-    /// Many draws without weights, one vector for each output, if the difference that weights make is known so much better
-    /// than the weighted draws themselves that it is added to these.
-    many: Option<Vec<Vec<f64>>>,
+    /// How many times as large all standard errors could be.
+    pub(super) margin: f64,
+    /// For each output many draws without weights, if the difference that weights make is known so much better than the
+    /// weighted draws themselves that it is added to these.
+    many: Vec<Option<Vec<f64>>>,
 }
 
 impl Drawn<'_> {
+    /// Whether no other proposal is worth a try.
+    fn good(&self) -> bool {
+        self.khat < TAILED && self.tail < KHAT_LIMIT && self.margin * LARGE > 1.0
+    }
+
     /// Statistics of output `j`.
     pub(super) fn summary(&self, name: &str, j: usize) -> Output {
-        let (values, weights) = (self.sample.column(j), &self.smoothed.weights);
-        match self.many.as_ref().and_then(|many| many.get(j)) {
+        let (values, weights, layout) = (self.sample.column(j), &self.weights, self.sample.layout());
+        match self.many.get(j).and_then(Option::as_ref) {
             Some(many) => {
-                let times = many.len() as f64 / values.len() as f64;
-                let error = self.inflation * summary::errors(&values, weights).shifted(times)[0];
+                let times = many.len() as f64 / (values.len() / layout.copies) as f64;
+                let error = self.inflation * summary::errors(&values, weights, layout).shifted(times)[0];
                 summary::shift(name, &values, weights, many, error)
             }
-            None => summary::summarise(name, &values, weights, self.inflation),
+            None => summary::of_draws(name, &values, weights, layout, self.inflation),
         }
     }
 }
 
-/// The standard error to reach: the largest of so many errors should stay below 0.04 standard deviations.
-pub(super) fn precision(outputs: usize) -> f64 {
-    0.04 / (2.0 * (2.0 * outputs.max(1) as f64).ln()).sqrt().max(2.0)
+/// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most, where parameters are
+/// few and draws cost little, and elsewhere; and a quantile, in multiples of that.
+const OFF: [f64; 2] = [0.02, 0.03];
+const MANY_OUTPUTS: usize = 40;
+const QUANTILE: f64 = 2.0;
+/// Of all outputs so many, on average, may be further off.
+const FEW: f64 = 0.1;
+
+/// How many times as large all of these standard errors could be: below one where they should be smaller. More is allowed
+/// where each draw takes a search.
+pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
+    let errors: Vec<f64> = errors.filter(|e| *e > 0.0).collect();
+    let off = OFF[usize::from(dear || errors.len() > MANY_OUTPUTS)];
+    let further = |times: f64| errors.iter().map(|e| erfc(off / (times * e * SQRT_2))).sum::<f64>();
+    // Between 1e-6 and 1e6, by halving the logarithm.
+    let (mut low, mut high) = (1e-6_f64, 1e6_f64);
+    for _ in 0..40 {
+        let middle = (low * high).sqrt();
+        (low, high) = if further(middle) < FEW { (middle, high) } else { (low, middle) };
+    }
+    low
 }
 
-/// Draws until the standard error of everything inferred is small, or no more can be held. Predictions do not count: their
-/// own noise, heavy-tailed as it may be, says nothing about the fit.
-fn enough<'t>(reached: &Reached<'t>, proposal: Proposal, outputs: usize, options: &Options) -> Drawn<'t> {
-    let (flow, q) = reached.bent;
-    let d = q.mean.len();
-    let judged = outputs.saturating_sub(flow.model().predicted());
-    let most = (HELD / outputs.max(1))
+/// Draws until the standard error of everything inferred is small, or no more can be held. Derived quantities and predictions do
+/// not count: their tails, and an event that is rare, say nothing about the fit. With `look` the first draws are all where their tails, or
+/// those of an output, are long.
+fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
+    let Source { flow, q, proposal, pilot } = source;
+    let (d, copies) = (q.mean.len(), flow.copies());
+    let judged = outputs.saturating_sub(flow.model().beside());
+    let fewest = if flow.cheap() { FEWEST } else { FEWEST_DEAR };
+    let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
-        .clamp(FEWEST, MOST_DRAWS)
+        .clamp(fewest, MOST_DRAWS)
         .min(flow.most_draws());
-    let many = if flow.cheap() && proposal == Proposal::Gaussian { MANY.min(most) } else { 0 };
-    let mut sample = match options.draws {
-        Some(_) => Sample::new(flow, q, proposal, options.seed),
-        None => Sample::begun(flow, q, proposal, &reached.judged.pilot, options.seed),
-    };
-    let mut count = options.draws.unwrap_or(FEWEST.max(2 * options.keep.min(most))).max(64);
+    let many = if *proposal == Proposal::Gaussian { MANY.min(HELD / outputs.max(1)) } else { 0 };
+    let mut sample = Sample::new(*flow, q, proposal.clone(), options.seed);
+    if let (None, Some(pilot)) = (options.draws, pilot) {
+        sample.begin(pilot);
+    }
+    let kept = (2 * options.keep).div_ceil(copies).min(most);
+    let mut count = options.draws.unwrap_or(fewest.max(kept)).max(64);
     loop {
-        sample.extend(count);
-        let smoothed = smooth(&sample.log_weights);
-        let errors: Vec<Errors> = (0..judged)
-            .into_par_iter()
-            .map(|j| summary::errors(&sample.column(j), &smoothed.weights))
-            .collect();
-        let have = sample.log_weights.len();
-        let times = many as f64 / have as f64;
-        let (mut place, mut largest) = largest(&errors, |e| e.weighted);
-        let shifted = (times > 1.0).then(|| self::largest(&errors, |e| e.shifted(times)));
-        let shifted = shifted.filter(|found| found.1 < BETTER * largest);
-        if let Some(found) = shifted {
-            (place, largest) = found;
+        while sample.log_weights().len() < count {
+            sample.extend(count.min(sample.log_weights().len() + AT_ONCE));
+            if options.stop.requested() && sample.log_weights().len() >= fewest {
+                break;
+            }
         }
-        let goal = precision(judged);
-        // Where the error of an output stays large, the tail of that output counts too.
-        let heavy = inflation(smoothed.khat) * largest > LARGE * goal;
+        let smoothed = smooth(sample.log_weights());
+        let weights = sample.spread(&smoothed.weights);
+        let have = sample.log_weights().len();
+        let times = many as f64 / have as f64;
+        let errors: Vec<Known> = (0..judged)
+            .into_par_iter()
+            .map(|j| Known::new(&summary::errors(&sample.column(j), &weights, sample.layout()), times))
+            .collect();
+        let (place, largest) = largest(&errors);
+        let margin = margin(errors.iter().map(|e| e.error), copies > 2);
+        // Where errors stay large, the tail of the output that is known worst counts too.
+        let heavy = have > fewest && margin < inflation(smoothed.khat) / LARGE;
         let khat =
-            if heavy { smoothed.khat.max(spread_khat(&sample, &smoothed, place)) } else { smoothed.khat };
+            if heavy { smoothed.khat.max(spread_khat(&sample, &weights, place)) } else { smoothed.khat };
         let inflation = inflation(khat);
-        let worst = inflation * largest;
+        let (worst, margin) = (inflation * largest, margin / inflation);
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
-        let done = options.draws.is_some() || have >= most || (worst <= goal && !unsure);
-        if done || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
+        let tail = || khat.max(tail_of_squares(&sample, &weights, &errors));
+        let done =
+            options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
+        if done
+            || (look && (khat >= TAILED || tail() >= KHAT_LIMIT))
+            || (khat >= KHAT_LIMIT && !unsure)
+            || d == 0
+        {
             // So near to the limit, with errors still large, the upper end of what it may be counts.
-            let open = UNSURE.contains(&khat) && worst > LARGE * goal;
+            let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
             let khat = if open { khat + khat_error(khat, have) } else { khat };
-            let many = shifted.map(|_| plain(flow, q, many, judged, options.seed));
-            return Drawn { sample, smoothed, khat, inflation, worst, many };
+            let tail = tail().max(khat);
+            let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
+            let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
+            let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
+            return Drawn { sample, weights, khat, tail, inflation, worst, margin, many };
         }
-        let needed = have as f64 * ((worst / goal).powi(2) * 1.1).clamp(2.0, 8.0);
+        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(2.0, 8.0);
         count = (needed as usize).min(most);
     }
 }
 
+/// How well an output is known.
+struct Known {
+    /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a quantile, the latter
+    /// for less, in standard deviations.
+    error: f64,
+    /// Whether that is by the difference that weights make to so many more draws without weights.
+    shifted: bool,
+}
+
+impl Known {
+    fn new(errors: &Errors, times: f64) -> Known {
+        let weighted = worst(errors.weighted);
+        let by_difference = errors.shifted(times);
+        let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
+        Known { error: if shifted { worst(by_difference) } else { weighted }, shifted }
+    }
+}
+
+/// The largest of standard errors of a mean, a log standard deviation and a quantile; zero for what does not vary.
+pub(super) fn worst([mean, sd, quantile]: [f64; 3]) -> f64 {
+    let largest = mean.max(sd).max(quantile / QUANTILE);
+    if mean.is_finite() && sd.is_finite() { largest } else { 0.0 }
+}
+
 /// Which output has the largest error, and how large it is.
-fn largest(errors: &[Errors], of: impl Fn(&Errors) -> [f64; 2]) -> (usize, f64) {
-    let one = |e: &Errors| {
-        let [mean, sd] = of(e);
-        if mean.is_finite() && sd.is_finite() { mean.max(sd) } else { 0.0 }
-    };
-    errors.iter().map(one).enumerate().fold((0, 0.0), |m, (j, e)| if e > m.1 { (j, e) } else { m })
+fn largest(errors: &[Known]) -> (usize, f64) {
+    let one = |m: (usize, f64), (j, e): (usize, &Known)| if e.error > m.1 { (j, e.error) } else { m };
+    errors.iter().enumerate().fold((0, 0.0), one)
 }
 
 /// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.
-fn spread_khat(sample: &Sample, smoothed: &Smoothed, output: usize) -> f64 {
-    if sample.log_weights.is_empty() || smoothed.weights.is_empty() {
-        return f64::NEG_INFINITY;
-    }
+fn spread_khat(sample: &Sample, weights: &[f64], output: usize) -> f64 {
     let values = sample.column(output);
-    let mean: f64 = values.iter().zip(&smoothed.weights).map(|(x, w)| x * w).sum();
-    let both = |(x, l): (&f64, &f64)| l + 2.0 * (x - mean).abs().ln();
-    let logs: Vec<f64> = values.iter().zip(&sample.log_weights).map(both).collect();
+    let mean: f64 = values.iter().zip(weights).map(|(x, w)| x * w).sum();
+    let square = |(x, s): (&f64, &f64)| s * (x - mean).powi(2);
+    let points = values.chunks_exact(sample.copies).zip(sample.shares().chunks_exact(sample.copies));
+    let spread = points.map(|(x, shares)| x.iter().zip(shares).map(square).sum::<f64>());
+    let logs: Vec<f64> = sample.log_weights().iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
     let khat = smooth(&logs).khat;
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
+}
+
+/// The largest tail shape of weighted squares, among the outputs with the largest errors.
+fn tail_of_squares(sample: &Sample, weights: &[f64], errors: &[Known]) -> f64 {
+    let mut order: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
+    order.sort_by(|&a, &b| errors[b].error.total_cmp(&errors[a].error));
+    let shapes = order.par_iter().take(WATCHED).map(|&j| spread_khat(sample, weights, j));
+    shapes.reduce(|| f64::NEG_INFINITY, f64::max)
 }
 
 /// The standard error of k̂ from so many draws: (1 + k) / √M for the M that are in the tail.

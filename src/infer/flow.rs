@@ -2,8 +2,18 @@
 
 use super::bend::Judged;
 use super::gaussian::Gaussian;
+use super::sample::Pilot;
 use super::warp::Warped;
-use crate::target::Target;
+use crate::target::{Evaluator, Target};
+
+/// Points of a model for some draws of a Gaussian, several copies for each.
+pub(super) struct Placed {
+    /// Coordinate `i` of point `p` of `n` at `i * n + p`; the copies of a draw are neighbours.
+    pub(super) points: Vec<f64>,
+    /// The log density of each point in the coordinates of the Gaussian, less that of the standard normal coordinates it was
+    /// made of; minus infinity where there is no point.
+    pub(super) log_density: Vec<f64>,
+}
 
 /// A map from coordinates of a Gaussian, and standard normal ones after them, to those of a model.
 pub(super) trait Flow: Sync {
@@ -26,8 +36,18 @@ pub(super) trait Flow: Sync {
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 
-    /// The point of each of `n` draws in the model and the log determinant there: minus infinity where there is none.
-    fn place(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>);
+    /// Points for each draw, with the same coordinates of the Gaussian and other standard normal ones: what is solved for the
+    /// former serves them all.
+    fn copies(&self) -> usize {
+        1
+    }
+
+    /// The points of `n` draws, with an evaluator of the model.
+    fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed;
+
+    /// One point for each of `n` draws without any evaluation: all of it where placing costs little, else only what depends
+    /// on the coordinates of the Gaussian alone.
+    fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
     /// The same as a target with a gradient, if it is one.
     fn warped(&self) -> Option<&Warped<'_>> {
@@ -39,6 +59,8 @@ pub(super) trait Flow: Sync {
 pub(super) struct Reached<'a> {
     /// As fitted.
     pub(super) plain: (&'a dyn Flow, &'a Gaussian),
+    /// Draws of that, where making them costs much.
+    pub(super) plain_draws: Option<&'a Pilot>,
     /// For importance draws.
     pub(super) bent: (&'a dyn Flow, &'a Gaussian),
     /// ELBO, its standard error and half the variance of the log weights, as fitted.

@@ -8,11 +8,12 @@
 //! no part in choosing the Gaussian.
 
 use super::Progress;
-use crate::num::linalg::{add_product_lower, dot, lower_product, lower_transposed_product, scale_rows};
+use crate::num::linalg::{add_product_lower, dot, lower_product};
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
@@ -31,60 +32,24 @@ const EXACT: f64 = 1e-13;
 /// Smallest share of a natural-gradient step worth trying.
 const LEAST_STEP: f64 = 1e-5;
 
-/// The factor C of the covariance C Cᵀ.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Factor {
-    /// Lower triangular, `d × d` by rows.
-    Dense(Vec<f64>),
-    /// Standard deviations.
-    Diagonal(Vec<f64>),
-}
-
-impl Factor {
-    /// out = C u for `n` draws.
-    pub(super) fn apply(&self, u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
-        match self {
-            Factor::Dense(c) => lower_product(c, u, [d, n], out),
-            Factor::Diagonal(s) => scale_rows(s, u, n, out),
-        }
-    }
-
-    fn apply_transposed(&self, g: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
-        match self {
-            Factor::Dense(c) => lower_transposed_product(c, g, [d, n], out),
-            Factor::Diagonal(s) => scale_rows(s, g, n, out),
-        }
-    }
-
-    pub(super) fn log_det(&self, d: usize) -> f64 {
-        match self {
-            Factor::Dense(c) => (0..d).map(|i| c[i * d + i].abs().ln()).sum(),
-            Factor::Diagonal(s) => s.iter().map(|x| x.abs().ln()).sum(),
-        }
-    }
-}
-
 /// q = N(mean, C Cᵀ).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gaussian {
     /// Mean on the unconstrained scale.
     pub mean: Vec<f64>,
-    /// Factor of the covariance.
-    pub factor: Factor,
+    /// Factor of the covariance: diagonal, or lower triangular.
+    pub factor: Scale,
 }
 
 impl Gaussian {
     /// Standard deviations of the coordinates.
     pub(super) fn scales(&self) -> Vec<f64> {
-        match &self.factor {
-            Factor::Dense(c) => c.chunks_exact(self.mean.len()).map(|row| dot(row, row).sqrt()).collect(),
-            Factor::Diagonal(s) => s.clone(),
-        }
+        self.factor.lengths(self.mean.len())
     }
 
     fn shrink(&mut self, by: f64) {
         match &mut self.factor {
-            Factor::Dense(c) | Factor::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
+            Scale::Dense(c) | Scale::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
         }
     }
 
@@ -104,10 +69,10 @@ impl Gaussian {
         let rho = rho.min((0.7 + 0.1 * root) / spread.max(f64::MIN_POSITIVE));
         let factor = match &self.factor {
             // Packed diagonal entries are A/2 = Φ, the others A/√2.
-            Factor::Diagonal(s) => {
-                Factor::Diagonal(s.iter().zip(a).map(|(s, a)| s * (rho * a).clamp(-1.0, 1.0).exp()).collect())
+            Scale::Diagonal(s) => {
+                Scale::Diagonal(s.iter().zip(a).map(|(s, a)| s * (rho * a).clamp(-1.0, 1.0).exp()).collect())
             }
-            Factor::Dense(c) => {
+            Scale::Dense(c) => {
                 let mut change = vec![0.0; d * d];
                 let mut packed = a.iter();
                 for i in 0..d {
@@ -118,7 +83,7 @@ impl Gaussian {
                 }
                 let mut out = vec![0.0; d * d];
                 lower_product(c, &change, [d, d], &mut out);
-                Factor::Dense(out)
+                Scale::Dense(out)
             }
         };
         Gaussian { mean, factor }
@@ -146,7 +111,7 @@ struct Group {
 /// One group of `n` draws; None if anything is not finite.
 fn group(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, index: u64) -> Option<Group> {
     let d = q.mean.len();
-    let dense = matches!(q.factor, Factor::Dense(_));
+    let dense = matches!(q.factor, Scale::Dense(_));
     let mut evaluator = target.evaluator();
     let mut stream = Stream::new(seed, PURPOSE, index);
     let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE)).flatten();

@@ -3,11 +3,13 @@
 //! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are those of the
 //! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its flags.
 
+mod adapt;
 mod assess;
 mod bend;
 pub mod certified;
 pub mod compare;
 mod draws;
+mod elsewhere;
 mod flow;
 mod gaussian;
 pub mod methods;
@@ -21,6 +23,7 @@ mod resample;
 mod sample;
 mod sampled;
 mod shape;
+mod students;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -28,17 +31,21 @@ mod warp;
 mod whiten;
 
 pub use assess::assess;
-pub use gaussian::{Ending, Factor, Gaussian};
+pub use gaussian::{Ending, Gaussian};
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
+pub use students::Students;
 pub use summary::Output;
 
 use crate::target::Target;
+use crate::vi::Scale;
 use bend::Bent;
-use draws::{Drawn, precision};
+use draws::Drawn;
 use flow::Reached;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use warp::Warped;
 
@@ -74,8 +81,45 @@ pub struct Options {
     pub dense: usize,
     /// Posterior draws of the outputs to keep, fewer where there are very many outputs.
     pub keep: usize,
-    /// Whether to sample with NUTS where importance weights cannot be relied on.
-    pub fallback: bool,
+    /// When to sample with NUTS.
+    pub nuts: Nuts,
+    /// Ends the fit from outside, with what it has.
+    pub stop: Stop,
+}
+
+/// A request to stop, seen by all that share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks whatever shares this to stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether someone asked.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Two are the same if a request to one is one to the other.
+impl PartialEq for Stop {
+    fn eq(&self, other: &Stop) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// When to sample with NUTS, in the coordinates of the fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nuts {
+    /// Never.
+    #[default]
+    Never,
+    /// Where importance weights cannot be relied on.
+    WherePoor,
+    /// Always.
+    Always,
 }
 
 impl Default for Options {
@@ -87,7 +131,8 @@ impl Default for Options {
             draws: None,
             dense: 1200,
             keep: 0,
-            fallback: false,
+            nuts: Nuts::Never,
+            stop: Stop::default(),
         }
     }
 }
@@ -166,7 +211,7 @@ pub struct Fit {
     /// Mean of the Gaussian on the unconstrained scale.
     pub mean: Vec<f64>,
     /// Its factor.
-    pub factor: Factor,
+    pub factor: Scale,
     /// ELBO of the Gaussian.
     pub elbo: f64,
     /// Its standard error.
@@ -257,8 +302,7 @@ fn approach(
 
 /// Where searches for a mode end, from the origin and from so many random points.
 fn modes(target: &dyn Target, others: u64, options: &Options) -> Result<mode::Modes, Error> {
-    let d = target.dimension();
-    mode::find(&mut *target.evaluator(), d, options.seed, d <= options.dense, others).ok_or(Error::NoStart)
+    mode::find(target, options, target.dimension() <= options.dense, others).ok_or(Error::NoStart)
 }
 
 /// Whitening at each mode and the Gaussian fit from the best.
@@ -456,28 +500,33 @@ fn elbo(log_weights: &[f64]) -> [f64; 3] {
 fn check(reached: &Reached, options: &Options) -> Fit {
     let (flat, q) = reached.plain;
     let names = flat.model().output_names();
-    let judged = names.len().saturating_sub(flat.model().predicted());
-    let plain = sample::plain(flat, q, PLAIN, names.len(), options.seed);
-    let even = vec![1.0 / PLAIN as f64; PLAIN];
-    let gaussian = summaries(&names, |name, j| summary::summarise(name, &plain[j], &even, 1.0));
+    let judged = names.len().saturating_sub(flat.model().beside());
+    let plain = match reached.plain_draws {
+        Some(pilot) => pilot.outputs(flat, names.len()),
+        None => sample::plain(flat, q, PLAIN, &(0..names.len()).collect::<Vec<_>>(), options.seed),
+    };
+    let copies = if reached.plain_draws.is_some() { flat.copies() } else { 1 };
+    let layout = summary::Layout { copies, replicates: sample::REPLICATES };
+    let count = plain.first().map_or(0, Vec::len);
+    let even = vec![1.0 / count as f64; count];
+    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout, 1.0));
     let gradients = reached.gradients;
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { sample, smoothed, khat, worst, .. } = drawn;
+    let Drawn { sample, weights, khat, worst, margin, .. } = drawn;
     let trusted = khat < KHAT_LIMIT;
     let keep = options.keep.min(draws::HELD / names.len().max(1));
-    let chosen =
-        if trusted { resample::systematic(&smoothed.weights, keep) } else { (0..keep.min(PLAIN)).collect() };
+    let chosen = if trusted { resample::systematic(&weights, keep) } else { (0..keep.min(count)).collect() };
     let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
     let pick = |j: usize| {
         let column = all(j);
         chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
     };
-    let kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
+    let mut kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let mut flags: Vec<String> =
         (!trusted).then(|| poor(khat, &corrected[..judged], &gaussian)).into_iter().collect();
-    if trusted && worst > 2.0 * precision(judged) {
+    if trusted && margin < 0.5 {
         flags.push(format!(
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
         ));
@@ -486,18 +535,21 @@ fn check(reached: &Reached, options: &Options) -> Fit {
     let mut path = Path::Variational;
     let mut gradients = gradients;
     let mut notes = Vec::new();
-    if !trusted
-        && options.fallback
-        && let Some(warped) = flow.warped()
-    {
-        let sampled = sampled::sampled(warped, base, &names, options.seed);
+    let asked = match options.nuts {
+        Nuts::Never => false,
+        Nuts::WherePoor => !trusted,
+        Nuts::Always => true,
+    };
+    if asked && let Some(warped) = flow.warped() {
+        let sampled = sampled::sampled(warped, base, &names, keep, options.seed);
         path = Path::Nuts;
         gradients += sampled.gradients;
-        (outputs, flags) = (sampled.outputs, sampled.flags);
+        (outputs, kept, flags) = (sampled.outputs, sampled.kept, sampled.flags);
         notes.push(sampled.note);
     }
-    let finite: Vec<f64> = sample.log_weights.iter().copied().filter(|x| !x.is_nan()).collect();
-    let log_evidence = crate::num::special::log_sum_exp(&finite) - (sample.log_weights.len() as f64).ln();
+    let draws = sample.log_weights().len();
+    let finite: Vec<f64> = sample.log_weights().iter().copied().filter(|x| !x.is_nan()).collect();
+    let log_evidence = crate::num::special::log_sum_exp(&finite) - (draws as f64).ln();
     Fit {
         status: Ending::Budget,
         path,
@@ -510,7 +562,7 @@ fn check(reached: &Reached, options: &Options) -> Fit {
         half_variance: reached.first[2],
         khat,
         proposal,
-        draws: sample.log_weights.len(),
+        draws,
         gradients,
         seconds: 0.0,
         as_declared: true,

@@ -1,9 +1,9 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
 
-use super::whiten;
+use super::{Options, Stop, elsewhere, whiten};
 use crate::num::linalg::{cholesky, dot, solve_cholesky};
 use crate::num::stream::Stream;
-use crate::target::Evaluator;
+use crate::target::{Evaluator, Target};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -48,6 +48,7 @@ pub(super) struct Modes {
 struct Search<'a> {
     evaluator: &'a mut dyn Evaluator,
     gradients: usize,
+    stop: &'a Stop,
 }
 
 /// A point with its log density and gradient.
@@ -64,15 +65,14 @@ struct Top {
     curvature: Option<Vec<f64>>,
 }
 
-/// Searches from the origin and from so many random points. None if the log density is finite nowhere.
-pub(super) fn find(
-    evaluator: &mut dyn Evaluator,
-    d: usize,
-    seed: u64,
-    dense: bool,
-    others: u64,
-) -> Option<Modes> {
-    let mut search = Search { evaluator, gradients: 0 };
+/// Searches from the origin, from so many random points, and from places that are high seen from the highest of all. None if the log density
+/// is finite nowhere.
+pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: u64) -> Option<Modes> {
+    let seed = options.seed;
+    let d = target.dimension();
+    let mut evaluator = target.evaluator();
+    let evaluator = evaluator.as_mut();
+    let mut search = Search { evaluator, gradients: 0, stop: &options.stop };
     let start = (0..=TRIES).find_map(|k| {
         let scale = if k == 0 { 0.0 } else { 0.25 * (1.0 + (k % 8) as f64) };
         let mut stream = Stream::new(seed, PURPOSE, k);
@@ -90,17 +90,16 @@ pub(super) fn find(
     let others = if dense && d <= SEVERAL { others } else { 0 };
     for k in 0..others {
         let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
-        let z = (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect();
-        let Some(start) = search.place(z) else { continue };
-        let place = search.climb(start, STEPS);
-        if tops.iter().any(|t| same(t, &place)) {
-            continue;
-        }
-        let top = search.top(place, true);
-        if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
-            tops.push(top);
+        search.add((0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect(), &mut tops);
+    }
+    if others > 0 && !options.stop.requested() {
+        let highest = tops.iter().reduce(|a, b| if b.place.value > a.place.value { b } else { a });
+        for z in highest.map(|top| search.elsewhere(target, top)).unwrap_or_default() {
+            search.add(z, &mut tops);
         }
     }
+    // Where the origin lies on a ridge between two, or on the way to infinity, others come first.
+    tops.sort_by_key(|t| dense && !settled(&t.place, t.curvature.as_deref()));
     let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
     Some(Modes { modes, gradients: search.gradients })
 }
@@ -113,7 +112,8 @@ pub(super) fn follow(
     steps: usize,
     visit: &mut dyn FnMut(&Place) -> ControlFlow<()>,
 ) -> Option<usize> {
-    let mut search = Search { evaluator, gradients: 0 };
+    let never = Stop::default();
+    let mut search = Search { evaluator, gradients: 0, stop: &never };
     let start = search.place(start)?;
     if visit(&start).is_continue() {
         search.climb_past(start, steps, visit);
@@ -173,6 +173,27 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
+    /// Adds the top that a search from a point leads to, if it is one and is new.
+    fn add(&mut self, z: Vec<f64>, tops: &mut Vec<Top>) {
+        let Some(start) = self.place(z).filter(|_| !self.stop.requested()) else { return };
+        let place = self.climb(start, STEPS);
+        if tops.iter().any(|t| same(t, &place)) {
+            return;
+        }
+        let top = self.top(place, true);
+        if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
+            tops.push(top);
+        }
+    }
+
+    /// Where else the log density is high, seen from a top.
+    fn elsewhere(&mut self, target: &dyn Target, top: &Top) -> Vec<Vec<f64>> {
+        let (starts, evaluations) =
+            elsewhere::starts(target, self.evaluator, &top.place, top.curvature.as_deref());
+        self.gradients += evaluations;
+        starts
+    }
+
     fn climb(&mut self, at: Place, steps: usize) -> Place {
         self.climb_past(at, steps, &mut |_| ControlFlow::Continue(()))
     }
@@ -186,7 +207,7 @@ impl Search<'_> {
     ) -> Place {
         let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
         for _ in 0..steps {
-            if dot(&at.slope, &at.slope).sqrt() < 1e-7 {
+            if dot(&at.slope, &at.slope).sqrt() < 1e-7 || self.stop.requested() {
                 break;
             }
             let mut direction = two_loop(&at.slope, &pairs);
@@ -248,7 +269,7 @@ impl Search<'_> {
             let Some(h) = &curvature else { break };
             let Some(step) = newton(h, &at.slope) else { break };
             let decrement = dot(&step, &at.slope);
-            if decrement < 1e-22 {
+            if decrement < 1e-22 || self.stop.requested() {
                 break;
             }
             let z: Vec<f64> = at.z.iter().zip(&step).map(|(z, s)| z + s).collect();

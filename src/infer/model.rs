@@ -5,10 +5,10 @@
 //! one over the diagonal of the precision matrix, so the Gaussian fitted there says which blend suits each element.
 
 use super::bend::{Bent, LAYERS, grow};
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::{
-    Approach, Error, Fit, KHAT_LIMIT, Options, Path, Progress, approach, complete, conclude, nested,
-    polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, complete, conclude,
+    nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::Coordinates;
@@ -16,6 +16,7 @@ use crate::num::linalg::solve_lower_many;
 use crate::source::Checked;
 use crate::syntax::ast::Program;
 use crate::target::{ModelTarget, Target};
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// Blends below this are as good as none.
@@ -57,6 +58,9 @@ pub fn fit_model(
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
     let mut fit = in_suitable_coordinates(model, declared, options, watch)?;
+    if options.stop.requested() && fit.status != Ending::Stopped {
+        fit.flags.push("the fit was stopped before it was done".into());
+    }
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
 }
@@ -67,6 +71,9 @@ fn in_suitable_coordinates(
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
+    if options.nuts == Nuts::Always {
+        return as_a_whole(model, declared, options, watch);
+    }
     let found = without_sampling(declared, options);
     let grouped = found.as_ref().and_then(|found| nested::by_groups(declared, found, options));
     if let Some(fit) = grouped.filter(|fit| fit.khat < KHAT_LIMIT) {
@@ -78,7 +85,7 @@ fn in_suitable_coordinates(
         found => found,
     };
     let mut nested = nested::fit(declared, options, watch);
-    if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT) {
+    if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT || options.stop.requested()) {
         return Ok(found);
     }
     let whole = match found {
@@ -159,7 +166,7 @@ fn effect_names(target: &ModelTarget) -> String {
 /// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates advises, and a
 /// Gaussian to start from; None if there is nothing to gain.
 fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(ModelTarget, Gaussian)> {
-    if matches!(q.factor, Factor::Diagonal(_)) {
+    if matches!(q.factor, Scale::Diagonal(_)) {
         return None;
     }
     let precision = diagonal_of_precision(q);
@@ -197,8 +204,8 @@ fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(Mod
 fn diagonal_of_precision(q: &Gaussian) -> Vec<f64> {
     let d = q.mean.len();
     match &q.factor {
-        Factor::Diagonal(s) => s.iter().map(|s| 1.0 / (s * s)).collect(),
-        Factor::Dense(c) => {
+        Scale::Diagonal(s) => s.iter().map(|s| 1.0 / (s * s)).collect(),
+        Scale::Dense(c) => {
             let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
             solve_lower_many(c, &mut inverse, [d, d]);
             let mut out = vec![0.0; d];

@@ -4,13 +4,14 @@
 //! by Gauss-Hermite rules. The optimum has `S⁻¹ = Σ E[-φ_i''] a_i a_iᵀ` and `Σ E[φ_i'] a_i = 0`, and `E φ'' = E[φ' s] / σ` for
 //! `t = μ + σ s`, so that first derivatives suffice.
 
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::whiten::inverse_root;
 use crate::num::linalg::{add_product, add_transposed_product, symmetric_eigen};
 use crate::num::real::LN_2PI;
 use crate::plan::Plan;
 use crate::structure::{Affine, Separable};
-use crate::target::{Evaluator, plan_evaluator};
+use crate::target::{Evaluator, PlanEvaluator};
+use crate::vi::Scale;
 use std::ops::Range;
 
 /// Points of the first rule; doubled until the answer no longer moves.
@@ -79,10 +80,10 @@ struct Problem<'a> {
 /// Solves in `d` dimensions; None if the curvature is not positive definite on the way or something is not finite.
 pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     let plan = Plan::new(&separable.graph, &separable.roots, separable.affine.len());
-    let mut evaluator = plan_evaluator(&plan);
+    let mut evaluator = PlanEvaluator::new(&plan);
     let runs = runs(&separable.affine);
     let mut problem =
-        Problem { affine: &separable.affine, runs, evaluator: &mut *evaluator, d, evaluations: 0 };
+        Problem { affine: &separable.affine, runs, evaluator: &mut evaluator, d, evaluations: 0 };
     let (mut mean, mut factor) = (vec![0.0; d], narrow(&separable.affine, d));
     let mut points = FIRST;
     let mut before = f64::NAN;
@@ -93,7 +94,7 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
         if look.quadratic || settled || points >= LAST {
             let error = if settled || look.quadratic { 0.0 } else { (look.elbo - before).abs() };
             return Some(Solution {
-                q: Gaussian { mean, factor: Factor::Dense(factor) },
+                q: Gaussian { mean, factor: Scale::Dense(factor) },
                 elbo: look.elbo,
                 gap: gap + error,
                 quadratic: look.quadratic,

@@ -2,22 +2,29 @@
 
 use super::flow::Flow;
 use super::gaussian::Gaussian;
+use super::students::Students;
+use super::summary::Layout;
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Who draws: importance sampling.
 const PURPOSE: u64 = 0x7073_6973;
 /// Draws evaluated together.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
+/// Sequences of draws, each scrambled by itself, that take turns block by block: how much they differ tells how good they are.
+pub(super) const REPLICATES: usize = 16;
+/// Uniform numbers of a draw beside its coordinates: its component, and how far its tail reaches.
+const BESIDE: usize = 2;
 /// Degrees of freedom of the heavy-tailed proposal.
 const FREEDOM: f64 = 8.0;
 
 /// What the draws come from; all have the mean and scale of the fitted Gaussian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Proposal {
     /// The Gaussian itself.
     Gaussian,
@@ -30,6 +37,8 @@ pub enum Proposal {
     Mixture(usize),
     /// Half of the draws from the Gaussian, half from one with Student-t tails (two degrees of freedom) in every coordinate.
     Heavy,
+    /// A mixture that was fitted to weighted draws.
+    Adapted(Arc<Students>),
 }
 
 /// A part of a proposal.
@@ -41,12 +50,14 @@ enum Component {
 }
 
 impl Proposal {
-    /// The component that draws a block.
-    fn component(self, block: usize) -> Component {
-        match (self, block % 4) {
-            (Proposal::Gaussian, _) | (Proposal::Mixture(_) | Proposal::Heavy, 0 | 2) => Component::Gaussian,
-            (Proposal::Student | Proposal::Mixture(0), _) | (Proposal::Mixture(_), 1) => Component::Student,
-            (Proposal::Mixture(_) | Proposal::Heavy, _) => Component::Leaders,
+    /// The component that a draw comes from, by a uniform number.
+    fn component(&self, u: f64) -> Component {
+        match self {
+            Proposal::Gaussian | Proposal::Adapted(_) => Component::Gaussian,
+            Proposal::Student => Component::Student,
+            Proposal::Mixture(_) | Proposal::Heavy if u < 0.5 => Component::Gaussian,
+            Proposal::Mixture(leaders) if *leaders == 0 || u < 0.75 => Component::Student,
+            Proposal::Mixture(_) | Proposal::Heavy => Component::Leaders,
         }
     }
 }
@@ -54,10 +65,54 @@ impl Proposal {
 /// The first draws of a Gaussian, which judge it and may be the beginning of a sample.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pilot {
-    /// For each block its points in the model (coordinate `i` of draw `b` at `i * BLOCK + b`).
+    /// For each block its points in the model (coordinate `i` of point `p` of `n` at `i * n + p`).
     places: Vec<Vec<f64>>,
-    /// `log p - log q` of every draw.
+    /// `log p - log q` of every point.
+    pub(super) ratios: Vec<f64>,
+}
+
+impl Pilot {
+    /// Weights of its draws, of so many copies each.
+    pub(super) fn merged(&self, copies: usize) -> Merged {
+        Merged::new(&self.ratios, copies)
+    }
+
+    /// The outputs at its points: one vector for each output.
+    pub(super) fn outputs(&self, flow: &dyn Flow, outputs: usize) -> Vec<Vec<f64>> {
+        let points = BLOCK * flow.copies();
+        let blocks: Vec<Vec<f64>> =
+            self.places.par_iter().map(|z| flow.model().constrain_batch(z, points)).collect();
+        (0..outputs).map(|j| column(&blocks, points, j)).collect()
+    }
+}
+
+/// The weights of draws that have several points each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Merged {
+    /// For every draw the logarithm of the mean of its points' ratios.
     pub(super) log_weights: Vec<f64>,
+    /// For every point its share of its draw.
+    pub(super) shares: Vec<f64>,
+}
+
+impl Merged {
+    fn new(ratios: &[f64], copies: usize) -> Merged {
+        let mut merged = Merged::default();
+        merged.add(ratios, copies);
+        merged
+    }
+
+    /// Adds draws.
+    fn add(&mut self, ratios: &[f64], copies: usize) {
+        let known = |r: &f64| if r.is_nan() { f64::NEG_INFINITY } else { *r };
+        let ratios: Vec<f64> = ratios.iter().map(known).collect();
+        for ratios in ratios.chunks_exact(copies) {
+            let total = log_sum_exp(ratios);
+            self.log_weights.push(total - (copies as f64).ln());
+            let share = |r: &f64| if total.is_finite() { (r - total).exp() } else { 1.0 / copies as f64 };
+            self.shares.extend(ratios.iter().map(share));
+        }
+    }
 }
 
 /// Draws of a proposal, block by block: they can be added to.
@@ -66,47 +121,43 @@ pub(super) struct Sample<'t> {
     q: &'t Gaussian,
     proposal: Proposal,
     seed: u64,
-    sobol: Option<Sobol>,
-    /// For each block the outputs (output `j` of draw `b` at `j * BLOCK + b`).
+    /// One for each replicate.
+    sobol: Option<Vec<Sobol>>,
+    pub(super) copies: usize,
+    /// For each block the outputs (output `j` of point `p` of `n` at `j * n + p`).
     outputs: Vec<Vec<f64>>,
-    /// `log p - log q` of every draw.
-    pub(super) log_weights: Vec<f64>,
+    merged: Merged,
 }
 
 impl<'t> Sample<'t> {
     /// No draws yet: they will be those of a scrambled Sobol sequence where it has enough dimensions, random beyond.
     pub(super) fn new(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
-        let sobol = Sobol::new(q.mean.len() + flow.standard() + 1, seed, PURPOSE);
-        Sample { flow, q, proposal, seed, sobol, outputs: Vec::new(), log_weights: Vec::new() }
+        let rows = q.mean.len() + flow.standard() + BESIDE;
+        let sobol = (0..REPLICATES as u64).map(|r| Sobol::new(rows, seed, PURPOSE + (r << 32))).collect();
+        let (outputs, merged) = (Vec::new(), Merged::default());
+        Sample { flow, q, proposal, seed, sobol, copies: flow.copies(), outputs, merged }
     }
 
-    /// The same with the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first.
-    pub(super) fn begun(
-        flow: &'t dyn Flow,
-        q: &'t Gaussian,
-        proposal: Proposal,
-        pilot: &Pilot,
-        seed: u64,
-    ) -> Sample<'t> {
-        let mut sample = Sample::new(flow, q, proposal, seed);
-        if proposal == Proposal::Gaussian {
-            let outputs = pilot.places.par_iter().map(|z| flow.model().constrain_batch(z, BLOCK));
-            sample.outputs = outputs.collect();
-            sample.log_weights.clone_from(&pilot.log_weights);
+    /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first, if they serve.
+    pub(super) fn begin(&mut self, pilot: &Pilot) {
+        if self.proposal == Proposal::Gaussian {
+            let (model, points) = (self.flow.model(), BLOCK * self.copies);
+            self.outputs = pilot.places.par_iter().map(|z| model.constrain_batch(z, points)).collect();
+            self.merged = pilot.merged(self.copies);
         }
-        sample
     }
 
     /// Adds draws until there are `count`, rounded up to whole blocks.
     pub(super) fn extend(&mut self, count: usize) {
-        let model = self.flow.model();
-        for (z, log_weights) in self.blocks(self.outputs.len(), count, |z| model.constrain_batch(&z, BLOCK)) {
-            self.outputs.push(z);
-            self.log_weights.extend(log_weights);
+        let (model, points) = (self.flow.model(), BLOCK * self.copies);
+        let have = self.outputs.len();
+        for (outputs, ratios) in self.blocks(have, count, |z| model.constrain_batch(&z, points)) {
+            self.outputs.push(outputs);
+            self.merged.add(&ratios, self.copies);
         }
     }
 
-    /// The draws from block `have` on until there are `count`: what is wanted of their points, and their log weights.
+    /// The draws from block `have` on until there are `count`: what is wanted of their points, and `log p - log q` of each.
     fn blocks(
         &self,
         have: usize,
@@ -116,95 +167,163 @@ impl<'t> Sample<'t> {
         let log_det = self.q.factor.log_det(self.q.mean.len());
         let block = |evaluator: &mut Box<dyn Evaluator + '_>, block: usize| {
             let mut log_q = vec![0.0; BLOCK];
-            let (z, swell) = self.flow.place(self.points(block, log_det, &mut log_q), BLOCK);
-            let mut value = vec![0.0; BLOCK];
-            evaluator.log_density(&z, BLOCK, &mut value);
-            for ((q, p), s) in log_q.iter_mut().zip(&value).zip(&swell) {
-                *q = p + s - *q;
+            let w = self.points(block, log_det, &mut log_q);
+            let mut placed = self.flow.place(w, BLOCK, evaluator.as_mut());
+            for (points, q) in placed.log_density.chunks_exact_mut(self.copies).zip(&log_q) {
+                points.iter_mut().for_each(|p| *p -= q);
             }
-            (wanted(z), log_q)
+            (wanted(placed.points), placed.log_density)
         };
         let range = have..count.div_ceil(BLOCK).max(have);
         range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
     }
 
+    /// The first `count` draws, rounded up to whole blocks, in the coordinates of the Gaussian, one after another, and their log
+    /// weights.
+    pub(super) fn probes(&self, count: usize) -> (Vec<f64>, Vec<f64>) {
+        let d = self.q.mean.len();
+        let ratios: Vec<f64> =
+            self.blocks(0, count, |_| Vec::new()).into_iter().flat_map(|(_, ratios)| ratios).collect();
+        let log_det = self.q.factor.log_det(d);
+        let points = (0..count.div_ceil(BLOCK)).flat_map(|block| {
+            let w = self.points(block, log_det, &mut [0.0; BLOCK]);
+            (0..BLOCK).flat_map(|b| (0..d).map(|i| w[i * BLOCK + b]).collect::<Vec<_>>()).collect::<Vec<_>>()
+        });
+        (points.collect(), Merged::new(&ratios, self.copies).log_weights)
+    }
+
+    /// How its points hang together.
+    pub(super) fn layout(&self) -> Layout {
+        Layout { copies: self.copies, replicates: if self.sobol.is_some() { REPLICATES } else { 1 } }
+    }
+
+    /// Log weights of the draws.
+    pub(super) fn log_weights(&self) -> &[f64] {
+        &self.merged.log_weights
+    }
+
+    /// For every point its share of its draw.
+    pub(super) fn shares(&self) -> &[f64] {
+        &self.merged.shares
+    }
+
+    /// Weights of the points, given those of the draws.
+    pub(super) fn spread(&self, weights: &[f64]) -> Vec<f64> {
+        let points = self.merged.shares.chunks_exact(self.copies).zip(weights);
+        points.flat_map(|(shares, w)| shares.iter().map(move |s| s * w)).collect()
+    }
+
     /// The points of a block, coordinate by coordinate, and log q at each.
     fn points(&self, block: usize, log_det: f64, log_q: &mut [f64]) -> Vec<f64> {
         let d = self.q.mean.len();
-        let mut u = vec![0.0; (d + self.flow.standard() + 1) * BLOCK];
+        let mut u = vec![0.0; (d + self.flow.standard() + BESIDE) * BLOCK];
         match &self.sobol {
-            Some(sobol) => sobol.fill_uniform((block * BLOCK) as u64, BLOCK, &mut u),
+            Some(sobol) => {
+                let first = (block / REPLICATES * BLOCK) as u64;
+                sobol[block % REPLICATES].fill_uniform(first, BLOCK, &mut u);
+            }
             None => {
                 let mut stream = Stream::new(self.seed, PURPOSE, block as u64);
                 u.iter_mut().for_each(|x| *x = stream.uniform());
             }
         }
-        log_q.copy_from_slice(&place(self.q, self.proposal, block, &mut u, log_det));
-        let mut z = u[..u.len() - BLOCK].to_vec();
+        if let Proposal::Adapted(mixture) = &self.proposal {
+            place_adapted(mixture, d, &mut u, log_q);
+            u.truncate(u.len() - BESIDE * BLOCK);
+            return u;
+        }
+        log_q.copy_from_slice(&place(self.q, &self.proposal, &mut u, log_det));
+        let mut z = u[..u.len() - BESIDE * BLOCK].to_vec();
         self.q.factor.apply(&u[..d * BLOCK], [d, BLOCK], &mut z[..d * BLOCK]);
         z.chunks_exact_mut(BLOCK).zip(&self.q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
         z
     }
 
-    /// All values of output `j`.
+    /// All values of output `j`, point by point.
     pub(super) fn column(&self, j: usize) -> Vec<f64> {
-        self.outputs.iter().flat_map(|block| block[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
+        column(&self.outputs, BLOCK * self.copies, j)
     }
+}
+
+/// Output `j` of blocks of so many points.
+fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
+    blocks.iter().flat_map(|block| block[j * points..(j + 1) * points].iter().copied()).collect()
 }
 
 /// A few draws of a Gaussian, to judge it.
 pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
     let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |z| z);
-    let (places, log_weights): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
-    Pilot { places, log_weights: log_weights.concat() }
+    let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+    Pilot { places, ratios: ratios.concat() }
 }
 
 /// `log p - log q` at so many draws of a Gaussian.
 pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Vec<f64> {
     let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_| Vec::new());
-    blocks.into_iter().flat_map(|(_, log_weights)| log_weights).collect()
+    blocks.into_iter().flat_map(|(_, ratios)| ratios).collect()
 }
 
-/// The outputs at `count` draws of the Gaussian itself, without weights: one vector for each output.
-pub(super) fn plain(flow: &dyn Flow, q: &Gaussian, count: usize, outputs: usize, seed: u64) -> Vec<Vec<f64>> {
+/// The outputs at `count` draws of the Gaussian itself, without weights, as far as a glance tells them: one vector for each
+/// output that is wanted.
+pub(super) fn plain(
+    flow: &dyn Flow,
+    q: &Gaussian,
+    count: usize,
+    wanted: &[usize],
+    seed: u64,
+) -> Vec<Vec<f64>> {
     let sample = Sample::new(flow, q, Proposal::Gaussian, seed);
     let blocks: Vec<Vec<f64>> = (0..count.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
             let mut log_q = vec![0.0; BLOCK];
-            let (z, _) = flow.place(sample.points(block, 0.0, &mut log_q), BLOCK);
-            flow.model().constrain_batch(&z, BLOCK)
+            let z = flow.glance(sample.points(block, 0.0, &mut log_q), BLOCK);
+            let all = flow.model().constrain_batch(&z, BLOCK);
+            wanted.iter().flat_map(|&j| all[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
         })
         .collect();
-    let column = |j: usize| {
-        blocks.iter().flat_map(|block| block[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
-    };
-    (0..outputs).map(column).collect()
+    (0..wanted.len()).map(|j| column(&blocks, BLOCK, j)).collect()
 }
 
-/// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones; the last row
-/// decides joint tails of the former); log q of each.
-fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det: f64) -> Vec<f64> {
+/// Turns uniforms into draws of a mixture in place, rows as in [`place`]; log q of each.
+fn place_adapted(mixture: &Students, d: usize, u: &mut [f64], log_q: &mut [f64]) {
+    let (coordinates, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
+    coordinates.iter_mut().for_each(|x| *x = inv_phi(*x));
+    let (mut x, mut room) = (vec![0.0; d], Vec::new());
+    for b in 0..BLOCK {
+        (0..d).for_each(|i| x[i] = coordinates[i * BLOCK + b]);
+        mixture.place(&mut x, [beside[b], beside[BLOCK + b]]);
+        log_q[b] = mixture.log_density(&x, &mut room);
+        (0..d).for_each(|i| coordinates[i * BLOCK + b] = x[i]);
+    }
+}
+
+/// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones, then what
+/// decides the component and the joint tails of the former); log q of each, of the former alone.
+fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<f64> {
     let d = q.mean.len();
-    let (all, tails) = u.split_at_mut(u.len() - BLOCK);
+    let (all, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
+    let (which, tails) = beside.split_at(BLOCK);
     let (u, standard) = all.split_at_mut(d * BLOCK);
     standard.iter_mut().for_each(|x| *x = inv_phi(*x));
     let leaders = match proposal {
-        Proposal::Gaussian | Proposal::Student => 0,
-        Proposal::Mixture(k) => k.min(d),
+        Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) => 0,
+        Proposal::Mixture(k) => (*k).min(d),
         Proposal::Heavy => d,
     };
-    let component = proposal.component(block);
+    let components: Vec<Component> = which.iter().map(|u| proposal.component(*u)).collect();
     for (i, row) in u.chunks_exact_mut(BLOCK).enumerate() {
-        if component == Component::Leaders && i < leaders {
-            row.iter_mut().for_each(|x| *x = student_quantile(*x));
-        } else {
-            row.iter_mut().for_each(|x| *x = inv_phi(*x));
+        for (x, component) in row.iter_mut().zip(&components) {
+            let heavy = *component == Component::Leaders && i < leaders;
+            *x = if heavy { student_quantile(*x) } else { inv_phi(*x) };
         }
     }
-    if component == Component::Student {
-        let scale = |t: f64| (0.5 * FREEDOM / inv_gamma_p(0.5 * FREEDOM, t)).sqrt();
-        let scales: Vec<f64> = tails.iter().map(|t| scale(*t)).collect();
+    if components.contains(&Component::Student) {
+        let scale = |(t, component): (&f64, &Component)| match component {
+            Component::Student => (0.5 * FREEDOM / inv_gamma_p(0.5 * FREEDOM, *t)).sqrt(),
+            Component::Gaussian | Component::Leaders => 1.0,
+        };
+        let scales: Vec<f64> = tails.iter().zip(&components).map(scale).collect();
         for row in u.chunks_exact_mut(BLOCK) {
             row.iter_mut().zip(&scales).for_each(|(x, s)| *x *= s);
         }
@@ -219,10 +338,6 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
             }
         }
     }
-    let mut rest = [0.0; BLOCK];
-    for row in standard.chunks_exact(BLOCK) {
-        row.iter().zip(&mut rest).for_each(|(x, r)| *r -= 0.5 * (x * x + LN_2PI));
-    }
     let dims = d as f64;
     let half = 0.5 * (FREEDOM + dims);
     let constant = lgamma(half) - lgamma(0.5 * FREEDOM) - 0.5 * dims * (FREEDOM * std::f64::consts::PI).ln();
@@ -230,7 +345,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
         let gaussian = -0.5 * (squares[b] + dims * LN_2PI);
         let student = || constant - half * (squares[b] / FREEDOM).ln_1p();
         let log = match proposal {
-            Proposal::Gaussian => gaussian,
+            Proposal::Gaussian | Proposal::Adapted(_) => gaussian,
             Proposal::Student => student(),
             Proposal::Heavy => log_sum_exp(&[gaussian, gaussian + heavier[b]]) - 2.0_f64.ln(),
             Proposal::Mixture(0) => log_sum_exp(&[gaussian, student()]) - 2.0_f64.ln(),
@@ -239,7 +354,7 @@ fn place(q: &Gaussian, proposal: Proposal, block: usize, u: &mut [f64], log_det:
                 log_sum_exp(&parts) - 4.0_f64.ln()
             }
         };
-        log + rest[b] - log_det
+        log - log_det
     };
     (0..BLOCK).map(density).collect()
 }

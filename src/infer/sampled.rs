@@ -2,6 +2,7 @@
 
 use super::gaussian::Gaussian;
 use super::nuts;
+use super::resample::systematic;
 use super::summary::{Output, summarise};
 use super::warp::{Warp, Warped};
 use crate::target::Target;
@@ -14,13 +15,15 @@ const EFFECTIVE: f64 = 400.0;
 /// What sampling found.
 pub(super) struct Sampled {
     pub(super) outputs: Vec<Output>,
+    /// Draws of each output, as many as were to be kept, evenly from all chains.
+    pub(super) kept: Vec<Vec<f64>>,
     pub(super) note: String,
     pub(super) flags: Vec<String>,
     pub(super) gradients: usize,
 }
 
 /// Samples a target with NUTS in the coordinates of the Gaussian q.
-pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], seed: u64) -> Sampled {
+pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usize, seed: u64) -> Sampled {
     let mut layers = target.layers.clone();
     layers.push(Warp::plain(q));
     let standard = Warped { inner: target.inner, layers };
@@ -35,12 +38,11 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], seed: u64
             let columns: Vec<Vec<f64>> =
                 values.iter().map(|v| v[j * nuts::KEPT..(j + 1) * nuts::KEPT].to_vec()).collect();
             let (rhat, size) = nuts::convergence(&columns);
-            let mut out = summarise(name, &columns.concat(), &even, 1.0);
-            out.mcse = out.sd / size.sqrt();
+            let out = summarise(name, &columns.concat(), &even, size.sqrt().recip());
             (out, rhat, size)
         })
         .collect();
-    let judged = &rows[..rows.len() - standard.predicted().min(rows.len())];
+    let judged = &rows[..rows.len() - standard.beside().min(rows.len())];
     let rhat = judged.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
     let size = judged.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
     let note = format!(
@@ -64,5 +66,11 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], seed: u64
         ));
     }
     let outputs = rows.into_iter().map(|r| r.0).collect();
-    Sampled { outputs, note, flags, gradients: chains.gradients }
+    let chosen = systematic(&even, keep);
+    let value = |j: usize, i: usize| values[i / nuts::KEPT][j * nuts::KEPT + i % nuts::KEPT];
+    let kept = match keep {
+        0 => Vec::new(),
+        _ => (0..names.len()).map(|j| chosen.iter().map(|&i| value(j, i)).collect()).collect(),
+    };
+    Sampled { outputs, kept, note, flags, gradients: chains.gradients }
 }

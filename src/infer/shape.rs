@@ -5,7 +5,7 @@
 //! an average of r times a polynomial, and what it gains is known in advance. Leaders are the coordinates that the spread of
 //! the others follows most: those with large third derivatives ∂²_i ∂_h of log p.
 
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::warp::{Warp, norms, pair_count, pairs, products, skew_of};
 use crate::num::linalg::{
     add_product, cholesky, lower_product, lower_transposed_product, solve_lower_many,
@@ -13,6 +13,7 @@ use crate::num::linalg::{
 };
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use rayon::prelude::*;
 
 /// Who draws: the residuals that shape a layer.
@@ -50,7 +51,7 @@ pub(super) fn shape(
     count: usize,
     seed: u64,
 ) -> Option<Shape> {
-    let Factor::Dense(factor) = &q.factor else { return None };
+    let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
     let draws = draw(target, q, count, seed)?;
     let n = draws.count;

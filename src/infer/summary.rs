@@ -1,5 +1,6 @@
 //! Means, standard deviations and quantiles of weighted draws.
 
+use super::sample::BLOCK;
 use std::borrow::Cow;
 
 /// One reported quantity.
@@ -35,52 +36,102 @@ fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
     Cow::Owned(values.iter().zip(weights).map(tame).collect())
 }
 
-/// What a sample is worth for one quantity: standard errors of its mean and of the logarithm of its standard deviation, both
-/// in standard deviations.
+/// What a sample is worth for one quantity: standard errors of its mean, of the logarithm of its standard deviation and of its
+/// outer quantiles, all in standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Errors {
     /// Of the weighted sample.
-    pub(super) weighted: [f64; 2],
+    pub(super) weighted: [f64; 3],
     /// Of the difference that the weights make.
-    pub(super) difference: [f64; 2],
+    pub(super) difference: [f64; 3],
     /// Of the sample without its weights.
-    pub(super) even: [f64; 2],
+    pub(super) even: [f64; 3],
 }
 
 impl Errors {
     /// Where the difference is added to the statistics of `times` as many draws without weights.
-    pub(super) fn shifted(&self, times: f64) -> [f64; 2] {
+    pub(super) fn shifted(&self, times: f64) -> [f64; 3] {
         std::array::from_fn(|k| self.difference[k].hypot(self.even[k] / times.sqrt()))
     }
 }
 
-/// The errors of values under weights that sum to one.
-pub(super) fn errors(values: &[f64], weights: &[f64]) -> Errors {
+/// How the points of a sample hang together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// Neighbours that are copies of one draw.
+    pub(super) copies: usize,
+    /// Sequences of draws, independent of each other, that take turns block by block.
+    pub(super) replicates: usize,
+}
+
+impl Layout {
+    /// All points are independent.
+    pub(super) const INDEPENDENT: Layout = Layout { copies: 1, replicates: 1 };
+}
+
+/// The 95 % quantile of a standard normal number and the density there: an error of a probability there, divided by the
+/// latter, is about that of a quantile.
+const OUTER: f64 = 1.644_853_626_951_472_2;
+const DENSITY: f64 = 0.103_135_640_375_374_6;
+/// Errors by replicates are taken for so many times as large: they are known to one part in five.
+const CAUTION: f64 = 1.2;
+
+/// The errors of values under weights that sum to one. Draws of one replicate fill space more evenly than chance would, so that
+/// replicates differ less than independent draws would have them differ, and the smaller of the two counts. The difference
+/// is unknown where copies differ: draws without weights are those of the first coordinates alone.
+pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout) -> Errors {
+    let Layout { copies, replicates } = layout;
     let values = &tamed(values, weights)[..];
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
     let even = 1.0 / values.len() as f64;
-    let mut sums = [[0.0; 2]; 3];
-    for (x, w) in values.iter().zip(weights) {
-        let s = square(*x);
-        for (sum, w) in sums.iter_mut().zip([*w, w - even, even]) {
-            sum[0] += w * w * s;
-            sum[1] += w * w * (s - variance) * (s - variance);
+    let reach = OUTER * variance.sqrt();
+    let below = |x: f64| f64::from(x < mean - reach);
+    let above = |x: f64| f64::from(x > mean + reach);
+    let mass = |of: &dyn Fn(f64) -> f64| values.iter().zip(weights).map(|(x, w)| w * of(*x)).sum::<f64>();
+    let outside = [mass(&below), mass(&above)];
+    let (mut independent, mut by_replicate) = ([0.0; 12], vec![[0.0; 12]; replicates]);
+    let draws = values.chunks_exact(copies).zip(weights.chunks_exact(copies));
+    for (b, (x, w)) in draws.enumerate() {
+        let mut draw = [0.0; 12];
+        for (x, w) in x.iter().zip(w) {
+            let from = [x - mean, square(*x) - variance, below(*x) - outside[0], above(*x) - outside[1]];
+            for (draw, w) in draw.chunks_exact_mut(4).zip([*w, w - even, even]) {
+                draw.iter_mut().zip(from).for_each(|(d, f)| *d += w * f);
+            }
+        }
+        let replicate = &mut by_replicate[b / BLOCK % replicates];
+        for k in 0..12 {
+            independent[k] += draw[k] * draw[k];
+            replicate[k] += draw[k];
         }
     }
-    let [weighted, difference, even] =
-        sums.map(|[first, second]| [(first / variance).sqrt(), 0.5 * second.sqrt() / variance]);
-    Errors { weighted, difference, even }
+    let together = |k: usize| {
+        if values.len() / copies < BLOCK * replicates || replicates == 1 {
+            return independent[k].sqrt();
+        }
+        let mean = by_replicate.iter().map(|r| r[k]).sum::<f64>() / replicates as f64;
+        let sum: f64 = by_replicate.iter().map(|r| (r[k] - mean).powi(2)).sum();
+        let apart = (sum * replicates as f64 / (replicates as f64 - 1.0)).sqrt();
+        independent[k].sqrt().min(CAUTION * apart)
+    };
+    let error = |k: usize| {
+        let quantile = together(4 * k + 2).max(together(4 * k + 3)) / DENSITY;
+        [together(4 * k) / variance.sqrt(), 0.5 * together(4 * k + 1) / variance, quantile]
+    };
+    let varies = values.chunks_exact(copies).any(|x| x.iter().any(|y| *y != x[0]));
+    let difference = if varies { [f64::INFINITY; 3] } else { error(1) };
+    Errors { weighted: error(0), difference, even: error(2) }
 }
 
 /// What the weights change in a sample, added to the statistics of many more draws without weights; `error` is that of the
 /// mean, in standard deviations. Where weights differ little, the sum is known far better than the weighted sample itself.
 pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], error: f64) -> Output {
     let even = |n: usize| vec![1.0 / n as f64; n];
-    let weighted = summarise(name, values, weights, 1.0);
-    let plain = summarise(name, values, &even(values.len()), 1.0);
-    let base = summarise(name, many, &even(many.len()), 1.0);
+    let weighted = summarise(name, values, weights, error);
+    let plain = summarise(name, values, &even(values.len()), error);
+    let base = summarise(name, many, &even(many.len()), error);
     let usable = plain.sd > 0.0 && [plain.mean, plain.sd, base.mean, base.sd].iter().all(|x| x.is_finite());
     if !usable {
         return weighted;
@@ -100,8 +151,19 @@ pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], e
     }
 }
 
-/// Summarises values under weights that sum to one; `inflation` multiplies the standard error.
-pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: f64) -> Output {
+/// Summarises weighted draws; `inflation` multiplies the standard error.
+pub(super) fn of_draws(
+    name: &str,
+    values: &[f64],
+    weights: &[f64],
+    layout: Layout,
+    inflation: f64,
+) -> Output {
+    summarise(name, values, weights, inflation * errors(values, weights, layout).weighted[0])
+}
+
+/// Summarises values under weights that sum to one; `error` is that of the mean, in standard deviations.
+pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], error: f64) -> Output {
     let values = &tamed(values, weights)[..];
     if let Some(&x) = values.first().filter(|x| x.is_finite() && values.iter().all(|y| y == *x)) {
         // Weights sum to one but for rounding, which is no spread.
@@ -110,9 +172,9 @@ pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], inflation: 
     let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
     let square = |x: f64| (x - mean) * (x - mean);
     let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
-    let error: f64 = values.iter().zip(weights).map(|(x, w)| w * w * square(*x)).sum();
-    let [q5, q50, q95] = quantiles(values, weights, [mean, variance.sqrt()], [0.05, 0.5, 0.95]);
-    Output { name: name.to_string(), mean, sd: variance.sqrt(), mcse: inflation * error.sqrt(), q5, q50, q95 }
+    let sd = variance.sqrt();
+    let [q5, q50, q95] = quantiles(values, weights, [mean, sd], [0.05, 0.5, 0.95]);
+    Output { name: name.to_string(), mean, sd, mcse: error * sd, q5, q50, q95 }
 }
 
 /// Bins that the values are thrown into, and how many standard deviations they cover on each side of the mean.
@@ -212,8 +274,8 @@ mod tests {
         let raw: Vec<f64> = values.iter().map(|x| (0.1 * x - 0.005).exp()).collect();
         let total: f64 = raw.iter().sum();
         let weights: Vec<f64> = raw.iter().map(|w| w / total).collect();
-        let errors = errors(values, &weights);
-        let [mean, log_sd] = errors.shifted(64.0);
+        let errors = errors(values, &weights, Layout::INDEPENDENT);
+        let [mean, log_sd, _] = errors.shifted(64.0);
         assert!(mean < 0.3 * errors.weighted[0] && log_sd < 0.3 * errors.weighted[1]);
         let out = shift("x", values, &weights, &many, mean);
         assert!((out.mean - 0.1).abs() < 3.0 * mean && out.sd.ln().abs() < 3.0 * log_sd, "{out:?}");

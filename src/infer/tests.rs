@@ -17,7 +17,7 @@ fn a_gaussian_posterior_comes_out_exactly() {
     let mean = (0.25 + 4.0 * 7.5) / precision;
     assert_eq!(found.path, Path::Gaussian);
     assert!((found.mean[0] - mean).abs() < 1e-10);
-    let Factor::Dense(c) = &found.factor else { panic!("the factor of one coordinate is full") };
+    let Scale::Dense(c) = &found.factor else { panic!("the factor of one coordinate is full") };
     assert!((c[0] - 1.0 / precision.sqrt()).abs() < 1e-10);
     assert!(found.khat < 0.5 && found.elbo_se < 1e-8);
 }

@@ -6,8 +6,8 @@
 //! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
 //! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
-use super::flow::Flow;
-use super::gaussian::{Factor, Gaussian};
+use super::flow::{Flow, Placed};
+use super::gaussian::Gaussian;
 use crate::num::linalg::{lower_product, lower_transposed_product};
 use crate::num::special::log_phi;
 use crate::target::{Evaluator, Target};
@@ -66,14 +66,7 @@ impl Warp {
     /// The layer of a Gaussian: in its coordinates the Gaussian is standard.
     pub(super) fn plain(q: &Gaussian) -> Warp {
         let d = q.mean.len();
-        let factor = match &q.factor {
-            Factor::Dense(c) => c.clone(),
-            Factor::Diagonal(s) => {
-                let mut c = vec![0.0; d * d];
-                s.iter().enumerate().for_each(|(i, s)| c[i * d + i] = *s);
-                c
-            }
-        };
+        let factor = q.factor.dense(d);
         Warp {
             mean: q.mean.clone(),
             factor,
@@ -309,7 +302,22 @@ impl Flow for Warped<'_> {
         Some(self)
     }
 
-    fn place(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+    fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed {
+        let (points, log_det) = self.forward(w, n);
+        let mut log_density = vec![0.0; n];
+        evaluator.log_density(&points, n, &mut log_density);
+        log_density.iter_mut().zip(&log_det).for_each(|(l, d)| *l += d);
+        Placed { points, log_density }
+    }
+
+    fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
+        self.forward(w, n).0
+    }
+}
+
+impl Warped<'_> {
+    /// The points of draws in the coordinates of the target, and the log determinants there.
+    pub(super) fn forward(&self, w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
         let (mut log_det, mut trace) = (vec![0.0; n], Trace::default());
         let forward = |w: Vec<f64>, layer: &Warp| layer.forward(&w, n, &mut log_det, &mut trace);
         let z = self.layers.iter().rev().fold(w, forward);
@@ -331,16 +339,16 @@ impl Target for Warped<'_> {
         self.inner.output_names()
     }
 
-    fn predicted(&self) -> usize {
-        self.inner.predicted()
+    fn beside(&self) -> usize {
+        self.inner.beside()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
-        self.inner.constrain(&self.place(z.to_vec(), 1).0)
+        self.inner.constrain(&self.forward(z.to_vec(), 1).0)
     }
 
     fn constrain_batch(&self, z: &[f64], draws: usize) -> Vec<f64> {
-        self.inner.constrain_batch(&self.place(z.to_vec(), draws).0, draws)
+        self.inner.constrain_batch(&self.forward(z.to_vec(), draws).0, draws)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is not.
 
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use crate::num::linalg::{cholesky, solve_lower_transposed_many, symmetric_eigen};
 use crate::target::Evaluator;
+use crate::vi::Scale;
 
 /// Curvature below this share of what a coordinate has alone is rounding.
 const ROUNDING: f64 = 1e-13;
@@ -29,7 +30,7 @@ pub(super) fn dense(point: Vec<f64>, curvature: Option<Vec<f64>>) -> Gaussian {
             safe_inverse_root(&h, d).or_else(|| regularised(&h, d).and_then(|h| safe_inverse_root(&h, d)))
         })
         .unwrap_or_else(|| (0..d * d).map(|p| f64::from(p / d == p % d)).collect());
-    Gaussian { mean: point, factor: Factor::Dense(factor) }
+    Gaussian { mean: point, factor: Scale::Dense(factor) }
 }
 
 /// The start with a diagonal factor.
@@ -43,7 +44,7 @@ pub(super) fn diagonal(evaluator: &mut dyn Evaluator, point: Vec<f64>) -> Gaussi
         1.0 / believed(-column[i], 0.0).sqrt()
     });
     let scales = scales.collect();
-    Gaussian { mean: point, factor: Factor::Diagonal(scales) }
+    Gaussian { mean: point, factor: Scale::Diagonal(scales) }
 }
 
 /// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite. What is rounding is judged with every

@@ -17,6 +17,8 @@ pub(super) const MOST_ARGS: usize = 8;
 pub(super) enum Slot {
     /// Known beforehand.
     Const(Arc<[f64]>),
+    /// Set before a sweep, the same for every draw.
+    Data { at: usize, len: usize },
     /// In the buffer of values.
     Var { at: usize, len: usize },
 }
@@ -25,7 +27,7 @@ impl Slot {
     pub(super) fn len(&self) -> usize {
         match self {
             Slot::Const(c) => c.len(),
-            Slot::Var { len, .. } => *len,
+            Slot::Data { len, .. } | Slot::Var { len, .. } => *len,
         }
     }
 }
@@ -107,6 +109,8 @@ pub(super) struct Step {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) inputs: usize,
+    /// Numbers that are set before a sweep and have no derivatives.
+    pub(super) data: usize,
     pub(super) steps: Vec<Step>,
     /// Numbers that are computed; constants for instructions stand after them.
     pub(super) values: usize,
@@ -124,6 +128,11 @@ impl Plan {
     /// Number of unconstrained coordinates.
     pub fn inputs(&self) -> usize {
         self.inputs
+    }
+
+    /// How many numbers are set before a sweep besides the coordinates.
+    pub fn data(&self) -> usize {
+        self.data
     }
 
     /// Number of roots.

@@ -23,6 +23,7 @@ pub fn dump(plan: &Plan) -> String {
             .iter()
             .map(|slot| match slot {
                 Slot::Const(c) => format!("const[{}]", c.len()),
+                Slot::Data { at, len } => format!("data[{at}..{}]", at + len),
                 Slot::Var { at, len } => format!("{at}..{}", at + len),
             })
             .collect();

@@ -49,7 +49,7 @@ fn empty_cost<T>(step: &Step) -> StepCost {
         .args
         .iter()
         .map(|slot| match slot {
-            Slot::Const(c) => c.len() * size_of::<f64>(),
+            Slot::Const(_) | Slot::Data { .. } => slot.len() * size_of::<f64>(),
             // The value, and its adjoint.
             Slot::Var { len, .. } => 2 * len * wide,
         })

@@ -16,6 +16,7 @@ pub struct Workspace<T> {
     values: Vec<T>,
     adjoints: Vec<T>,
     saved: Vec<T>,
+    data: Vec<f64>,
     room: Vec<T>,
     odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
@@ -31,6 +32,7 @@ impl<T: Lane> Workspace<T> {
             values,
             adjoints: vec![T::zero(); plan.values],
             saved: vec![T::zero(); plan.saved],
+            data: vec![0.0; plan.data],
             room: vec![T::zero(); scalar::ROOM],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
             loops: plan.recursions.iter().map(|code| code.rooms()).collect(),
@@ -40,6 +42,11 @@ impl<T: Lane> Workspace<T> {
     /// The unconstrained coordinates, to be set before a forward sweep.
     pub fn inputs(&mut self, plan: &Plan) -> &mut [T] {
         &mut self.values[..plan.inputs]
+    }
+
+    /// What else is set before a forward sweep: the inputs of the graph beyond the coordinates.
+    pub fn data(&mut self) -> &mut [f64] {
+        &mut self.data
     }
 
     /// Computes every value; with `slopes`, also what the reverse sweep needs.
@@ -55,10 +62,11 @@ impl<T: Lane> Workspace<T> {
             Code::Loop(code) => return code.forward(&mut self.values),
             Code::Recursion { code, room } => {
                 let (before, rest) = self.values.split_at_mut(step.at);
+                let known = Known { values: before, data: &self.data };
                 let out = &mut rest[..step.len];
                 let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
                 let saved = if slopes { saved } else { &mut [] };
-                return code.forward(&mut self.loops[*room], |k| arg(&step.args[k], before), out, saved);
+                return code.forward(&mut self.loops[*room], |k| known.arg(&step.args[k]), out, saved);
             }
             Code::Map { .. }
             | Code::MapSum { .. }
@@ -68,9 +76,10 @@ impl<T: Lane> Workspace<T> {
             | Code::Ode { .. } => {}
         }
         let (before, rest) = self.values.split_at_mut(step.at);
+        let known = Known { values: before, data: &self.data };
         let out = &mut rest[..step.len];
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.forward(before, out, Keep { saved, room: &mut self.room }, &mut self.odes, slopes);
+        step.forward(known, out, Keep { saved, room: &mut self.room }, &mut self.odes, slopes);
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
@@ -153,15 +162,16 @@ impl<T: Lane> Workspace<T> {
         let (before, rest) = self.adjoints.split_at_mut(step.at);
         let adjoints = &mut rest[..step.len];
         let cells = Cell::from_mut(before).as_slice_of_cells();
-        let (args, rest) = self.values.split_at(step.at);
+        let (values, rest) = self.values.split_at(step.at);
+        let known = Known { values, data: &self.data };
         if let Code::Recursion { code, room } = &step.code {
             let of = |k: usize| adjoint(&step.args[k], cells);
             let kept = (&rest[..step.len], &self.saved[step.saved_at..step.saved_at + step.saved_len]);
-            return code.reverse(&mut self.loops[*room], |k| arg(&step.args[k], args), kept, adjoints, of);
+            return code.reverse(&mut self.loops[*room], |k| known.arg(&step.args[k]), kept, adjoints, of);
         }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
         let keep = Keep { saved, room: &mut self.room };
-        step.reverse(args, &rest[..step.len], keep, &mut self.odes, adjoints, cells);
+        step.reverse(known, &rest[..step.len], keep, &mut self.odes, adjoints, cells);
     }
 
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
@@ -173,6 +183,7 @@ impl<T: Lane> Workspace<T> {
     pub fn root(&self, plan: &Plan, root: usize, i: usize) -> T {
         match &plan.roots[root] {
             Slot::Const(c) => T::splat(c[i]),
+            Slot::Data { at, .. } => T::splat(self.data[at + i]),
             Slot::Var { at, .. } => self.values[at + i],
         }
     }
@@ -184,18 +195,28 @@ struct Keep<'a, T> {
     room: &'a mut [T],
 }
 
-#[inline(always)]
-fn arg<'a, T: Lane>(slot: &'a Slot, values: &'a [T]) -> Arg<'a, T> {
-    match slot {
-        Slot::Const(c) => Arg::Const(c),
-        Slot::Var { at, len } => Arg::Var(&values[*at..at + len]),
+/// What a step can read.
+#[derive(Clone, Copy)]
+struct Known<'a, T> {
+    values: &'a [T],
+    data: &'a [f64],
+}
+
+impl<'a, T: Lane> Known<'a, T> {
+    #[inline(always)]
+    fn arg(self, slot: &'a Slot) -> Arg<'a, T> {
+        match slot {
+            Slot::Const(c) => Arg::Const(c),
+            Slot::Data { at, len } => Arg::Const(&self.data[*at..at + len]),
+            Slot::Var { at, len } => Arg::Var(&self.values[*at..at + len]),
+        }
     }
 }
 
 #[inline(always)]
 fn adjoint<'a, T>(slot: &Slot, cells: &'a [Cell<T>]) -> Adjoint<'a, T> {
     match slot {
-        Slot::Const(_) => None,
+        Slot::Const(_) | Slot::Data { .. } => None,
         Slot::Var { at, len } => Some(&cells[*at..at + len]),
     }
 }
@@ -215,14 +236,14 @@ impl Step {
     fn operands<'a, T: Lane>(
         &'a self,
         index: &'a [Broadcast],
-        values: &'a [T],
+        known: Known<'a, T>,
     ) -> [Operand<'a, T>; MOST_ARGS] {
-        gather(self.args.len(), Operand::empty(), |k| Operand::new(arg(&self.args[k], values), &index[k]))
+        gather(self.args.len(), Operand::empty(), |k| Operand::new(known.arg(&self.args[k]), &index[k]))
     }
 
     fn forward<T: Lane>(
         &self,
-        values: &[T],
+        known: Known<T>,
         out: &mut [T],
         Keep { saved, room }: Keep<T>,
         odes: &mut [OdeRoom<T>],
@@ -231,10 +252,10 @@ impl Step {
         let n = self.args.len();
         match &self.code {
             Code::Map { row, index } => {
-                scalar::map(T::scalar(row.kernel), &self.operands(index, values)[..n], out);
+                scalar::map(T::scalar(row.kernel), &self.operands(index, known)[..n], out);
             }
             Code::MapSum { row, index, weights, count } => {
-                let operands = &self.operands(index, values)[..n];
+                let operands = &self.operands(index, known)[..n];
                 let weights = weights.as_deref();
                 out[0] = if slopes {
                     scalar::sum(T::scalar(row.kernel), operands, weights, *count, saved, room)
@@ -243,7 +264,7 @@ impl Step {
                 };
             }
             Code::Predicted { row, index, weights, which, operator } => {
-                let operands = &self.operands(index, values)[..n];
+                let operands = &self.operands(index, known)[..n];
                 let weights = weights.as_deref();
                 let predictor = Predictor { which: *which, operator };
                 let f = T::scalar(row.kernel);
@@ -256,7 +277,7 @@ impl Step {
             Code::Concat => {
                 let mut at = 0;
                 for slot in &self.args {
-                    let from = arg(slot, values);
+                    let from = known.arg(slot);
                     match from {
                         Arg::Var(x) => out[at..at + x.len()].copy_from_slice(x),
                         Arg::Const(c) => {
@@ -267,13 +288,13 @@ impl Step {
                 }
             }
             Code::Array { op, dims } => {
-                let args = gather(n, Arg::Const(&[]), |k| arg(&self.args[k], values));
+                let args = gather(n, Arg::Const(&[]), |k| known.arg(&self.args[k]));
                 let dims = gather(n, &[][..], |k| dims[k].as_slice());
                 let mut cx = Forward { args: &args[..n], dims: &dims[..n], out, saved };
                 T::array(op.0.as_ref()).forward(&mut cx);
             }
             Code::Ode { code, room } => {
-                let args = [arg(&self.args[0], values), arg(&self.args[1], values)];
+                let args = [known.arg(&self.args[0]), known.arg(&self.args[1])];
                 code.forward(&mut odes[*room], args, out, saved, slopes);
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
@@ -282,7 +303,7 @@ impl Step {
 
     fn reverse<T: Lane>(
         &self,
-        values: &[T],
+        known: Known<T>,
         out: &[T],
         Keep { saved, room }: Keep<T>,
         odes: &mut [OdeRoom<T>],
@@ -293,7 +314,7 @@ impl Step {
         match &self.code {
             Code::Map { row, index } => {
                 let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
-                let operands = self.operands(index, values);
+                let operands = self.operands(index, known);
                 scalar::pull(T::scalar(row.kernel), &operands[..n], out, up, &adjoints[..n], room);
             }
             Code::MapSum { .. } | Code::Predicted { .. } => {
@@ -317,7 +338,7 @@ impl Step {
                 }
             }
             Code::Array { op, dims } => {
-                let args = gather(n, Arg::Const(&[]), |k| arg(&self.args[k], values));
+                let args = gather(n, Arg::Const(&[]), |k| known.arg(&self.args[k]));
                 let dims = gather(n, &[][..], |k| dims[k].as_slice());
                 let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
                 let mut cx = Reverse {

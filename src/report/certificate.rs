@@ -189,9 +189,9 @@ fn condition(most: Option<f64>, least: Option<f64>) -> Option<f64> {
 
 fn plan(plan: &Plan) -> Value {
     object!({
-        "M": plan.coordinates.constants.smoothness,
-        "mu": plan.coordinates.constants.strong_concavity,
-        "start": finite(plan.coordinates.start),
+        "M": plan.frame.constants.smoothness,
+        "mu": plan.frame.constants.strong_concavity,
+        "start": finite(plan.frame.start),
         "method": plan.chosen.map(|(l, _)| l.method.name),
         "step": plan.chosen.map(|(l, _)| l.rule.name),
         "measure": plan.chosen.map(|(l, _)| match l.measure {

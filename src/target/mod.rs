@@ -4,7 +4,7 @@ mod model;
 mod predict;
 mod simulate;
 
-pub use model::{ModelTarget, Split, element_names, plan_evaluator};
+pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
 
 use crate::structure::Separable;
 
@@ -38,8 +38,9 @@ pub trait Target: Send + Sync {
         z.to_vec()
     }
 
-    /// How many of the last outputs are drawn anew at each point. They say nothing of the quality of a fit.
-    fn predicted(&self) -> usize {
+    /// How many of the last outputs are no parameters: derived, or drawn anew at each point. They say nothing of the quality of a
+    /// fit.
+    fn beside(&self) -> usize {
         0
     }
 

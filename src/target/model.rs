@@ -12,6 +12,7 @@ use crate::rewrite::{Rule, rewrite};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
+use std::ops::Deref;
 
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
@@ -185,7 +186,7 @@ impl Target for ModelTarget {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        plan_evaluator(&self.density)
+        Box::new(PlanEvaluator::new(&self.density))
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -208,8 +209,9 @@ impl Target for ModelTarget {
             .collect()
     }
 
-    fn predicted(&self) -> usize {
-        self.lowered.simulated.iter().map(|n| self.lowered.graph.node(n.node).len()).sum()
+    fn beside(&self) -> usize {
+        let others = self.lowered.derived.iter().chain(&self.lowered.simulated);
+        others.map(|n| self.lowered.graph.node(n.node).len()).sum()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
@@ -266,14 +268,10 @@ impl Target for ModelTarget {
     }
 }
 
-/// Evaluates the sum of a plan's roots.
-pub fn plan_evaluator(plan: &Plan) -> Box<dyn Evaluator + '_> {
-    Box::new(PlanEvaluator { plan, one: None, wide: None, dual: None })
-}
-
-/// Buffers for one thread, made when first needed.
-struct PlanEvaluator<'a> {
-    plan: &'a Plan,
+/// Evaluates the sum of a plan's roots, with buffers for one thread that are made when first needed.
+pub struct PlanEvaluator<P> {
+    plan: P,
+    data: Vec<f64>,
     one: Option<Workspace<f64>>,
     wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
@@ -307,10 +305,20 @@ const PROFILE_ROUNDS: usize = 50;
 /// Fewest draws of an incomplete batch for which all lanes are worth running.
 const WORTH_LANES: usize = 3;
 
-impl PlanEvaluator<'_> {
+impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
+    /// For a plan; its data are zero until they are set.
+    pub fn new(plan: P) -> Self {
+        PlanEvaluator { data: vec![0.0; plan.data()], plan, one: None, wide: None, dual: None }
+    }
+
+    /// What the plan reads besides the coordinates.
+    pub fn data(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
     fn run<T: Lane>(
-        plan: &Plan,
+        (plan, data): (&Plan, &[f64]),
         workspace: &mut Workspace<T>,
         z: &[f64],
         draws: usize,
@@ -319,6 +327,7 @@ impl PlanEvaluator<'_> {
         gradient: Option<&mut [f64]>,
     ) {
         let width = T::WIDTH.min(draws - first);
+        workspace.data().copy_from_slice(data);
         for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
             let z = &z[first..first + width];
             if width == T::WIDTH {
@@ -339,24 +348,24 @@ impl PlanEvaluator<'_> {
     }
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
-        let plan = self.plan;
+        let plan = &*self.plan;
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
             if draws - first >= WORTH_LANES {
                 let workspace = self.wide.get_or_insert_with(|| Workspace::new(plan));
-                Self::run(plan, workspace, z, draws, first, log_density, gradient);
+                Self::run((plan, &self.data), workspace, z, draws, first, log_density, gradient);
                 first += F16::WIDTH;
             } else {
                 let workspace = self.one.get_or_insert_with(|| Workspace::new(plan));
-                Self::run(plan, workspace, z, draws, first, log_density, gradient);
+                Self::run((plan, &self.data), workspace, z, draws, first, log_density, gradient);
                 first += 1;
             }
         }
     }
 }
 
-impl Evaluator for PlanEvaluator<'_> {
+impl<P: Deref<Target = Plan> + Send> Evaluator for PlanEvaluator<P> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         self.sweep(z, draws, log_density, Some(gradient));
     }
@@ -366,8 +375,9 @@ impl Evaluator for PlanEvaluator<'_> {
     }
 
     fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let plan = self.plan;
+        let plan = &*self.plan;
         let workspace = self.dual.get_or_insert_with(|| Workspace::new(plan));
+        workspace.data().copy_from_slice(&self.data);
         for k in 0..count {
             for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
                 *input = Dual { v: z[i], d: v[i * count + k] };

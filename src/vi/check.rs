@@ -191,19 +191,35 @@ impl Config {
         rule: &'static Rule,
         noise: Option<Quadratic>,
     ) -> Result<(), Error> {
+        let Some(operator) = average.theorem else { return Ok(()) };
+        let refuse = |problem: String, instead: String| Err(Error::Combination { problem, instead });
+        let fits = |a: &Average| a.theorem.is_none_or(|o| o == self.operator.name);
+        if !fits(average) {
+            return refuse(
+                format!(
+                    "the average '{}' is that of a theorem about the operator '{operator}', not '{}'",
+                    average.name, self.operator.name
+                ),
+                format!("use the average {}", names(fits)),
+            );
+        }
         let constant =
-            rule.name == "constant" || rule.guarantee.is_some_and(|g| g.average.starts_with("theta"));
-        if !average.needs_theorem || (noise.is_some() && constant) {
+            |r: &Rule| r.name == "constant" || r.guarantee.is_some_and(|g| g.average == average.name);
+        if noise.is_some() && constant(rule) {
             return Ok(());
         }
-        Err(Error::Combination {
-            problem: format!(
-                "the average '{}' is that of a theorem: it needs the constants of the target, an estimator \
-                              with a proved noise bound and a constant step",
+        refuse(
+            format!(
+                "the average '{}' is that of a theorem: it needs the constants of the target, an estimator with a proved \
+                 noise bound and a constant step",
                 average.name
             ),
-            instead: format!("use the average {}", names(|a: &Average| !a.needs_theorem)),
-        })
+            format!(
+                "use the average {}, or, where the constants are certified, the step rule {}",
+                names(|a: &Average| a.theorem.is_none()),
+                names(constant)
+            ),
+        )
     }
 }
 

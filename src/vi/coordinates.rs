@@ -5,44 +5,10 @@
 
 use super::noise::Constants;
 use super::run::Run;
+use super::scale::Scale;
 use super::subsample::{Subsample, SubsetEvaluator};
-use crate::num::linalg::{
-    add_product, lower_product, lower_transposed_product, scale_rows, solve_lower, symmetric_eigen,
-};
+use crate::num::linalg::{solve_lower, symmetric_eigen};
 use crate::target::{Evaluator, Target};
-
-/// A matrix: diagonal, or full and by rows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scale {
-    /// Its diagonal.
-    Diagonal(Vec<f64>),
-    /// All of it.
-    Dense(Vec<f64>),
-}
-
-impl Scale {
-    /// All `d × d` numbers by rows.
-    pub fn dense(&self, d: usize) -> Vec<f64> {
-        match self {
-            Scale::Dense(all) => all.clone(),
-            Scale::Diagonal(s) => (0..d * d).map(|p| if p / d == p % d { s[p / d] } else { 0.0 }).collect(),
-        }
-    }
-
-    /// The product with another matrix; of two diagonals it is a diagonal.
-    fn times(&self, other: &Scale, d: usize) -> Scale {
-        match (self, other) {
-            (Scale::Diagonal(a), Scale::Diagonal(b)) => {
-                Scale::Diagonal(a.iter().zip(b).map(|(a, b)| a * b).collect())
-            }
-            (Scale::Diagonal(_) | Scale::Dense(_), _) => {
-                let mut all = vec![0.0; d * d];
-                add_product(1.0, &self.dense(d), &other.dense(d), [d, d, d], &mut all);
-                Scale::Dense(all)
-            }
-        }
-    }
-}
 
 /// Coordinates `z = c + L z'` with a lower triangular `L`.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,14 +24,14 @@ impl Coordinates {
     /// sizes do not agree.
     pub fn new(centre: Vec<f64>, mut scale: Scale) -> Option<Coordinates> {
         let d = centre.len();
-        let log_det: f64 = match &mut scale {
-            Scale::Diagonal(s) if s.len() == d => s.iter().map(|s| s.abs().ln()).sum(),
+        match &mut scale {
+            Scale::Diagonal(s) if s.len() == d => {}
             Scale::Dense(all) if all.len() == d * d => {
                 (0..d).for_each(|i| all[i * d + i + 1..(i + 1) * d].fill(0.0));
-                (0..d).map(|i| all[i * d + i].abs().ln()).sum()
             }
             Scale::Diagonal(_) | Scale::Dense(_) => return None,
-        };
+        }
+        let log_det = scale.log_det(d);
         log_det.is_finite().then_some(Coordinates { centre, scale, log_det })
     }
 
@@ -79,20 +45,9 @@ impl Coordinates {
         x
     }
 
-    /// out = L x for `n` columns, `x` and `out` by rows.
-    fn apply(&self, x: &[f64], n: usize, out: &mut [f64]) {
-        match &self.scale {
-            Scale::Dense(l) => lower_product(l, x, [self.centre.len(), n], out),
-            Scale::Diagonal(s) => scale_rows(s, x, n, out),
-        }
-    }
-
-    /// out = Lᵀ x.
-    fn apply_transposed(&self, x: &[f64], n: usize, out: &mut [f64]) {
-        match &self.scale {
-            Scale::Dense(l) => lower_transposed_product(l, x, [self.centre.len(), n], out),
-            Scale::Diagonal(s) => scale_rows(s, x, n, out),
-        }
+    /// The centre `c`.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
     }
 
     /// The target as it looks from here: a density on `z'`, so the ELBO of an approximation is what it was. If its
@@ -108,7 +63,7 @@ impl Coordinates {
         let extremes = |h: &[f64]| {
             let half = Scale::Dense(h.to_vec()).times(&self.scale, d).dense(d);
             let mut all = vec![0.0; d * d];
-            self.apply_transposed(&half, d, &mut all);
+            self.scale.apply_transposed(&half, [d, d], &mut all);
             let values = symmetric_eigen(&all, d)?.values;
             let (low, high) = (*values.first()?, *values.last()?);
             let margin = 16.0 * (d as f64 + 8.0) * f64::EPSILON * low.abs().max(high.abs());
@@ -122,7 +77,7 @@ impl Coordinates {
     pub fn restore(&self, mut run: Run) -> Run {
         let d = self.centre.len();
         let mut mean = vec![0.0; d];
-        self.apply(&run.mean, 1, &mut mean);
+        self.scale.apply(&run.mean, [d, 1], &mut mean);
         mean.iter_mut().zip(&self.centre).for_each(|(m, c)| *m += c);
         run.scale = self.scale.times(&run.scale, d);
         run.mean = mean;
@@ -132,7 +87,7 @@ impl Coordinates {
     /// Writes `c + L z'` for each draw.
     fn points(&self, z: &[f64], draws: usize, points: &mut Vec<f64>) {
         points.resize(z.len(), 0.0);
-        self.apply(z, draws, points);
+        self.scale.apply(z, [self.centre.len(), draws], points);
         for (row, c) in points.chunks_exact_mut(draws).zip(&self.centre) {
             row.iter_mut().for_each(|x| *x += c);
         }
@@ -141,7 +96,7 @@ impl Coordinates {
     /// Log densities and gradients of the target, as seen from here.
     fn pull_back(&self, draws: usize, log_density: &mut [f64], slopes: &[f64], gradient: &mut [f64]) {
         log_density.iter_mut().for_each(|x| *x += self.log_det);
-        self.apply_transposed(slopes, draws, gradient);
+        self.scale.apply_transposed(slopes, [self.centre.len(), draws], gradient);
     }
 }
 

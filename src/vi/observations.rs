@@ -1,23 +1,23 @@
 //! Compiled models by observations: which terms of the log density are sums over the rows of the data, and their value on
 //! some of the rows.
 
+use super::cut::{Cut, Part, Way, way};
 use super::subsample::{Subsample, SubsetEvaluator};
-use crate::graph::{Builder, Graph, NodeId, Op};
+use crate::graph::{Graph, NodeId, Op};
 use crate::lower::TermKind;
-use crate::num::real::{F16, Real};
-use crate::ops::array::{LogSumExp, MatMul, OpRef, Sum, Take};
+use crate::ops::array::Sum;
 use crate::ops::scalar;
-use crate::plan::{Plan, Workspace};
+use crate::plan::Plan;
 use crate::source::Span;
-use crate::target::{Evaluator, ModelTarget, Target};
-use std::collections::HashMap;
+use crate::target::{Evaluator, ModelTarget, PlanEvaluator, Target};
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// Why a model cannot be evaluated on some of its observations.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotSeparable {
     /// A statement about data that is no sum over rows.
-    #[error("the likelihood of this statement is not a sum over rows of the data")]
+    #[error("the likelihood of this statement is no sum of terms that need one row of the data each")]
     NoSum(Span),
     /// Statements that sum over rows of different numbers.
     #[error(
@@ -44,13 +44,16 @@ pub struct Observations<'a> {
     fixed: Vec<NodeId>,
     /// Sums over rows, with the constant that multiplies each.
     sums: Vec<(NodeId, f64)>,
+    /// The model on some of its rows, for the numbers of rows that were asked for.
+    parts: Mutex<Vec<Arc<Part>>>,
 }
 
 impl<'a> Observations<'a> {
     /// Finds the sums over rows.
     pub fn of(model: &'a ModelTarget) -> Result<Self, NotSeparable> {
         let lowered = model.lowered();
-        let mut found = Observations { model, rows: 0, fixed: Vec::new(), sums: Vec::new() };
+        let mut found =
+            Observations { model, rows: 0, fixed: Vec::new(), sums: Vec::new(), parts: Mutex::default() };
         for term in &lowered.terms {
             if term.kind != TermKind::Likelihood {
                 found.fixed.push(term.node);
@@ -153,28 +156,6 @@ fn is_by_rows(graph: &Graph, id: NodeId, rank: usize, rows: usize) -> bool {
     }
 }
 
-/// How an operation on arrays treats the first axis.
-enum Way {
-    /// Each entry of the result is an entry of the argument.
-    Picks,
-    /// Each row of the result needs that row of the first argument alone.
-    Rows,
-    /// Neither.
-    Whole,
-}
-
-fn way(op: &OpRef, rank: usize) -> Way {
-    let later = |axis: Option<usize>| axis.is_some_and(|a| a > 0);
-    let by_rows = op.downcast::<Sum>().is_some_and(|s| later(s.axis))
-        || op.downcast::<LogSumExp>().is_some_and(|s| later(s.axis))
-        || (op.downcast::<MatMul>().is_some() && rank == 2);
-    match op.downcast::<Take>() {
-        Some(_) => Way::Picks,
-        None if by_rows => Way::Rows,
-        None => Way::Whole,
-    }
-}
-
 impl Target for Observations<'_> {
     fn dimension(&self) -> usize {
         self.model.dimension()
@@ -192,8 +173,8 @@ impl Target for Observations<'_> {
         self.model.output_names()
     }
 
-    fn predicted(&self) -> usize {
-        self.model.predicted()
+    fn beside(&self) -> usize {
+        self.model.beside()
     }
 
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
@@ -207,42 +188,78 @@ impl Subsample for Observations<'_> {
     }
 
     fn subset_evaluator(&self) -> Box<dyn SubsetEvaluator + '_> {
-        Box::new(OnSubset { whole: self, rows: Vec::new(), plan: None })
+        Box::new(OnSubset { whole: self, everything: None, parts: Vec::new() })
     }
 }
 
-/// The model on some rows, scheduled anew when they change.
+impl Observations<'_> {
+    /// The model restricted to so many rows; scheduled once for all evaluators.
+    fn part(&self, rows: usize) -> Arc<Part> {
+        // A thread that panicked while it held the lock left nothing half done: an entry is made before it is added.
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = parts.iter().find(|part| part.rows() == rows) {
+            return part.clone();
+        }
+        let part = Arc::new(self.restricted(rows));
+        parts.push(part.clone());
+        part
+    }
+
+    fn restricted(&self, rows: usize) -> Part {
+        let graph = &self.model.lowered().graph;
+        let mut cut = Cut::new(graph, self.model.dimension(), self.rows, rows);
+        let share = self.rows as f64 / rows.max(1) as f64;
+        let mut roots: Vec<NodeId> = self.fixed.iter().map(|&id| cut.copy(id)).collect();
+        for &(sum, factor) in &self.sums {
+            let varies = rows_of(graph, sum) == self.rows
+                && matches!(graph.node(sum).op, Op::MapSum { .. } | Op::Array(_));
+            let (node, by) = if varies { (cut.sum(sum), factor * share) } else { (cut.copy(sum), factor) };
+            roots.push(cut.times(by, node));
+        }
+        cut.finish(&roots)
+    }
+}
+
+/// Evaluates on rows of any number; for each number there is one schedule, in which only the data change with the rows.
 struct OnSubset<'a> {
     whole: &'a Observations<'a>,
+    everything: Option<Box<dyn Evaluator + 'a>>,
+    parts: Vec<OnRows>,
+}
+
+/// A part of the model, and the rows whose data stand in its evaluator.
+struct OnRows {
+    part: Arc<Part>,
     rows: Vec<usize>,
-    plan: Option<(Plan, Workspace<F16>)>,
+    evaluator: PlanEvaluator<Arc<Plan>>,
+}
+
+impl OnRows {
+    fn new(part: Arc<Part>) -> OnRows {
+        OnRows {
+            evaluator: PlanEvaluator::new(part.plan.clone()),
+            rows: Vec::with_capacity(part.rows()),
+            part,
+        }
+    }
+
+    fn choose(&mut self, rows: &[usize]) {
+        if self.rows != rows {
+            self.rows.clear();
+            self.rows.extend_from_slice(rows);
+            self.part.load(rows, self.evaluator.data());
+        }
+    }
 }
 
 impl OnSubset<'_> {
-    fn schedule(&mut self, rows: &[usize]) {
-        let whole = self.whole;
-        let graph = &whole.model.lowered().graph;
-        let mut cut = Cut {
-            graph,
-            rows,
-            total: whole.rows,
-            b: Builder::new(),
-            copies: HashMap::new(),
-            parts: HashMap::new(),
-        };
-        let share = whole.rows as f64 / rows.len().max(1) as f64;
-        let mut roots: Vec<NodeId> = whole.fixed.iter().map(|&id| cut.copy(id)).collect();
-        for &(sum, factor) in &whole.sums {
-            let varies = rows_of(graph, sum) == whole.rows
-                && matches!(graph.node(sum).op, Op::MapSum { .. } | Op::Array(_));
-            let (node, by) = if varies { (cut.sum(sum), factor * share) } else { (cut.copy(sum), factor) };
-            let by = cut.b.number(by);
-            roots.push(cut.b.mul(by, node).unwrap_or(node));
-        }
-        let plan = Plan::new(&cut.b.finish(), &roots, whole.model.dimension());
-        let workspace = Workspace::new(&plan);
-        self.plan = Some((plan, workspace));
-        self.rows = rows.to_vec();
+    fn part(&mut self, rows: usize) -> &mut OnRows {
+        let found = self.parts.iter().position(|p| p.part.rows() == rows);
+        let at = found.unwrap_or_else(|| {
+            self.parts.push(OnRows::new(self.whole.part(rows)));
+            self.parts.len() - 1
+        });
+        &mut self.parts[at]
     }
 }
 
@@ -255,111 +272,12 @@ impl SubsetEvaluator for OnSubset<'_> {
         log_density: &mut [f64],
         gradient: &mut [f64],
     ) {
-        if self.plan.is_none() || self.rows != rows {
-            self.schedule(rows);
+        if rows.len() == self.whole.rows {
+            let everything = self.everything.get_or_insert_with(|| self.whole.model.evaluator());
+            return everything.evaluate(z, draws, log_density, gradient);
         }
-        let Some((plan, workspace)) = &mut self.plan else { return };
-        for first in (0..draws).step_by(F16::WIDTH) {
-            let width = F16::WIDTH.min(draws - first);
-            for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                for lane in 0..F16::WIDTH {
-                    input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
-                }
-            }
-            workspace.forward(plan, true);
-            let roots = plan.root_sizes().len();
-            let total = (0..roots).fold(F16::zero(), |sum, r| sum + workspace.root(plan, r, 0));
-            (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
-            workspace.reverse(plan);
-            for (i, g) in workspace.gradient(plan).iter().enumerate() {
-                (0..width).for_each(|lane| gradient[i * draws + first + lane] = g.lane(lane));
-            }
-        }
-    }
-}
-
-/// Copies of nodes into a graph of their own, whole or restricted to some rows.
-struct Cut<'a> {
-    graph: &'a Graph,
-    rows: &'a [usize],
-    /// Number of rows in all.
-    total: usize,
-    b: Builder,
-    copies: HashMap<NodeId, NodeId>,
-    parts: HashMap<NodeId, NodeId>,
-}
-
-impl Cut<'_> {
-    fn copy(&mut self, id: NodeId) -> NodeId {
-        if let Some(&done) = self.copies.get(&id) {
-            return done;
-        }
-        let node = self.graph.node(id);
-        let args = node.args.iter().map(|&a| self.copy(a)).collect();
-        let copy = self.b.like(&node.op, args, node.dims.clone());
-        self.copies.insert(id, copy);
-        copy
-    }
-
-    /// A sum over the chosen rows alone.
-    fn sum(&mut self, id: NodeId) -> NodeId {
-        let node = self.graph.node(id);
-        let rank = node.args.iter().map(|&a| self.graph.node(a).dims.len()).max().unwrap_or(0);
-        let args = node.args.iter().map(|&a| self.aligned(a, rank)).collect();
-        self.b.like(&node.op, args, node.dims.clone())
-    }
-
-    /// An operand whose first axis is that of the rows if it has `rank` axes.
-    fn aligned(&mut self, id: NodeId, rank: usize) -> NodeId {
-        let dims = &self.graph.node(id).dims;
-        if dims.len() == rank && dims.first() == Some(&self.total) { self.part(id) } else { self.copy(id) }
-    }
-
-    /// The chosen rows of an array.
-    fn part(&mut self, id: NodeId) -> NodeId {
-        if let Some(&done) = self.parts.get(&id) {
-            return done;
-        }
-        let node = self.graph.node(id);
-        let width: usize = node.dims[1..].iter().product();
-        let mut dims = node.dims.clone();
-        dims[0] = self.rows.len();
-        let places = || self.rows.iter().flat_map(|&r| r * width..(r + 1) * width);
-        let part = match &node.op {
-            Op::Constant(values) => {
-                let chosen: Vec<f64> = places().map(|p| values[p]).collect();
-                self.b.constant(chosen, dims)
-            }
-            Op::Map(_) => {
-                let rank = node.dims.len();
-                let args = node.args.iter().map(|&a| self.aligned(a, rank)).collect();
-                self.b.like(&node.op, args, dims)
-            }
-            Op::Array(op) => match (way(op, self.graph.node(node.args[0]).dims.len()), op.downcast::<Take>())
-            {
-                (Way::Picks, Some(take)) => {
-                    let table: Vec<u32> = places().map(|p| take.table[p]).collect();
-                    let base = self.copy(node.args[0]);
-                    self.b.take(base, table, dims)
-                }
-                (Way::Rows, _) => {
-                    let mut args = vec![self.part(node.args[0])];
-                    args.extend(node.args[1..].iter().map(|&a| self.copy(a)).collect::<Vec<_>>());
-                    self.b.like(&node.op, args, dims)
-                }
-                (Way::Picks | Way::Whole, _) => self.chosen(id, places().map(|p| p as u32).collect(), dims),
-            },
-            Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => {
-                self.chosen(id, places().map(|p| p as u32).collect(), dims)
-            }
-        };
-        self.parts.insert(id, part);
-        part
-    }
-
-    /// Rows of something that is computed whole.
-    fn chosen(&mut self, id: NodeId, table: Vec<u32>, dims: Vec<usize>) -> NodeId {
-        let whole = self.copy(id);
-        self.b.take(whole, table, dims)
+        let part = self.part(rows.len());
+        part.choose(rows);
+        part.evaluator.evaluate(z, draws, log_density, gradient);
     }
 }

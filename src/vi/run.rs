@@ -1,6 +1,6 @@
 //! What a fit gives: the approximation, its ELBO, and how it came about.
 
-use super::coordinates::Scale;
+use super::scale::Scale;
 use super::table::Choice;
 use super::{average::Average, family::Family, step::Rule};
 use crate::num::linalg::add_product_lower;
@@ -60,11 +60,7 @@ impl Run {
 
     /// The standard deviation of each coordinate.
     pub fn standard_deviations(&self) -> Vec<f64> {
-        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        match &self.scale {
-            Scale::Diagonal(s) => s.iter().map(|s| s.abs()).collect(),
-            Scale::Dense(all) => all.chunks_exact(self.mean.len().max(1)).map(length).collect(),
-        }
+        self.scale.lengths(self.mean.len())
     }
 }
 

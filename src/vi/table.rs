@@ -97,7 +97,10 @@ impl<R: Row> FromStr for Choice<R> {
                 kind: R::KIND,
                 name: row.name(),
                 problem: format!("is followed by '{}', which is not a number", number.trim()),
-                instead: format!("for example '{}=0.5'", row.name()),
+                instead: match row.parameter() {
+                    Some(p) => format!("for example '{}={}'", row.name(), p.default),
+                    None => format!("'{}' alone", row.name()),
+                },
             }),
         }
     }

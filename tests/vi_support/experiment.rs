@@ -44,6 +44,16 @@ impl<'a> Experiment<'a> {
             .collect()
     }
 
+    /// ‖w - w*‖² after runs of these lengths, for a step that depends on the length.
+    pub fn last_distances(&mut self, lengths: &[usize], seeds: u64) -> Errors {
+        (1..=seeds)
+            .map(|seed| {
+                self.config.seed = seed;
+                lengths.iter().flat_map(|steps| self.distances(&[*steps])).collect()
+            })
+            .collect()
+    }
+
     /// ‖w - w*‖² at the checkpoints of one run.
     fn distances(&mut self, checkpoints: &[usize]) -> Vec<f64> {
         self.config.steps = *checkpoints.last().expect("checkpoints");

@@ -1,11 +1,12 @@
 //! Batches of draws: standard normals in pairs of opposite sign, and the target at many points at once.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use crate::num::linalg::dot;
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use rayon::prelude::*;
 
 /// Who draws: scrambled Sobol points.
@@ -114,21 +115,12 @@ pub(super) fn matched(stream: Stream, rows: usize, lead: usize, n: usize) -> Vec
     u
 }
 
-/// The full lower triangular factor of a Gaussian.
-pub(super) fn dense_factor(q: &Gaussian) -> Vec<f64> {
-    let d = q.mean.len();
-    match &q.factor {
-        Factor::Dense(c) => c.clone(),
-        Factor::Diagonal(s) => (0..d * d).map(|p| if p / d == p % d { s[p / d] } else { 0.0 }).collect(),
-    }
-}
-
 /// The Gaussian with half the standard deviations.
 pub(super) fn narrower(q: &Gaussian) -> Gaussian {
     let halved = |c: &[f64]| c.iter().map(|x| 0.5 * x).collect();
     let factor = match &q.factor {
-        Factor::Dense(c) => Factor::Dense(halved(c)),
-        Factor::Diagonal(s) => Factor::Diagonal(halved(s)),
+        Scale::Dense(c) => Scale::Dense(halved(c)),
+        Scale::Diagonal(s) => Scale::Diagonal(halved(s)),
     };
     Gaussian { mean: q.mean.clone(), factor }
 }

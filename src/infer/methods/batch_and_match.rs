@@ -12,7 +12,7 @@
 //! targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO is lower beyond noise is taken back and
 //! tried with a quarter of λ is ours: funnels need it.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::batch::{Batch, at_draws, narrower, row_means};
 use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
@@ -20,6 +20,7 @@ use crate::num::linalg::{
     add_product, add_product_lower, add_transposed_product, cholesky, lower_product, symmetric_eigen,
 };
 use crate::num::stream::Stream;
+use crate::vi::Scale;
 
 /// The row.
 pub static ROW: Method = Method {
@@ -93,7 +94,7 @@ fn mirror(a: &mut [f64], d: usize) {
 /// The Gaussian that matches a batch, with weight λ; None if it is not finite.
 fn matched(q: &Gaussian, m: &Moments, lambda: f64) -> Option<Gaussian> {
     let d = q.mean.len();
-    let Factor::Dense(c) = &q.factor else { return None };
+    let Scale::Dense(c) = &q.factor else { return None };
     let share = lambda / (1.0 + lambda);
     let mut u: Vec<f64> = m.scores.iter().map(|x| lambda * x).collect();
     add_square(share, &m.score, &mut u);
@@ -126,7 +127,7 @@ fn matched(q: &Gaussian, m: &Moments, lambda: f64) -> Option<Gaussian> {
     (0..d).for_each(|i| mean[i] += kept * q.mean[i] + share * m.point[i]);
     cholesky(&mut covariance, d).ok()?;
     (0..d).for_each(|i| covariance[i * d + i + 1..(i + 1) * d].fill(0.0));
-    mean.iter().all(|x| x.is_finite()).then_some(Gaussian { mean, factor: Factor::Dense(covariance) })
+    mean.iter().all(|x| x.is_finite()).then_some(Gaussian { mean, factor: Scale::Dense(covariance) })
 }
 
 impl Steps for Matching<'_> {

@@ -1,9 +1,10 @@
 //! The Laplace approximation: the mode and the inverse of minus the Hessian there, on the unconstrained scale.
 
-use super::super::gaussian::{Ending, Factor, Gaussian};
+use super::super::gaussian::{Ending, Gaussian};
 use super::super::{Error as NoFit, mode, whiten};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{dot, lower_transposed_product};
+use crate::vi::Scale;
 
 /// The row.
 pub static ROW: Method = Method {
@@ -22,8 +23,7 @@ fn run(job: &Job, _: Watch) -> Result<Found, Error> {
     job.holds_a_matrix()?;
     let d = job.d;
     let mut evaluator = job.target.evaluator();
-    let searched =
-        mode::find(&mut *evaluator, d, job.options.seed, true, mode::OTHERS).ok_or(NoFit::NoStart)?;
+    let searched = mode::find(job.target, job.options, true, mode::OTHERS).ok_or(NoFit::NoStart)?;
     let gradients = searched.gradients + searched.modes.len();
     let mut why = Error::NoMode;
     let mut best: Option<(Gaussian, f64)> = None;
@@ -38,7 +38,7 @@ fn run(job: &Job, _: Watch) -> Result<Found, Error> {
         if !(0.5 * dot(&local, &local) < LITTLE) {
             continue;
         }
-        let q = Gaussian { mean: mode.point, factor: Factor::Dense(c) };
+        let q = Gaussian { mean: mode.point, factor: Scale::Dense(c) };
         let mass = value[0] + q.factor.log_det(d);
         if best.as_ref().is_none_or(|b| mass > b.1) {
             best = Some((q, mass));

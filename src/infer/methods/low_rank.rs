@@ -1,12 +1,12 @@
 //! A covariance that is diagonal plus a few directions, for many coordinates: the ELBO on fixed draws, climbed by L-BFGS.
 
-use super::super::gaussian::Factor;
 use super::batch::add_to_rows;
 use super::fixed::{Form, climb};
 use super::thin::Thin;
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
+use crate::vi::Scale;
 
 /// The row.
 pub static ROW: Method = Method {
@@ -31,8 +31,8 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     let (start, begun) = job.start(false)?;
     let (d, rank) = (job.d, RANK.min(job.d.div_ceil(2)));
     let scales = match start.factor {
-        Factor::Diagonal(s) => s,
-        Factor::Dense(c) => {
+        Scale::Diagonal(s) => s,
+        Scale::Dense(c) => {
             (0..d).map(|i| c[i * d..=i * d + i].iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
         }
     };

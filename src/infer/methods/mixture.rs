@@ -1,14 +1,16 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and summaries.
 
-use super::super::gaussian::{Ending, Factor};
+use super::super::gaussian::Ending;
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
-use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries, summary};
+use super::super::summary::{self, Layout};
+use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries};
 use super::thin::Thin;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use rayon::prelude::*;
 
 /// Who draws: mixtures.
@@ -74,16 +76,18 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let names = target.output_names();
     let most = (draws::HELD / names.len().max(1)).clamp(PLAIN, MOST);
     let mut count = options.draws.unwrap_or(FEWEST).min(most);
-    let goal = draws::precision(names.len());
     let (drawn, logs, smoothed) = loop {
         let drawn = blocks(target, parts, count, options.seed, true);
         let logs: Vec<f64> = drawn.iter().flat_map(|b| b.log_weights.iter().copied()).collect();
         let smoothed = smooth(&logs);
-        let worst = (0..names.len())
-            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights))
-            .flat_map(|e| e.weighted.into_iter().filter(|x| x.is_finite()))
-            .fold(0.0, f64::max);
-        if worst <= goal || smoothed.khat >= KHAT_LIMIT || count >= most || options.draws.is_some() {
+        let errors = (0..names.len().saturating_sub(target.beside()))
+            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT))
+            .map(|e| draws::worst(e.weighted));
+        if draws::margin(errors, false) >= 1.0
+            || smoothed.khat >= KHAT_LIMIT
+            || count >= most
+            || options.draws.is_some()
+        {
             break (drawn, logs, smoothed);
         }
         count = (4 * count).min(most);
@@ -91,7 +95,9 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let n = logs.len();
     let even = vec![1.0 / n as f64; n];
     let under = |weights: &[f64]| {
-        summaries(&names, |name, j| summary::summarise(name, &column(&drawn, j), weights, 1.0))
+        summaries(&names, |name, j| {
+            summary::of_draws(name, &column(&drawn, j), weights, Layout::INDEPENDENT, 1.0)
+        })
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
@@ -136,11 +142,11 @@ fn column(drawn: &[Block], j: usize) -> Vec<f64> {
 }
 
 /// Mean and factor of the part with the largest ELBO; a diagonal factor where a full one is too large.
-fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Factor) {
+fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Scale) {
     let score = |q: &Thin| elbo(&log_weights(target, std::slice::from_ref(q), BLOCK, options.seed))[0];
     let best = parts.iter().map(|q| (q, score(q))).reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let Some((q, _)) = best else { return (Vec::new(), Factor::Diagonal(Vec::new())) };
+    let Some((q, _)) = best else { return (Vec::new(), Scale::Diagonal(Vec::new())) };
     let dense = (q.mean.len() <= options.dense).then(|| q.dense()).flatten();
-    let factor = dense.map_or_else(|| Factor::Diagonal(q.deviations()), |g| g.factor);
+    let factor = dense.map_or_else(|| Scale::Diagonal(q.deviations()), |g| g.factor);
     (q.mean.clone(), factor)
 }

@@ -6,7 +6,7 @@
 //! the curvature itself; `½ eᵀH e` with `e = (a - b) / 2` has the same law, and four times it is what each climb is better
 //! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::mode;
 use super::batch::matched;
 use super::fixed::{Fixed, Form};
@@ -14,6 +14,7 @@ use super::saa::Full;
 use super::{Approximation, judge};
 use crate::num::stream::Stream;
 use crate::target::Target;
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// Who draws: the two sets of fixed draws.
@@ -46,7 +47,7 @@ pub(in super::super) fn polish(
     seed: u64,
     gradients: &mut usize,
 ) -> Option<Polished> {
-    let Factor::Dense(factor) = &q.factor else { return None };
+    let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
     let form = Full { mean: q.mean.clone(), factor: factor.clone() };
     let mut w = vec![0.0; form.size()];

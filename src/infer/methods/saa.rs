@@ -1,10 +1,11 @@
 //! Sample-average approximation with a full covariance (Burroni, Domke, Sheldon 2024; Giordano, Ingram, Broderick 2024).
 
-use super::super::gaussian::{Factor, Gaussian};
-use super::batch::{add_to_rows, dense_factor};
+use super::super::gaussian::Gaussian;
+use super::batch::add_to_rows;
 use super::fixed::{Form, climb};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{add_product_lower, lower_product, lower_transposed_product};
+use crate::vi::Scale;
 
 /// The row.
 pub static ROW: Method = Method {
@@ -21,7 +22,7 @@ const FIRST: [usize; 2] = [64, 4];
 fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     job.holds_a_matrix()?;
     let (start, begun) = job.start(true)?;
-    let form = Full { factor: dense_factor(&start), mean: start.mean };
+    let form = Full { factor: start.factor.dense(start.mean.len()), mean: start.mean };
     let first = job.settings.batch.unwrap_or(FIRST[0]).max(FIRST[1] * (job.d + 1)).next_power_of_two();
     let mut found = climb(job, &form, vec![0.0; form.size()], first, watch)?;
     found.gradients += begun;
@@ -119,7 +120,7 @@ impl Form for Full {
         mean.iter_mut().zip(&self.mean).for_each(|(x, m)| *x += m);
         lower_product(&self.factor, &self.triangle(w), [d, d], &mut factor);
         let finite = mean.iter().chain(&factor).all(|x| x.is_finite());
-        finite.then_some(Approximation::Gaussian(Gaussian { mean, factor: Factor::Dense(factor) }))
+        finite.then_some(Approximation::Gaussian(Gaussian { mean, factor: Scale::Dense(factor) }))
     }
 }
 

@@ -5,9 +5,9 @@
 //! for the root is `R' = R Φ(R⁻¹ H R⁻ᵀ - I)`, Φ taking the lower triangle and half the diagonal; the mean follows with
 //! `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the identity.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::whiten;
-use super::batch::{add_to_rows, dense_factor, normals, row_means};
+use super::batch::{add_to_rows, normals, row_means};
 use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
@@ -16,6 +16,7 @@ use crate::num::linalg::{
 };
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
+use crate::vi::Scale;
 use rayon::prelude::*;
 
 /// The row.
@@ -74,7 +75,7 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
 fn precision_root(q: &Gaussian) -> Option<Vec<f64>> {
     let d = q.mean.len();
     let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-    solve_lower_many(&dense_factor(q), &mut inverse, [d, d]);
+    solve_lower_many(&q.factor.dense(d), &mut inverse, [d, d]);
     let mut root = vec![0.0; d * d];
     add_transposed_product(1.0, &inverse, &inverse, [d, d, d], &mut root);
     cholesky(&mut root, d).ok()?;
@@ -177,7 +178,7 @@ impl Steps for Flow<'_> {
         add_product_lower(1.0, &state.root, &state.root, [d, d], &mut precision);
         (0..d).for_each(|i| (0..i).for_each(|j| precision[j * d + i] = precision[i * d + j]));
         let factor = whiten::inverse_root(&precision, d, f64::MIN_POSITIVE)?;
-        Some(Gaussian { mean: state.mean.clone(), factor: Factor::Dense(factor) })
+        Some(Gaussian { mean: state.mean.clone(), factor: Scale::Dense(factor) })
     }
 
     fn cost(&self) -> usize {

@@ -1,12 +1,13 @@
 //! Where the methods that move a Gaussian begin: at the best mode, with the curvature there, as the default fit does.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::{Error as NoFit, mode, whiten};
 use super::batch::at_draws;
 use super::pathfinder::path;
 use super::{Error, Job};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
+use crate::vi::Scale;
 use std::ops::ControlFlow;
 
 /// Who draws: looks at a start.
@@ -26,8 +27,7 @@ impl Job<'_> {
         }
         let d = self.d;
         let mut evaluator = self.target.evaluator();
-        let found =
-            mode::find(&mut *evaluator, d, self.options.seed, dense, mode::OTHERS).ok_or(NoFit::NoStart)?;
+        let found = mode::find(self.target, self.options, dense, mode::OTHERS).ok_or(NoFit::NoStart)?;
         let mut gradients = found.gradients + found.modes.len() + LOOK;
         let mut best: Option<(Gaussian, f64)> = None;
         for mode in found.modes {
@@ -51,7 +51,7 @@ impl Job<'_> {
         gradients += other.gradients + LOOK;
         let full = if dense { other.q.dense() } else { None };
         let other = full.unwrap_or_else(|| Gaussian {
-            factor: Factor::Diagonal(other.q.deviations()),
+            factor: Scale::Diagonal(other.q.deviations()),
             mean: other.q.mean.clone(),
         });
         Ok((if self.look(&other) > held { other } else { q }, gradients))

@@ -5,10 +5,10 @@
 //! something in the model's own axes alone, so these are then only scaled, not mixed.
 
 use super::super::assess::assess_gaussian;
-use super::super::gaussian::{Ending, Factor, Gaussian, gap};
+use super::super::gaussian::{Ending, Gaussian, gap};
 use super::super::{Error as NoFit, Fit, Options, whiten};
 use super::{Error, Job, Settings};
-use crate::certify::Certificate;
+use crate::certify::{Certificate, Tier};
 use crate::num::linalg::cholesky;
 use crate::target::Target;
 use crate::vi::subsample::Subsample;
@@ -100,6 +100,7 @@ pub fn descend(
     }
     let mut config = descent.config.clone();
     config.step = Some(default_step(&config, descent.raw)?);
+    check_gaussian(&config, descent.certificate)?;
     let (run, before) = match descent.raw {
         true => (raw(target, descent, &mut config, watch)?, 0),
         false => whitened(target, descent, &mut config, options, watch)?,
@@ -204,6 +205,21 @@ fn default_step(config: &vi::Config, raw: bool) -> Result<Choice<vi::step::Rule>
     config.step.map_or_else(|| Choice::named(if raw { "curvature" } else { "whitened" }), Ok)
 }
 
+/// Refuses the step for Gaussian posteriors where the posterior is known to be none: with K > 0 it is longer than any theorem
+/// allows.
+fn check_gaussian(config: &vi::Config, certificate: Option<&Certificate>) -> Result<(), vi::Error> {
+    let gaussian = |rule: &Choice<vi::step::Rule>| rule.row.name == "stl_gaussian";
+    if !config.step.as_ref().is_some_and(gaussian) || certificate.is_none_or(|c| c.tier == Tier::Exact) {
+        return Ok(());
+    }
+    Err(vi::Error::Combination {
+        problem: "the step rule 'stl_gaussian' is that of a theorem about Gaussian posteriors, and this one is not known to \
+                  be Gaussian (`stickler certify` says why)"
+            .into(),
+        instead: "use 'proj_decay', or a step rule that needs no constants".into(),
+    })
+}
+
 fn raw_constants(certificate: &Certificate) -> Option<Constants> {
     let (smoothness, strong_concavity) = (certificate.smoothness()?, certificate.strong_concavity()?);
     Some(Constants { smoothness, strong_concavity })
@@ -215,7 +231,7 @@ fn at_mode(target: &dyn Target, full: bool, options: &Options) -> Result<(Coordi
     let settings = Settings::default();
     let job = Job { target, d, options, settings: &settings };
     let (mut q, gradients) = job.start(d <= options.dense)?;
-    if !full && matches!(q.factor, Factor::Dense(_)) {
+    if !full && matches!(q.factor, Scale::Dense(_)) {
         q = whiten::diagonal(&mut *target.evaluator(), q.mean);
     }
     Ok((at_gaussian(q).ok_or(Error::Flat)?, gradients))
@@ -223,23 +239,19 @@ fn at_mode(target: &dyn Target, full: bool, options: &Options) -> Result<(Coordi
 
 /// The coordinates in which a Gaussian is standard normal.
 fn at_gaussian(q: Gaussian) -> Option<Coordinates> {
-    let scale = match q.factor {
-        Factor::Dense(l) => Scale::Dense(l),
-        Factor::Diagonal(s) => Scale::Diagonal(s),
-    };
-    Coordinates::new(q.mean, scale)
+    Coordinates::new(q.mean, q.factor)
 }
 
 /// The Gaussian with the mean and covariance of a run.
 fn gaussian(run: &Run) -> Option<Gaussian> {
     let d = run.mean.len();
     let factor = match &run.scale {
-        Scale::Diagonal(s) => Factor::Diagonal(s.clone()),
+        Scale::Diagonal(s) => Scale::Diagonal(s.clone()),
         Scale::Dense(_) => {
             let mut lower = run.covariance();
             cholesky(&mut lower, d).ok()?;
             (0..d).for_each(|i| lower[i * d + i + 1..(i + 1) * d].fill(0.0));
-            Factor::Dense(lower)
+            Scale::Dense(lower)
         }
     };
     Some(Gaussian { mean: run.mean.clone(), factor })
@@ -268,10 +280,15 @@ fn notes(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<String> {
             number(c.strong_concavity)
         ));
     }
-    if let (Some((parts, size)), Some(_)) = (descent.subsample, run.step.row.guarantee) {
+    if let Some((parts, size)) = descent.subsample {
+        let bound = match run.step.row.guarantee {
+            Some(_) => {
+                ": the noise is larger than the theorem of the step rule assumes, and its bound does not hold"
+            }
+            None => "",
+        };
         notes.push(format!(
-            "with {size} of {} observations a step the noise is larger than the theorem of the step rule assumes: its bound \
-             does not hold",
+            "{size} of {} observations a step, reshuffled at each pass{bound}",
             parts.observations()
         ));
     }

@@ -4,11 +4,12 @@
 //! `log det C = Σ log D_i + Σ log (1 + c_k)`, and the inverse has `-c_k / (1 + c_k)` in the place of c_k.
 
 use super::super::assess::assess_gaussian;
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::{Fit, Options};
 use super::batch::add_to_rows;
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, qr, symmetric_eigen};
 use crate::target::{Evaluator, Target};
+use crate::vi::Scale;
 
 /// `N(mean, C Cᵀ)` with C as above.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +130,7 @@ impl Thin {
         let mut factor = self.covariance();
         cholesky(&mut factor, d).ok()?;
         (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
-        Some(Gaussian { mean: self.mean.clone(), factor: Factor::Dense(factor) })
+        Some(Gaussian { mean: self.mean.clone(), factor: Scale::Dense(factor) })
     }
 }
 
@@ -143,7 +144,7 @@ impl Standardised<'_> {
     /// The Gaussian in these coordinates.
     pub(super) fn standard(&self) -> Gaussian {
         let d = self.q.mean.len();
-        Gaussian { mean: vec![0.0; d], factor: Factor::Diagonal(vec![1.0; d]) }
+        Gaussian { mean: vec![0.0; d], factor: Scale::Diagonal(vec![1.0; d]) }
     }
 }
 

@@ -6,7 +6,7 @@
 //! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
 //! the spread of draws, which weights correct.
 
-use super::super::gaussian::{Factor, Gaussian};
+use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
 use super::climb::Climb;
 use super::colours::{Reading, read};
@@ -16,6 +16,7 @@ use super::pattern::{PROBES, ROUNDING, pattern};
 use crate::num::linalg::Pattern;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
+use crate::vi::Scale;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,8 +30,14 @@ const NARROW: f64 = 3e-5;
 const NEWTON: usize = 60;
 /// Twice what the last step may gain.
 const SETTLED: f64 = 1e-9;
+/// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
+const UNKNOWN: f64 = 1e3 * 1e-13;
 /// Most colours where every point takes a search: a Hessian costs a gradient for each.
 const MOST_COLOURS: usize = 20;
+/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
+const MOST_EVALUATIONS: usize = 240_000;
+const FEWEST_GRADIENTS: usize = 1500;
+const MOST_GRADIENTS: usize = 20_000;
 /// Most work of one factorisation.
 const MOST_WORK: usize = 20_000_000;
 
@@ -38,7 +45,7 @@ const MOST_WORK: usize = 20_000_000;
 pub(super) struct Conditional<'t> {
     pub(super) target: &'t dyn Target,
     pub(super) parts: Partition,
-    reference: Vec<f64>,
+    pub(super) reference: Vec<f64>,
     steps: Vec<f64>,
     /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps (`inner × outer`).
     centre: Vec<f64>,
@@ -91,7 +98,7 @@ impl<'t> Conditional<'t> {
     /// shares with the Hessian.
     pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
         let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
-        let Factor::Dense(c) = &q.factor else { return None };
+        let Scale::Dense(c) = &q.factor else { return None };
         let precision = precision(c, d)?;
         let at = |i: usize, j: usize| precision[i * d + j];
         let steps: Vec<f64> = parts.inner.iter().map(|&i| at(i, i).sqrt().recip()).collect();
@@ -187,6 +194,11 @@ impl<'t> Conditional<'t> {
         self.parts.outer.iter().map(scale).collect()
     }
 
+    /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where Hessians have many colours.
+    pub(super) fn affordable(&self) -> usize {
+        (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
+    }
+
     /// Gradients evaluated so far.
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
@@ -239,7 +251,7 @@ impl<'c> Solver<'c> {
                 self.factor(&[0.0; LANES]);
                 let step = self.ascent(&slope);
                 let decrement = product(&step, &slope);
-                self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+                self.log_marginal = std::array::from_fn(|b| sum(value[b], 0.5 * decrement[b]));
                 self.y = step;
             }
             How::Searched => self.search(&lanes),
@@ -458,6 +470,11 @@ pub(super) fn part(z: &[f64], n: usize, draws: Range<usize>) -> Vec<f64> {
 pub(super) fn lanes(points: &[f64], count: usize) -> Vec<Lanes> {
     let lane = |row: &[f64]| std::array::from_fn(|b| row[b.min(count - 1)]);
     points.chunks_exact(count).map(lane).collect()
+}
+
+/// The sum of two numbers; not a number where they cancel so far that it is not known.
+fn sum(a: f64, b: f64) -> f64 {
+    if UNKNOWN * (a.abs() + b.abs()) < 1.0 { a + b } else { f64::NAN }
 }
 
 fn product(a: &[Lanes], b: &[Lanes]) -> Lanes {

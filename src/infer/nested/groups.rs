@@ -2,7 +2,7 @@
 //!
 //! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
 //! is then a sum over groups too, and the share of a group is a line integral of its part of the gradient, so each group can
-//! have weights of its own: one of K candidates is taken by its weight, and the mean of the K weights, multiplied over
+//! have weights of its own: copies of K candidates are taken by their weights, and the mean of the K weights, multiplied over
 //! groups, corrects what was integrated out. Averages with these weights have the same expectation for any K. Candidates come in
 //! pairs of opposite sign, on one line through the middle: the skewness of a group cancels, and slopes serve both.
 
@@ -48,24 +48,39 @@ pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
     group
 }
 
-/// For sixteen outer points whose inner coordinates the solver holds: inner coordinates, of which each group is one of so many
-/// candidates (the first from the standard normal `u`), and the logarithm of what the weights of all groups come to.
+/// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in all.
+pub(super) fn alternatives(outer: &[Lanes], u: Vec<Lanes>, count: usize) -> Vec<Vec<Lanes>> {
+    let mut streams = streams(outer, &u);
+    let mut all = Vec::with_capacity(count);
+    let mut next = u;
+    while all.len() < count {
+        let other = another(&mut streams, next.len());
+        let opposite = next.iter().map(|u| u.map(|x| -x)).collect();
+        all.extend([std::mem::replace(&mut next, other), opposite]);
+    }
+    all.truncate(count);
+    all
+}
+
+fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
+    (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
+}
+
+/// For sixteen outer points whose inner coordinates the solver holds: copies of inner coordinates, of which each group is one of
+/// so many candidates (the first from the standard normal `u`), and the logarithm of what the weights of all groups come to.
 pub(super) fn pick(
     solver: &mut Solver,
     outer: &[Lanes],
     u: Vec<Lanes>,
     group: &[usize],
-    candidates: usize,
-) -> (Vec<Lanes>, Lanes) {
+    [candidates, copies]: [usize; 2],
+) -> (Vec<Vec<Lanes>>, Lanes) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
     let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
     let here = solver.slope_at(outer, &vec![[0.0; LANES]; u.len()], 0.0);
     for pair in 0..candidates / 2 {
-        let u: Vec<Lanes> = match pair {
-            0 => u.clone(),
-            _ => u.iter().map(|_| std::array::from_fn(|b| streams[b].normal())).collect(),
-        };
+        let u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
         let away = solver.away(u.clone());
         let mut weights = [vec![[0.0; LANES]; count], vec![[0.0; LANES]; count]];
         let mut add = |slope: &[Lanes], shares: [f64; 2]| {
@@ -90,23 +105,29 @@ pub(super) fn pick(
         tried.extend([(away, first), (opposite, second)]);
     }
     let mut gain = [0.0; LANES];
-    let mut taken = vec![[0usize; LANES]; count];
+    let mut taken = vec![vec![[0usize; LANES]; count]; copies];
     let mut logs = vec![0.0; candidates];
-    for (g, taken) in taken.iter_mut().enumerate() {
+    for g in 0..count {
         for b in 0..LANES {
             logs.iter_mut().zip(&tried).for_each(|(l, t)| *l = t.1[g][b]);
             let total = log_sum_exp(&logs);
             gain[b] += total - (candidates as f64).ln();
-            let mut left = streams[b].uniform();
-            let fall = |l: &f64| {
-                left -= (l - total).exp();
-                left <= 0.0
-            };
-            taken[b] = logs.iter().position(fall).unwrap_or(0);
+            let (mut sum, mut at) = ((logs[0] - total).exp(), 0);
+            let first = streams[b].uniform();
+            for (c, taken) in taken.iter_mut().enumerate() {
+                while sum < (c as f64 + first) / copies as f64 && at + 1 < candidates {
+                    at += 1;
+                    sum += (logs[at] - total).exp();
+                }
+                taken[g][b] = at;
+            }
         }
     }
-    let away = group.iter().enumerate().map(|(i, g)| std::array::from_fn(|b| tried[taken[*g][b]].0[i][b]));
-    (solver.inner(away.collect()), gain)
+    let points = taken.iter().map(|taken| {
+        let away = |(i, g): (usize, &usize)| std::array::from_fn(|b| tried[taken[*g][b]].0[i][b]);
+        solver.inner(group.iter().enumerate().map(away).collect())
+    });
+    (points.collect(), gain)
 }
 
 /// A stream for each lane that depends on its point alone.

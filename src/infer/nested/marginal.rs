@@ -1,9 +1,9 @@
 //! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from the model.
 
-use super::super::flow::Flow;
+use super::super::flow::{Flow, Placed};
 use super::super::warp::Warped;
 use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
-use super::groups::pick;
+use super::groups::{alternatives, pick};
 use super::partition::How;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
@@ -16,6 +16,9 @@ const NARROWEST: f64 = 1e-7;
 const WIDEST: f64 = 2e-3;
 /// Most draws that take a search for a mode, or candidates, each.
 const SEARCHED: usize = 16_384;
+/// Points of a draw, inner coordinates given the same outer ones: where a search took the work, and where one factorisation did.
+const COPIES: usize = 8;
+const FEW_COPIES: usize = 2;
 /// How much wider the differences of gradients are that give the Hessian.
 const WIDER: f64 = 10.0;
 
@@ -142,36 +145,45 @@ impl<'c> Nested<'c> {
     pub(super) fn new(conditional: &'c Conditional<'c>, outer: Warped<'c>, candidates: usize) -> Nested<'c> {
         Nested { conditional, outer, candidates, idle: Mutex::new(Vec::new()) }
     }
-}
 
-impl<'c> Nested<'c> {
-    /// Inner coordinates of which each group is one of several candidates, and what takes the place of a log determinant: with
-    /// it the log density of the whole point, less that of `u`, is that of the outer point with the inner ones integrated
-    /// out and corrected by the candidates' weights.
-    fn choose(
+    /// Writes points of the model for up to sixteen draws, and what is to be added to the log density of each copy, or is all
+    /// of it where candidates have been weighed.
+    fn place_lanes(
         &self,
         solver: &mut Solver<'c>,
         outer: &[f64],
         u: Vec<Lanes>,
-        count: usize,
-    ) -> (Vec<Lanes>, Lanes) {
-        let parts = &self.conditional.parts;
-        let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
-        let log_q: Lanes = std::array::from_fn(log_q);
-        let (x, gain) =
-            pick(solver, &conditional::lanes(outer, count), u, &self.conditional.group, self.candidates);
-        let mut whole = vec![0.0; self.conditional.target.dimension() * count];
-        for (&i, x) in parts.inner.iter().zip(&x) {
-            whole[i * count..(i + 1) * count].copy_from_slice(&x[..count]);
+        mut put: impl FnMut(usize, Vec<Lanes>, Lanes),
+    ) {
+        let count = outer.len() / self.conditional.parts.outer.len().max(1);
+        solver.solve(outer, count);
+        let lanes = conditional::lanes(outer, count);
+        if self.candidates > 1 {
+            let (points, gain) =
+                pick(solver, &lanes, u, &self.conditional.group, [self.candidates, self.copies()]);
+            let value = std::array::from_fn(|b| solver.log_marginal[b] + gain[b]);
+            points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));
+            return;
         }
-        for (&i, row) in parts.outer.iter().zip(outer.chunks_exact(count)) {
-            whole[i * count..(i + 1) * count].copy_from_slice(row);
+        let swell = solver.swell();
+        for (c, u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
+            let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
+            let added = std::array::from_fn(|b| swell[b] - log_q(b));
+            put(c, solver.inner(solver.away(u)), added);
         }
-        let mut value = [0.0; LANES];
-        solver.evaluator.log_density(&whole, count, &mut value[..count]);
-        let swell = |b: usize| solver.log_marginal[b] + gain[b] - value[b] + log_q[b];
-        let finite = |x: f64| if x.is_finite() { x } else { f64::NEG_INFINITY };
-        (x, std::array::from_fn(|b| finite(swell(b))))
+    }
+
+    /// All coordinates at so many points, the outer ones repeated for each copy, the inner ones at the reference.
+    fn outer_points(&self, outer: &[f64], n: usize, copies: usize) -> Vec<f64> {
+        let Conditional { parts, reference, .. } = self.conditional;
+        let points = n * copies;
+        let mut z = vec![0.0; self.conditional.target.dimension() * points];
+        for (&i, row) in parts.outer.iter().zip(outer.chunks_exact(n)) {
+            let to = z[i * points..(i + 1) * points].chunks_exact_mut(copies);
+            to.zip(row).for_each(|(copies, x)| copies.fill(*x));
+        }
+        parts.inner.iter().zip(reference).for_each(|(&i, x)| z[i * points..(i + 1) * points].fill(*x));
+        z
     }
 }
 
@@ -195,37 +207,55 @@ impl Flow for Nested<'_> {
         false
     }
 
-    /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows.
+    /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows. Fits by
+    /// quadrature have no such tails.
     fn leaders(&self) -> usize {
-        self.conditional.parts.outer.len()
+        match self.conditional.parts.how {
+            How::Given => 0,
+            How::Quadratic | How::Searched => self.conditional.parts.outer.len(),
+        }
     }
 
-    fn place(&self, mut w: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+    fn copies(&self) -> usize {
+        match self.conditional.parts.how {
+            How::Quadratic => FEW_COPIES,
+            How::Searched | How::Given => COPIES,
+        }
+    }
+
+    fn place(&self, mut w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed {
         let parts = &self.conditional.parts;
         let u = w.split_off(parts.outer.len() * n);
-        let (outer, mut log_det) = self.outer.place(w, n);
-        let mut z = vec![0.0; self.conditional.target.dimension() * n];
-        for (&i, row) in parts.outer.iter().zip(outer.chunks_exact(n)) {
-            z[i * n..(i + 1) * n].copy_from_slice(row);
-        }
+        let (outer, log_det) = self.outer.forward(w, n);
+        let copies = self.copies();
+        let points = n * copies;
+        let mut z = self.outer_points(&outer, n, copies);
+        let (mut log_density, mut added) = (vec![0.0; points], vec![0.0; points]);
         let kept = self.idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut solver = kept.unwrap_or_else(|| Solver::new(self.conditional));
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
-            solver.solve(&part(&outer, n, lanes.clone()), lanes.len());
             let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
-            let (x, swell) = match self.candidates {
-                1 => (solver.inner(solver.away(u)), solver.swell()),
-                _ => self.choose(&mut solver, &part(&outer, n, lanes.clone()), u, lanes.len()),
-            };
-            for (&i, x) in parts.inner.iter().zip(&x) {
-                z[i * n..(i + 1) * n][lanes.clone()].copy_from_slice(&x[..lanes.len()]);
-            }
-            log_det[lanes].iter_mut().zip(&swell).for_each(|(l, s)| *l += s);
+            self.place_lanes(&mut solver, &part(&outer, n, lanes.clone()), u, |c, x, more| {
+                for (b, draw) in lanes.clone().enumerate() {
+                    let point = draw * copies + c;
+                    parts.inner.iter().zip(&x).for_each(|(&i, x)| z[i * points + point] = x[b]);
+                    added[point] = log_det[draw] + more[b];
+                }
+            });
         }
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(solver);
         }
-        (z, log_det)
+        if self.candidates == 1 {
+            evaluator.log_density(&z, points, &mut log_density);
+        }
+        log_density.iter_mut().zip(&added).for_each(|(l, a)| *l += a);
+        Placed { points: z, log_density }
+    }
+
+    fn glance(&self, mut w: Vec<f64>, n: usize) -> Vec<f64> {
+        w.truncate(self.conditional.parts.outer.len() * n);
+        self.outer_points(&self.outer.forward(w, n).0, n, 1)
     }
 }

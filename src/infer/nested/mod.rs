@@ -18,12 +18,13 @@ mod tests;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
-use super::gaussian::{Factor, Gaussian};
+use super::gaussian::Gaussian;
 use super::mode::Mode;
 use super::warp::Warped;
 use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes};
 use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
+use crate::vi::Scale;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
 use partition::{How, Partition};
@@ -38,7 +39,7 @@ const SMALL: f64 = 0.25;
 /// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
 const OTHERS: u64 = 1;
 /// Draws that judge what was fitted.
-const PILOT: usize = 1024;
+const PILOT: usize = 512;
 /// Most pairs of candidates.
 const MOST_PAIRS: usize = 12;
 
@@ -55,7 +56,7 @@ pub(super) fn fit(
         if best.as_ref().is_none_or(|b| found.khat < b.khat) {
             best = Some(found);
         }
-        if trusted {
+        if trusted || options.stop.requested() {
             break;
         }
     }
@@ -77,25 +78,25 @@ fn with(
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
     conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
     let marginal = Marginal::new(&conditional, &scales);
-    let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
+    let limited = Options { gradients: Some(conditional.affordable()), ..options.clone() };
+    let found: Approach = from_modes(&marginal, modes, &limited, watch).ok()?;
     let q = found.fitted.q.clone();
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1);
-    let mut judged = judge(&straight, &q, PILOT, options);
-    let first = judged.elbo;
+    let before = judge(&straight, &q, PILOT, options);
+    let first = before.elbo;
     let candidates = if quadratic { 1 } else { candidates(&conditional, first[2]) };
     let chosen = (candidates > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), candidates));
     let flow = chosen.as_ref().unwrap_or(&straight);
-    if candidates > 1 {
-        judged = judge(flow, &q, PILOT, options);
-    }
-    let plain: (&dyn Flow, &Gaussian) = (&straight, &q);
-    let reached = Reached { plain, bent: (flow, &q), first, judged: &judged, gradients: 0 };
+    let after = (candidates > 1).then(|| judge(flow, &q, PILOT, options));
+    let judged = after.as_ref().unwrap_or(&before);
+    let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, &q), Some(&before.pilot));
+    let reached = Reached { plain, plain_draws, bent: (flow, &q), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);
-    if !(fit.khat < LIGHT) {
+    if !(fit.khat < LIGHT) && !options.stop.requested() {
         let bent = bend(&marginal, &q, options);
         let curved = Nested::new(&conditional, bent.target, candidates);
         let judged = &judge(&curved, &bent.q, PILOT, options);
-        let reached = Reached { plain, bent: (&curved, &bent.q), first, judged, gradients: 0 };
+        let reached = Reached { plain, plain_draws, bent: (&curved, &bent.q), first, judged, gradients: 0 };
         let other = finish(found, &reached, options);
         if other.khat < fit.khat {
             fit = other;
@@ -136,7 +137,8 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
     let marginal = Marginal::new(&conditional, &outer.scales());
     let flow = Nested::new(&conditional, Warped::flat(&marginal), candidates);
     let judged = &judge(&flow, &outer, PILOT, options);
-    let reached = Reached { plain: (&flat, q), bent: (&flow, &outer), first, judged, gradients: 0 };
+    let (plain, plain_draws): ((&dyn Flow, _), _) = ((&flat, q), None);
+    let reached = Reached { plain, plain_draws, bent: (&flow, &outer), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);
     fit.gradients += conditional.gradients();
     fit.notes.push(describe(target, &conditional.parts));
@@ -146,12 +148,12 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
 /// What a Gaussian says of some coordinates alone.
 fn outer_part(q: &Gaussian, outer: &[usize]) -> Option<Gaussian> {
     let (d, k) = (q.mean.len(), outer.len());
-    let Factor::Dense(c) = &q.factor else { return None };
+    let Scale::Dense(c) = &q.factor else { return None };
     let row = |i: usize| &c[outer[i] * d..(outer[i] + 1) * d];
     let mut factor: Vec<f64> = (0..k * k).map(|p| dot(row(p / k), row(p % k))).collect();
     cholesky(&mut factor, k).ok()?;
     (0..k).for_each(|i| factor[i * k + i + 1..(i + 1) * k].fill(0.0));
-    Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Factor::Dense(factor) })
+    Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Scale::Dense(factor) })
 }
 
 /// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no

@@ -37,6 +37,8 @@ fn examples() -> Vec<Example> {
         example(Min { axis: Some(1) }, &[(X6, &[2, 3])]),
         example(CumSum, &[(X6, &[2, 3])]),
         example(Take { table: vec![3, 3, 0, 5].into(), dims: vec![2, 2] }, &[(X6, &[6])]),
+        // Places count as what is left of the point, and are the same on either side of it: no slope.
+        example(Lookup, &[(X6, &[6]), (&[3.5, 3.5, 0.5, 5.5], &[2, 2])]),
         example(Concat { dims: vec![9] }, &[(X6, &[6]), (&[1.0, 2.0, 3.0], &[3])]),
         example(MatMul, &[(X6, &[2, 3]), (SPD3, &[3, 3])]),
         example(MatMul, &[(X6, &[2, 3]), (&[1.0, -2.0, 0.5], &[3])]),

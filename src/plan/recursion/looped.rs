@@ -94,6 +94,10 @@ impl LoopCode {
         room: usize,
         fixed: &mut Vec<(usize, f64)>,
     ) -> Option<(LoopCode, usize)> {
+        // What is set before each sweep is no part of the buffer that it reads.
+        if args.iter().any(|slot| matches!(slot, Slot::Data { .. })) {
+            return None;
+        }
         let on_the_way: usize = code.bodies.iter().map(|body| body.values - body.inputs).sum();
         let keeps = on_the_way * code.recursion.steps <= MOST_KEPT;
         let mut maker = Maker { code, args, at, keeps, next: room, loads: Vec::new(), fixed: Vec::new() };
@@ -134,6 +138,7 @@ impl LoopCode {
             match slot {
                 Slot::Const(c) => c.iter().enumerate().for_each(|(i, &x)| values[to + i] = T::splat(x)),
                 Slot::Var { at, len } => values.copy_within(*at..at + len, *to),
+                Slot::Data { .. } => {}
             }
         }
         best_lanes(Ahead { code: self, values: Cell::from_mut(values).as_slice_of_cells() });
@@ -259,7 +264,7 @@ impl Maker<'_> {
                 (Origin::Earlier { sequence, lag }, _) => {
                     (self.at + code.place(sequence, 0, lag), feed.size, true)
                 }
-                (Origin::Fixed | Origin::Step, None) => return None,
+                (Origin::Fixed | Origin::Step, None | Some(Slot::Data { .. })) => return None,
             };
             regions.push(Region { from, len: feed.size, at, stride, varies });
         }

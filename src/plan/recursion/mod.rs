@@ -86,7 +86,7 @@ impl RecursionCode {
     pub(super) fn constant(&self, args: &[Slot]) -> Option<Vec<f64>> {
         let of = |slot: &Slot| match slot {
             Slot::Const(values) => Some(values.clone()),
-            Slot::Var { .. } => None,
+            Slot::Data { .. } | Slot::Var { .. } => None,
         };
         let args: Vec<Arc<[f64]>> = args.iter().map(of).collect::<Option<_>>()?;
         let mut out = vec![0.0; self.recursion.len()];

@@ -115,7 +115,9 @@ impl Scheduler<'_> {
         let fits = |&a: &NodeId| {
             let arg = self.graph.node(a);
             let most = if arg.constant().is_some() { MOST_SPREAD } else { MOST_ELEMENTS };
-            arg.len() <= most && (arg.len() == 1 || arg.len() == n) && self.predictor(a).is_none()
+            let data = matches!(arg.op, Op::Input { offset } if offset >= self.plan.inputs);
+            let plain = !data && self.predictor(a).is_none();
+            arg.len() <= most && (arg.len() == 1 || arg.len() == n) && plain
         };
         (n <= MOST_ELEMENTS && node.args.iter().all(fits)).then_some(op)
     }
@@ -136,7 +138,9 @@ impl Scheduler<'_> {
             let step = usize::from(len == n && n > 1);
             *source = match self.slot(a) {
                 Some(Slot::Var { at, .. }) => Source { at: *at, step, varies: true },
-                Some(Slot::Const(_)) | None => Source { at: self.spread(a), step, varies: false },
+                Some(Slot::Const(_) | Slot::Data { .. }) | None => {
+                    Source { at: self.spread(a), step, varies: false }
+                }
             };
         }
         let out = match self.places[id.0 as usize] {

@@ -14,10 +14,12 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
 impl Plan {
-    /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates.
+    /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates; inputs of the graph beyond them
+    /// are data that are set before a sweep, so that one schedule serves for other data of the same shape.
     pub fn new(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
         let plan = Plan {
             inputs,
+            data: 0,
             steps: Vec::new(),
             values: inputs,
             buffer: 0,
@@ -196,7 +198,7 @@ impl Scheduler<'_> {
         let node = self.graph.node(id);
         let slot = match (&node.op, program) {
             (Op::Constant(values), _) => Some(Slot::Const(values.clone())),
-            (Op::Input { offset }, _) => Some(Slot::Var { at: *offset, len: node.len() }),
+            (Op::Input { offset }, _) => Some(self.input(*offset, node.len())),
             (Op::Map(_) | Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_), program) => {
                 match (self.alias(id), self.primitive(id), program) {
                     (Some(slot), _, _) => Some(slot),
@@ -212,6 +214,17 @@ impl Scheduler<'_> {
         };
         self.slots[id.0 as usize] = slot;
         self.slot(id).is_some()
+    }
+
+    /// Coordinates, or data beyond them.
+    fn input(&mut self, offset: usize, len: usize) -> Slot {
+        match offset.checked_sub(self.plan.inputs) {
+            None => Slot::Var { at: offset, len },
+            Some(at) => {
+                self.plan.data = self.plan.data.max(at + len);
+                Slot::Data { at, len }
+            }
+        }
     }
 
     /// Where the numbers of a node already stand, if nothing must be done for it.
@@ -231,7 +244,7 @@ impl Scheduler<'_> {
         let first = op.downcast::<Take>()?.consecutive()?;
         match self.slot(node.args[0])? {
             Slot::Var { at, .. } => Some(Slot::Var { at: at + first, len: node.len() }),
-            Slot::Const(_) => None,
+            Slot::Const(_) | Slot::Data { .. } => None,
         }
     }
 }

@@ -8,7 +8,7 @@ pub(super) const ROW: Average = Average {
     doc: "the last iterate: what the theorems for strongly concave targets bound",
     parameter: None,
     takes: Takes::After,
-    needs_theorem: false,
+    theorem: None,
     make: |_| Box::new(Last),
 };
 

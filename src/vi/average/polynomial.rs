@@ -9,7 +9,7 @@ pub(super) const ROW: Average = Average {
     doc: "weights growing as t^η, so that the start is forgotten: polynomial=3",
     parameter: Some(Parameter { name: "power", default: 3.0, range: (0.0, f64::INFINITY) }),
     takes: Takes::After,
-    needs_theorem: false,
+    theorem: None,
     make: |s| Box::new(Polynomial { power: s.value }),
 };
 

@@ -9,7 +9,7 @@ pub(super) const ROW: Average = Average {
     doc: "plain mean of the last share of the iterates: suffix=0.5",
     parameter: Some(Parameter { name: "share", default: 0.5, range: (0.0, 1.0) }),
     takes: Takes::After,
-    needs_theorem: false,
+    theorem: None,
     make: |s| Box::new(Suffix { skipped: (s.steps as f64 * (1.0 - s.value)).floor() as usize }),
 };
 

@@ -8,7 +8,7 @@ pub(super) const PROX: Average = Average {
     doc: "the average of the Prox-SGD theorem: weights θ^t, θ = 1/(1 + 2aγ²)",
     parameter: None,
     takes: Takes::After,
-    needs_theorem: true,
+    theorem: Some("prox"),
     make: |s| geometric(s, 2.0),
 };
 
@@ -18,7 +18,7 @@ pub(super) const PROJ: Average = Average {
     doc: "the average of the projected-SGD theorem: weights θ^(t+1), θ = 1/(1 + aγ²)",
     parameter: None,
     takes: Takes::Before,
-    needs_theorem: true,
+    theorem: Some("projection"),
     make: |s| geometric(s, 1.0),
 };
 

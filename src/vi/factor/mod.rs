@@ -19,7 +19,7 @@ mod diagonal;
 mod symmetric;
 mod triangular;
 
-use super::coordinates::Scale;
+use super::scale::Scale;
 use super::step::Sizes;
 use super::table::Row;
 

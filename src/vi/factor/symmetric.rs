@@ -1,12 +1,14 @@
 //! Symmetric factors: packed with off-diagonals times √2, or a full matrix.
 //!
 //! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an eigendecomposition. The
-//! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor.
+//! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor. Where the
+//! inverse itself is wanted (the entropy estimator adds it to C) it comes from the eigendecomposition, if there is one, or
+//! else from the triangular factor.
 
 use super::{Factor, ProxWith, Scale, Sizes, Space, prox_of_minus_log};
 use crate::num::linalg::{
-    EigenRoom, add_product, add_product_lower, add_transposed_product, cholesky_in, log_det_cholesky,
-    solve_lower_many, solve_lower_transposed_many,
+    EigenRoom, add_product, add_product_packed, add_transposed_product, cholesky_in, log_det_cholesky,
+    solve_lower_many, solve_lower_transposed_many, solve_packed_transposed_many,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -41,8 +43,17 @@ struct Symmetric {
     panel: Vec<f64>,
     /// Two matrices of room.
     room: [Vec<f64>; 2],
+    /// Room for some columns of a matrix.
+    columns: Vec<f64>,
     eigen: EigenRoom,
+    /// The eigenvalues of C, where `vectors` has its eigenvectors; none where the operator needed no eigendecomposition.
+    values: Vec<f64>,
+    /// One after the other.
+    vectors: Vec<f64>,
 }
+
+/// Columns of L⁻ᵀ that are found together.
+const COLUMNS: usize = 128;
 
 impl Symmetric {
     fn new(d: usize, full: bool) -> Self {
@@ -53,19 +64,25 @@ impl Symmetric {
             lower: vec![0.0; d * d],
             panel: Vec::new(),
             room: [(); 2].map(|()| Vec::with_capacity(d * d)),
+            columns: Vec::with_capacity(d * COLUMNS.min(d)),
             eigen: EigenRoom::new(d),
+            values: Vec::with_capacity(d),
+            vectors: vec![0.0; d * d],
         }
     }
 
-    /// Replaces each eigenvalue of C by what `becomes` says of it; false if C is not finite. Only those that change cost
-    /// anything: C += Σ (new - old) v vᵀ.
+    /// Replaces each eigenvalue of C by what `becomes` says of it, and keeps the eigendecomposition; false if C is not finite.
+    /// Only those that change cost anything: C += Σ (new - old) v vᵀ.
     fn map_eigenvalues(&mut self, becomes: impl Fn(f64) -> f64) -> bool {
         let d = self.d;
         let Some(eigen) = self.eigen.decompose(&self.dense) else { return false };
         let [vectors, changed] = &mut self.room;
         vectors.clear();
         changed.clear();
+        self.values.clear();
+        self.vectors.copy_from_slice(&eigen.vectors);
         for (value, v) in eigen.values.iter().zip(eigen.vectors.chunks_exact(d)) {
+            self.values.push(becomes(*value));
             let change = becomes(*value) - value;
             if change != 0.0 {
                 vectors.extend_from_slice(v);
@@ -77,11 +94,39 @@ impl Symmetric {
         true
     }
 
-    /// Adds a symmetric matrix, of which `room[1]` holds the lower triangle, to the gradient.
+    /// Adds `scale` times C⁻¹ = Σ v vᵀ/λ to `room[1]`.
+    fn add_inverse_by_eigenvectors(&mut self, scale: f64) {
+        let d = self.d;
+        let [roots, inverse] = &mut self.room;
+        zero(roots, d * d);
+        for (k, (value, v)) in self.values.iter().zip(self.vectors.chunks_exact(d)).enumerate() {
+            let root = value.sqrt().recip();
+            v.iter().enumerate().for_each(|(i, x)| roots[i * d + k] = root * x);
+        }
+        add_product_packed(scale, roots, roots, [d, d], inverse);
+    }
+
+    /// Adds `scale` times C⁻¹ = L⁻ᵀL⁻¹ to `room[1]`, by blocks of columns of the upper triangular L⁻ᵀ: d³/3 multiplications.
+    fn add_inverse_by_solving(&mut self, scale: f64) {
+        let d = self.d;
+        let [lower, inverse] = &mut self.room;
+        lower.clear();
+        (0..d).for_each(|i| lower.extend_from_slice(&self.lower[i * d..=i * d + i]));
+        for first in (0..d).step_by(COLUMNS) {
+            let count = COLUMNS.min(d - first);
+            let rows = first + count;
+            zero(&mut self.columns, rows * count);
+            (0..count).for_each(|j| self.columns[(first + j) * count + j] = 1.0);
+            solve_packed_transposed_many(lower, &mut self.columns, [rows, count]);
+            add_product_packed(scale, &self.columns, &self.columns, [rows, count], inverse);
+        }
+    }
+
+    /// Adds a symmetric matrix, of which `room[1]` holds the lower triangle packed, to the gradient.
     fn add_room(&self, g: &mut [f64]) {
         let (d, matrix) = (self.d, &self.room[1]);
         for i in 0..d {
-            let row = &matrix[i * d..=i * d + i];
+            let row = &matrix[packed(i, 0)..=packed(i, i)];
             if self.full {
                 for (j, x) in row.iter().enumerate().take(i) {
                     g[i * d + j] += x;
@@ -103,10 +148,16 @@ impl Symmetric {
         cholesky_in(&mut self.lower, self.d, &mut self.panel).is_ok()
     }
 
-    /// Writes C to `c`, and reads it back so that products use the bits that were written.
+    /// Writes C to `c`, and reads it back so that products use the bits that were written; the eigendecomposition stays.
     fn store(&mut self, c: &mut [f64]) -> bool {
         pack(self.d, self.full, &self.dense, c);
-        self.load(c)
+        self.read(c)
+    }
+
+    /// Makes C and its Cholesky factor from `c`.
+    fn read(&mut self, c: &[f64]) -> bool {
+        unpack(self.d, self.full, c, &mut self.dense);
+        self.exceeds(0.0)
     }
 }
 
@@ -164,8 +215,8 @@ impl Factor for Symmetric {
     }
 
     fn load(&mut self, c: &[f64]) -> bool {
-        unpack(self.d, self.full, c, &mut self.dense);
-        self.exceeds(0.0)
+        self.values.clear();
+        self.read(c)
     }
 
     fn multiply(&self, _: &[f64], u: &[f64], draws: usize, out: &mut [f64]) {
@@ -179,21 +230,20 @@ impl Factor for Symmetric {
 
     /// ½(s uᵀ + u sᵀ).
     fn add_outer(&mut self, scale: f64, s: &[f64], u: &[f64], draws: usize, g: &mut [f64]) {
-        zero(&mut self.room[1], self.d * self.d);
+        zero(&mut self.room[1], packed(self.d, 0));
         for (s, u) in [(s, u), (u, s)] {
-            add_product_lower(0.5 * scale, s, u, [self.d, draws], &mut self.room[1]);
+            add_product_packed(0.5 * scale, s, u, [self.d, draws], &mut self.room[1]);
         }
         self.add_room(g);
     }
 
-    /// C⁻¹ = L⁻ᵀ L⁻¹.
     fn add_inverse_transposed(&mut self, scale: f64, _: &[f64], g: &mut [f64]) {
-        let d = self.d;
-        let [root, inverse] = &mut self.room;
-        [&mut *root, inverse].into_iter().for_each(|matrix| zero(matrix, d * d));
-        (0..d).for_each(|i| root[i * d + i] = 1.0);
-        solve_lower_transposed_many(&self.lower, root, [d, d]);
-        add_product_lower(scale, root, root, [d, d], inverse);
+        zero(&mut self.room[1], packed(self.d, 0));
+        if self.values.is_empty() {
+            self.add_inverse_by_solving(scale);
+        } else {
+            self.add_inverse_by_eigenvectors(scale);
+        }
         self.add_room(g);
     }
 
@@ -210,6 +260,7 @@ impl Factor for Symmetric {
 
     /// Raises each eigenvalue below the floor; when none is, `c` is left as it is.
     fn project(&mut self, c: &mut [f64], floor: f64) -> bool {
+        self.values.clear();
         unpack(self.d, self.full, c, &mut self.dense);
         if self.exceeds(floor) {
             if self.full {

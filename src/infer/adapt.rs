@@ -1,0 +1,78 @@
+//! Adapts a proposal to its own weights: draws, fits a mixture of Student-t's to the weighted draws, and draws again, while the
+//! weights become more even. For posteriors that are bent, or have shoulders, in few coordinates.
+
+use super::Options;
+use super::flow::Flow;
+use super::gaussian::Gaussian;
+use super::psis::smooth;
+use super::sample::{Proposal, Sample};
+use super::students::Students;
+use crate::vi::Scale;
+use std::sync::Arc;
+
+/// Most coordinates: in more, a mixture has too much to learn from its draws.
+const MOST: usize = 24;
+/// Draws of a round, and how many more for each coordinate; where each takes a search, a part of that.
+const DRAWS: usize = 1024;
+const DRAWS_EACH: usize = 128;
+const DEAR: usize = 4;
+/// Most rounds.
+const ROUNDS: usize = 10;
+/// Rounds without a gain that end it.
+const PATIENCE: usize = 2;
+/// Weights are even enough where the effective number of draws is this share of them; less what their k̂ is above this.
+const EVEN: f64 = 0.75;
+const LIGHT: f64 = 0.4;
+/// Weights are flattened until so many draws for each coordinate, or this share of all, are effective.
+const EFFECTIVE_EACH: f64 = 8.0;
+const EFFECTIVE: f64 = 0.03;
+
+/// The proposal with the most even weights, if there is one better than where it begins.
+pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<Proposal> {
+    let d = q.mean.len();
+    let Scale::Dense(factor) = &q.factor else { return None };
+    if d == 0 || d > MOST {
+        return None;
+    }
+    let count = (DRAWS + DRAWS_EACH * d) / if flow.cheap() { 1 } else { DEAR };
+    let mut current = Arc::new(Students::around(&q.mean, factor)?);
+    let mut best: Option<(f64, Arc<Students>)> = None;
+    let mut idle = 0;
+    for round in 0..ROUNDS as u64 {
+        let proposal = Proposal::Adapted(Arc::clone(&current));
+        let sample = Sample::new(flow, q, proposal, options.seed + 1000 * (round + 1));
+        let (points, log_weights) = sample.probes(count);
+        let smoothed = smooth(&log_weights);
+        let even = effective(&smoothed.weights) / log_weights.len() as f64 - (smoothed.khat - LIGHT).max(0.0);
+        idle += 1;
+        if best.as_ref().is_none_or(|b| even > b.0) {
+            best = Some((even, Arc::clone(&current)));
+            idle = 0;
+        }
+        if even > EVEN || idle >= PATIENCE || options.stop.requested() {
+            break;
+        }
+        let Some(next) = current.fitted(&points, &flattened(&log_weights, d)) else { break };
+        current = Arc::new(next);
+    }
+    best.map(|(_, mixture)| Proposal::Adapted(mixture))
+}
+
+/// The effective number of draws with weights that sum to one.
+fn effective(weights: &[f64]) -> f64 {
+    weights.iter().map(|w| w * w).sum::<f64>().recip()
+}
+
+/// Weights that sum to one, raised to a power below one where few draws would count.
+fn flattened(log_weights: &[f64], d: usize) -> Vec<f64> {
+    let wanted = (EFFECTIVE_EACH * d as f64).max(EFFECTIVE * log_weights.len() as f64);
+    let mut power = 1.0;
+    loop {
+        let logs: Vec<f64> = log_weights.iter().map(|l| power * l).collect();
+        let weights = smooth(&logs).weights;
+        if effective(&weights) >= wanted || power < 1e-3 {
+            return weights;
+        }
+        power *= 0.7;
+    }
+}

@@ -1,0 +1,139 @@
+//! Where else a log density may have a mode, seen from one: mirror images of it, and other tops on lines through it.
+
+use super::mode::Place;
+use crate::target::{Evaluator, Target};
+
+/// Parameters whose signs are changed, alone and two at a time.
+const MIRRORED: usize = 8;
+/// A place this many nats below a mode may lead to another, as a mirror image, and on a line with all else held.
+const IMAGE: f64 = 3.0;
+const ON_A_LINE: f64 = 10.0;
+/// A coordinate that is nearer to zero is its own mirror image.
+const NEAR_ZERO: f64 = 1e-3;
+/// Most coordinates whose lines are looked along.
+const LINES: usize = 6;
+/// How far apart the points on a line are, in standard deviations; how far they go; and how many at most to each side.
+const APART: f64 = 1.5;
+const REACH: f64 = 4.0;
+const EACH_SIDE: usize = 128;
+/// Most places on lines.
+const MOST: usize = 2;
+
+/// Points to search from, and the log densities evaluated.
+pub(super) fn starts(
+    target: &dyn Target,
+    evaluator: &mut dyn Evaluator,
+    top: &Place,
+    curvature: Option<&[f64]>,
+) -> (Vec<Vec<f64>>, usize) {
+    let signs = signs(target);
+    let images = signs.iter().filter(|signs| signs.iter().any(|&i| top.z[i].abs() > NEAR_ZERO));
+    let images: Vec<Vec<f64>> = images.map(|signs| image(&top.z, signs)).collect();
+    let values = evaluate(evaluator, &images);
+    let mut evaluations = values.len();
+    let high = (0..images.len()).filter(|&k| values[k] > top.value - IMAGE);
+    let best = high.reduce(|a, b| if values[b] > values[a] { b } else { a });
+    let mut starts: Vec<Vec<f64>> = best.map(|k| images[k].clone()).into_iter().collect();
+    let d = top.z.len();
+    if let Some(curvature) = curvature.filter(|_| d <= LINES) {
+        let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+        for i in 0..d {
+            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i]);
+            seen.extend(found);
+            evaluations += count;
+        }
+        seen.sort_by(|a, b| b.0.total_cmp(&a.0));
+        starts.extend(seen.into_iter().take(MOST).map(|(_, z)| z));
+    }
+    (starts, evaluations)
+}
+
+/// Coordinates whose signs may belong together: those of each parameter, and of each two, where there are few. Factors and
+/// their loadings can change theirs together, and a search from the origin sees one side alone.
+fn signs(target: &dyn Target) -> Vec<Vec<usize>> {
+    let names = target.coordinate_names();
+    let mut parameters: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        let name = name.split('[').next().unwrap_or(name);
+        match parameters.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, places)) => places.push(i),
+            None => parameters.push((name, vec![i])),
+        }
+    }
+    parameters.truncate(MIRRORED);
+    let single = parameters.iter().map(|(_, places)| places.clone());
+    let pairs = (0..parameters.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    single.chain(pairs.map(|(a, b)| [&parameters[a].1[..], &parameters[b].1].concat())).collect()
+}
+
+fn image(z: &[f64], signs: &[usize]) -> Vec<f64> {
+    let mut image = z.to_vec();
+    signs.iter().for_each(|&i| image[i] = -image[i]);
+    image
+}
+
+/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated.
+fn on_a_line(
+    evaluator: &mut dyn Evaluator,
+    top: &Place,
+    i: usize,
+    curvature: f64,
+) -> (Vec<(f64, Vec<f64>)>, usize) {
+    let apart = APART / curvature.sqrt();
+    if !apart.is_finite() || apart > REACH {
+        return (Vec::new(), 0);
+    }
+    let side = ((REACH / apart) as usize).min(EACH_SIDE);
+    let point = |k: usize| {
+        let mut z = top.z.clone();
+        z[i] += (k as f64 - side as f64) * apart;
+        z
+    };
+    let points: Vec<Vec<f64>> = (0..=2 * side).map(point).collect();
+    let values = evaluate(evaluator, &points);
+    let beyond = |k: usize| k + 2 <= side || k >= side + 2;
+    let is_top = |&k: &usize| {
+        beyond(k)
+            && values[k] > top.value - ON_A_LINE
+            && values[k] > values[k - 1]
+            && values[k] >= values[k + 1]
+    };
+    let tops = (1..2 * side).filter(is_top).map(|k| (values[k], points[k].clone())).collect();
+    (tops, values.len())
+}
+
+/// The log density at points; minus infinity where it is not a number.
+fn evaluate(evaluator: &mut dyn Evaluator, points: &[Vec<f64>]) -> Vec<f64> {
+    let (n, d) = (points.len(), points.first().map_or(0, Vec::len));
+    let z: Vec<f64> = (0..d).flat_map(|i| points.iter().map(move |p| p[i])).collect();
+    let mut values = vec![0.0; n];
+    if n > 0 {
+        evaluator.log_density(&z, n, &mut values);
+    }
+    values.iter().map(|x| if x.is_nan() { f64::NEG_INFINITY } else { *x }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Options, mode};
+    use crate::num::special::log_sum_exp;
+    use crate::target::from_fn;
+
+    /// A density of two heaps, far from each other and one on each side of the origin, and one of many waves.
+    #[test]
+    fn other_modes_are_found() {
+        let heaps = |z: &[f64], g: &mut [f64]| {
+            let logs = [-2.0 * (z[0] - 2.0).powi(2), -2.0 * (z[0] + 2.0).powi(2)];
+            let total = log_sum_exp(&logs);
+            g[0] = -4.0 * z[0] + 8.0 * ((logs[0] - total).exp() - (logs[1] - total).exp());
+            total
+        };
+        let found = mode::find(&from_fn(1, heaps), &Options::default(), true, 1).unwrap().modes;
+        assert_eq!(found.iter().filter(|mode| (mode.point[0].abs() - 2.0).abs() < 0.1).count(), 2);
+        let waves = |z: &[f64], g: &mut [f64]| {
+            g[0] = -(z[0] - 0.3) - 60.0 * (20.0 * z[0]).sin();
+            -0.5 * (z[0] - 0.3).powi(2) + 3.0 * (20.0 * z[0]).cos()
+        };
+        assert!(mode::find(&from_fn(1, waves), &Options::default(), true, 1).unwrap().modes.len() >= 3);
+    }
+}
