@@ -74,6 +74,8 @@ fn a_fit_summarises_predictions_and_keeps_draws() {
     let csv = stickler::report::csv(&fit);
     assert_eq!(csv.lines().count(), 1001);
     assert!(csv.starts_with("mu,twice,new\n"));
+    let tiny = infer::Fit { kept: vec![vec![1.5e-200], vec![-2e300], vec![3.0]], ..fit };
+    assert_eq!(stickler::report::csv(&tiny).lines().last(), Some("1.5e-200,-2e300,3"));
 }
 
 #[test]
@@ -170,15 +172,15 @@ fn elements_are_derived_one_by_one_and_carry_labels() {
     let data = Dataset::from_texts(&[("data.csv", "y,g\n1,north\n2,south\n")]).unwrap();
     let text = "data { y : real[N]; g : category[N] of J }\nparam a[J] ~ normal(0, 1)\ny ~ normal(a[g], 1)\n\
                 for j in 1..J { derive twice[j] = 2 * a[j] }\nderive thrice[J] = 3 * a\n\
-                for k in 2..3 { derive curve[k] = k * a[1] }\nif N > 1 { derive x[J] = a } else { derive x[J] = 2 * a }\n\
+                derive best = a * (a == max(a))\nfor k in 2..3 { derive curve[k] = k * a[1] }\nif N > 1 { derive x[J] = a } else { derive x[J] = 2 * a }\n\
                 for j in 1..J { for k in 1..2 { predict cell[j, k] ~ normal(a[j], k) } }";
     let model = ModelTarget::new(text, &data).unwrap();
     let both = |name: &str| [format!("{name}[north]"), format!("{name}[south]")];
-    let mut names: Vec<String> = ["a", "twice", "thrice"].iter().flat_map(|n| both(n)).collect();
+    let mut names: Vec<String> = ["a", "twice", "thrice", "best"].iter().flat_map(|n| both(n)).collect();
     names.extend(["curve[2]".to_string(), "curve[3]".to_string()]);
     names.extend(both("x"));
     names.extend(["north,1", "north,2", "south,1", "south,2"].map(|i| format!("cell[{i}]")));
     assert_eq!(model.output_names(), names);
     let values = model.constrain(&[0.5, -1.0]);
-    assert_eq!(values[..10], [0.5, -1.0, 1.0, -2.0, 1.5, -3.0, 1.0, 1.5, 0.5, -1.0]);
+    assert_eq!(values[..12], [0.5, -1.0, 1.0, -2.0, 1.5, -3.0, 0.5, 0.0, 1.0, 1.5, 0.5, -1.0]);
 }

@@ -48,3 +48,11 @@ fn wrong_models_are_explained() {
         snapshot(&name, &problems, &source);
     }
 }
+
+#[test]
+fn a_size_that_the_model_fixes_is_no_error() {
+    let source =
+        "data { K : int; y : real[N] }\nparam m : ordered[K] ~ normal([0, 3, 5], 1)\ny ~ normal(m[1], 1)";
+    assert!(problems(source).is_empty(), "{:?}", problems(source));
+    assert!(!problems(&source.replace("[0, 3, 5]", "y")).is_empty());
+}

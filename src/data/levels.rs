@@ -14,6 +14,8 @@ pub struct Levels {
     labels: Vec<String>,
     by_label: HashMap<String, usize>,
     by_number: HashMap<u64, usize>,
+    /// Whether the model gives their order.
+    given: bool,
 }
 
 impl Levels {
@@ -34,6 +36,7 @@ impl Levels {
     /// Levels in an order that the model gives: `levels("low", "mid", "high")`.
     pub fn given<S: AsRef<str>>(labels: &[S]) -> Result<Levels, Diagnostic> {
         let levels = Self::of(labels.iter().map(|l| l.as_ref().to_string()).collect());
+        let levels = Levels { given: true, ..levels };
         match labels.iter().find(|l| labels.iter().filter(|m| m.as_ref() == l.as_ref()).count() > 1) {
             None => Ok(levels),
             Some(twice) => {
@@ -89,6 +92,11 @@ impl Levels {
     /// The code of a label, from 1: the level of that text, or else the level of that number.
     pub fn code(&self, label: &str) -> Option<usize> {
         self.by_label.get(label).copied().or_else(|| self.code_of_number(number::parse(label).ok()?))
+    }
+
+    /// Whether their order means something: it was given, or the labels are numbers.
+    pub fn have_order(&self) -> bool {
+        self.given || self.labels.iter().all(|l| number::parse(l).is_ok())
     }
 
     /// Whether the labels are the numbers 1 to J, so that codes and values are the same.

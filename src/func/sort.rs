@@ -8,7 +8,9 @@ const X: &[FunctionArg] = &[needed("x")];
 
 /// The numbers of a data vector and the positions that sort it; equal numbers keep their order.
 fn sorted(b: &Builder, args: Nodes, function: &str) -> Result<(Vec<f64>, Vec<usize>), BuildError> {
-    let x = data(b, node(args, 0)?, function)?;
+    let x = data(b, node(args, 0)?, function).map_err(|e| {
+        BuildError(format!("{e}; the rank of each parameter is `rowsum(as_column(a) >= as_row(a))`"))
+    })?;
     let mut order: Vec<usize> = (0..x.len()).collect();
     order.sort_by(|&i, &j| x[i].total_cmp(&x[j]));
     Ok((x, order))

@@ -3,9 +3,11 @@
 use super::env::Value;
 use super::{Lowerer, Result};
 use crate::dist::{self, Distribution, Domain};
-use crate::graph::NodeId;
+use crate::facts::Structure;
+use crate::graph::{Graph, NodeId, Op};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Arg, DistExpr, DistKind, Expr, Ident};
+use std::collections::HashSet;
 
 /// A distribution with its arguments.
 #[derive(Debug)]
@@ -85,6 +87,7 @@ impl Lowerer<'_> {
                 let built = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
                 let built: Vec<(NodeId, Dist)> = built.collect::<Result<_>>()?;
                 self.check_weights(&built, parts)?;
+                self.check_unknown_weights(&built, parts)?;
                 Ok(Dist::Mixture(built))
             }
             DistKind::Truncated { inner, lower, upper } => Ok(Dist::Truncated {
@@ -123,6 +126,45 @@ impl Lowerer<'_> {
             .label(first.span, "")
             .label(last.span, "")
             .help("write the last one as what is left: `mixture(w: ..., 1 - w: ...)`"))
+    }
+
+    /// Refuses weights that parameters give and that cannot sum to 1: outside (0, 1), one twice, or some of a simplex.
+    fn check_unknown_weights(&mut self, built: &[(NodeId, Dist)], parts: &[(Expr, DistExpr)]) -> Result<()> {
+        for ((weight, _), (e, _)) in built.iter().zip(parts) {
+            let known = self.b.known(*weight);
+            let outside = known.range.low.at < 0.0 || known.range.high.at > 1.0;
+            let unbounded = known.range.low.at.is_infinite() || known.range.high.at.is_infinite();
+            if self.b.constant_of(*weight).is_none() && known.reached && outside && unbounded {
+                let text = e.span.text(self.source);
+                return Err(Diagnostic::error("mixture-weights", "a weight of a mixture lies between 0 and 1, and this need not")
+                    .label(e.span, "")
+                    .help(format!("give the parameter its bounds, `param {text} : real in (0, 1) ~ ...` or a `beta` prior; or write `inv_logit({text})`")));
+            }
+        }
+        let [(first, _), .., (last, _)] = built else { return Ok(()) };
+        let base = self.b.base_of(*first);
+        let same = built.iter().all(|(w, _)| self.b.base_of(*w) == base && self.b.dims(*w).is_empty());
+        let simplex = self.b.has_structure(base, Structure::Simplex) && self.b.dims(base).len() == 1;
+        let size = self.b.dims(base).first().copied().unwrap_or(1);
+        let wrong = match simplex && same {
+            true => size != built.len(),
+            false => built.len() == 2 && first == last && self.b.constant_of(*first).is_none(),
+        };
+        let (Some((one, _)), Some((other, _))) = (parts.first(), parts.last()) else { return Ok(()) };
+        if !wrong {
+            return Ok(());
+        }
+        let message = match simplex && same {
+            true => format!(
+                "the weights of a mixture sum to 1, and these are {} of {size} elements of a simplex",
+                built.len()
+            ),
+            false => "the weights of a mixture sum to 1, and these are the same number twice".to_string(),
+        };
+        Err(Diagnostic::error("mixture-weights", message)
+            .label(one.span, "")
+            .label(other.span, "")
+            .help("write the last one as what is left (`mixture(w: ..., 1 - w: ...)`), or use every element of a simplex"))
     }
 
     /// Marks of censored values: 0 or 1 each.
@@ -195,6 +237,17 @@ impl Lowerer<'_> {
                     .label(span, "this is predicted, and real")
                     .help("predict it from a distribution of counts, such as `poisson`"));
             }
+            if let Some((i, x)) = never_finite(self.b.graph(), value.node).filter(|_| spec.rank == 0) {
+                let message = format!(
+                    "`{}` of `{}` is {x} (element {}), whatever the parameters are",
+                    spec.name,
+                    row.name,
+                    i + 1
+                );
+                return Err(Diagnostic::error("data-outside-domain", message)
+                    .label(span, "a part that comes from the data is not finite")
+                    .help("correct the data, or choose another value there: `where(e > 0, log(e), 0)`"));
+            }
             if !drawn && matches!(spec.domain, Domain::Count | Domain::Data) {
                 return Err(Diagnostic::error(
                     "argument-not-data",
@@ -241,6 +294,22 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// An element of a sum or product that data make infinite or no number, and what they make it.
+fn never_finite(graph: &Graph, id: NodeId) -> Option<(usize, f64)> {
+    let (mut left, mut seen) = (vec![id], HashSet::new());
+    while let Some(id) = left.pop() {
+        let node = graph.node(id);
+        let numbers = node.constant().map_or(&[][..], |c| c);
+        if let Some(i) = numbers.iter().position(|x| !x.is_finite()) {
+            return Some((i, numbers[i]));
+        }
+        if matches!(&node.op, Op::Map(row) if ["add", "sub", "mul", "neg"].contains(&row.name)) {
+            left.extend(node.args.iter().filter(|a| seen.insert(**a)));
+        }
+    }
+    None
 }
 
 /// How a distribution is called: `binomial(N, theta)`.

@@ -223,6 +223,9 @@ impl Lowerer<'_> {
                 if is_mask(&places, n) && value.integer {
                     return Err(self.mask(e, base));
                 }
+                if let Some(levels) = value.levels.as_ref().filter(|l| !l.are_indices() && l.len() != n) {
+                    return Err(self.other_levels(e, base, levels, n));
+                }
                 let mut positions = Vec::with_capacity(places.len());
                 for &p in places.iter() {
                     if p.fract() != 0.0 || !value.integer {
@@ -278,6 +281,20 @@ fn is_mask(places: &[f64], n: usize) -> bool {
 }
 
 impl Lowerer<'_> {
+    /// The error of a category that indexes an axis with another number of places than it has levels.
+    fn other_levels(&self, e: &Expr, base: &Expr, levels: &crate::data::Levels, n: usize) -> Diagnostic {
+        let name = e.span.text(self.source);
+        let message = format!("`{name}` has {} levels, and this axis has {n} places", levels.len());
+        Diagnostic::error("level-count", message)
+            .label(e.span, "")
+            .label(base.span, format!("this axis has size {n}"))
+            .note(format!("its levels are {}: the first is place 1, whatever it is called", levels.labels().join(", ")))
+            .help(format!(
+                "give the axis the number of levels (`{name} : category[N] of J`, `[J]`), list all levels (`levels(...)`), or \
+                 declare `{name} : int[N]` if its numbers are places"
+            ))
+    }
+
     fn mask(&self, e: &Expr, base: &Expr) -> Diagnostic {
         let (mask, name) = (e.span.text(self.source), base.span.text(self.source));
         Diagnostic::error("mask-as-index", format!("`{mask}` is 1 or 0 for each element, and an index is a place"))

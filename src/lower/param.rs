@@ -243,10 +243,14 @@ impl Lowerer<'_> {
 
     /// Refuses a written region that reaches beyond the support of the prior: the density would be zero there.
     fn inside_prior(&self, region: &Region, prior: Option<&Dist>, ty: &TypeExpr) -> Result<()> {
-        let Some(Dist::Row { row: dist, .. }) = prior else { return Ok(()) };
-        let Support::Interval(End::At(lowest) | End::Past(lowest), End::At(highest)) = dist.support else {
-            return Ok(());
+        let Some(Dist::Row { row: dist, args, .. }) = prior else { return Ok(()) };
+        let Support::Interval(low, high) = dist.support else { return Ok(()) };
+        let end = |e: End| match e {
+            End::At(x) | End::Past(x) => Some(x),
+            End::Arg(k) => self.b.scalar_of(args[k]),
+            End::Length(_) => None,
         };
+        let (Some(lowest), Some(highest)) = (end(low), end(high)) else { return Ok(()) };
         let ends = match (region.transform.name, &region.bounds[..]) {
             ("lower", [a]) => (self.b.scalar_of(*a), Some(f64::INFINITY)),
             ("upper", [b]) => (Some(f64::NEG_INFINITY), self.b.scalar_of(*b)),

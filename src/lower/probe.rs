@@ -15,10 +15,15 @@ use serde_json::{Map, Value as Json, json};
 const PRIMES: [usize; 24] =
     [13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109];
 
+/// Lengths of arrays that are written out.
+const WRITTEN_OUT: [usize; 4] = [2, 3, 4, 5];
+
 /// Problems that only real data can have.
-const OF_DATA: [&str; 10] = [
+const OF_DATA: [&str; 12] = [
     "index-out-of-range",
     "mask-as-index",
+    "level-count",
+    "unordered-levels",
     "outside-support",
     "data-outside-domain",
     "data-shape",
@@ -32,8 +37,33 @@ const OF_DATA: [&str; 10] = [
 /// Checks names, types, shapes and supports without data; gives warnings.
 pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
     let declared = data_declarations(program);
-    let mut invention = Invention::default();
-    let text = invention.data(&declared).to_string();
+    let problems = match check_with(program, source, &declared, &[]) {
+        Ok(warnings) => return Ok(warnings),
+        Err(problems) => problems,
+    };
+    // A number among the data may be a size that the model itself fixes: `K : int` where arrays `[a, b]` are written out.
+    if problems.iter().any(|p| p.code == "shape-mismatch") {
+        let number = |d: &&&DataDecl| d.ty.base == BaseType::Int && d.ty.dims.is_empty();
+        for decl in declared.iter().filter(number) {
+            for n in WRITTEN_OUT {
+                if let Ok(warnings) = check_with(program, source, &declared, &[(n, decl.name.name.clone())]) {
+                    return Ok(warnings);
+                }
+            }
+        }
+    }
+    Err(problems)
+}
+
+/// Checks a model with some sizes given, the others invented.
+fn check_with(
+    program: &Program,
+    source: &str,
+    declared: &[&DataDecl],
+    sizes: &[(usize, String)],
+) -> Checked<Vec<Diagnostic>> {
+    let mut invention = Invention { sizes: sizes.to_vec() };
+    let text = invention.data(declared).to_string();
     let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;
     let mut lowerer = Lowerer::new(source, &data);
     lowerer.size_names = invention.sizes;
@@ -42,7 +72,6 @@ pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
 }
 
 /// Named sizes and the numbers they got.
-#[derive(Default)]
 struct Invention {
     sizes: Vec<(usize, String)>,
 }

@@ -1,7 +1,7 @@
 //! Refuses arguments that can leave their domain: a scale that some values of the parameters make negative.
 
 use super::env::Value;
-use super::{Lowerer, Result};
+use super::{Lowerer, Parameter, Result};
 use crate::dist::{self, ArgSpec, Distribution, Domain};
 use crate::facts::{Range, Structure};
 use crate::source::{Diagnostic, Span};
@@ -17,7 +17,8 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<()> {
         let base = self.b.base_of(value.node);
-        let parameter = self.parameters.iter().find(|p| p.named.node == base).map(|p| p.named.name.clone());
+        let is = |p: &&Parameter| p.named.node == base || p.named.node == value.node;
+        let parameter = self.parameters.iter().find(is).map(|p| p.named.name.clone());
         if let (Some(name), Some((structure, what, ty))) = (&parameter, structure_of(spec.domain)) {
             let whole = self.b.dims(value.node).len() >= structure.axes();
             if whole && !self.b.has_structure(value.node, structure) {
@@ -84,11 +85,26 @@ impl Lowerer<'_> {
             ),
         )
         .label(span, "");
+        if let Some(other) = self.other_form(row, name) {
+            return self
+                .with_declaration(error, name)
+                .help(format!("use `{other}`, which takes it as it is"));
+        }
         let help = format!("say so in its type: `param {name} : {ty} ~ ...`");
         self.with_declaration(error, name).help(match relative(row) {
             Some(other) => format!("{help}; or use `{other}`, which takes any numbers"),
             None => help,
         })
+    }
+
+    /// The same distribution by the covariance matrix or by its Cholesky factor, whichever the parameter is.
+    fn other_form(&self, row: &Distribution, name: &str) -> Option<&'static str> {
+        let (other, needed) = match row.name.strip_suffix("_cholesky") {
+            Some(plain) => (dist::find(plain)?, Structure::Covariance),
+            None => (dist::find(&format!("{}_cholesky", row.name))?, Structure::CholeskyFactor),
+        };
+        let p = self.parameters.iter().find(|p| p.named.name == name)?;
+        self.b.has_structure(p.named.node, needed).then_some(other.name)
     }
 
     fn with_declaration(&self, error: Diagnostic, name: &str) -> Diagnostic {

@@ -7,10 +7,11 @@ use super::dist::Dist;
 use super::env::Value;
 use super::faults::Faults;
 use super::stmt::Around;
-use super::{Lowerer, Named, Predicted, Result, at, density};
+use super::{Labels, Lowerer, Named, Parameter, Predicted, Result, at, density};
 use crate::dist::{Distribution, End, Sampler, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::{NodeId, Op};
+use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{DeriveDecl, Expr, ExprKind, Ident, PredictDecl, Program, Stmt, StmtKind};
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ impl Lowerer<'_> {
         }
         let dims = self.b.dims(value.node).to_vec();
         let labels = if d.indices.is_empty() {
-            vec![None; dims.len()]
+            self.labels_of(&d.value, &dims)
         } else {
             self.check_sizes(d, &dims)?;
             self.axis_labels(&d.indices)
@@ -42,6 +43,33 @@ impl Lowerer<'_> {
         self.define(&d.name, value.clone())?;
         self.reports.push(Report::Whole(Named { name: d.name.name.clone(), node: value.node, labels }));
         Ok(())
+    }
+
+    /// The labels of a parameter of this shape that an expression treats element by element.
+    fn labels_of(&self, e: &Expr, dims: &[usize]) -> Labels {
+        let none = vec![None; dims.len()];
+        match &e.kind {
+            ExprKind::Name(name) => {
+                let own = |p: &&Parameter| p.named.name == *name && self.b.dims(p.named.node) == dims;
+                self.parameters.iter().find(own).map_or(none, |p| p.named.labels.clone())
+            }
+            ExprKind::Unary(_, x) => self.labels_of(x, dims),
+            ExprKind::Binary(_, a, b) => match self.labels_of(a, dims) {
+                labels if labels.iter().any(Option::is_some) => labels,
+                _ => self.labels_of(b, dims),
+            },
+            ExprKind::Call { name, args } if scalar::find(&name.name).is_some() => {
+                let all = args.iter().map(|a| self.labels_of(&a.value, dims));
+                all.into_iter().find(|labels| labels.iter().any(Option::is_some)).unwrap_or(none)
+            }
+            ExprKind::Call { .. }
+            | ExprKind::Real(_)
+            | ExprKind::Int(_)
+            | ExprKind::Str(_)
+            | ExprKind::Transpose(_)
+            | ExprKind::Index { .. }
+            | ExprKind::Array(_) => none,
+        }
     }
 
     /// Refuses sizes other than those of the value.

@@ -149,6 +149,7 @@ impl Lowerer<'_> {
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
         let node = self.density_sum(&dist, &value, weight, s)?;
         self.warn_sum_to_zero(value.node, &dist);
+        self.warn_nonlinear(&s.value, &value);
         self.term(node, kind_of(&value), stmt.span);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Lowerer, Result};
-use crate::dist::{Distribution, End, Support};
+use crate::dist::{Distribution, Domain, End, Support};
 use crate::facts::Structure;
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
@@ -194,6 +194,7 @@ impl Lowerer<'_> {
         if !of_levels {
             self.refuse_category(value, span)?;
         }
+        self.check_outcome(row, args, value, span)?;
         let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
         for (i, &x) in numbers.iter().enumerate() {
             let Some(limits) = self.limits(row, args, self.b.dims(value.node), i) else { return Ok(()) };
@@ -211,6 +212,50 @@ impl Lowerer<'_> {
             return Err(self.in_file(error, span, i, x).help(help));
         }
         Ok(())
+    }
+
+    /// Refuses a category as an outcome if its levels have no order where one is needed, or are not those of the distribution.
+    fn check_outcome(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
+        let Some(levels) = &value.levels else { return Ok(()) };
+        let name = span.text(self.source);
+        let ordinal = row.args.iter().any(|a| a.domain == Domain::Ordered);
+        if ordinal && !levels.have_order() {
+            let quoted: Vec<String> = levels.labels().iter().map(|l| format!("\"{l}\"")).collect();
+            let message = format!(
+                "`{}` needs levels in their order, and those of `{name}` are sorted as text",
+                row.name
+            );
+            return Err(Diagnostic::error("unordered-levels", message)
+                .label(span, "")
+                .note(format!("that is {}", levels.labels().join(" < ")))
+                .help(format!(
+                    "say in which order they are meant: `{name} : category[N] levels({})`, rearranged",
+                    quoted.join(", ")
+                )));
+        }
+        let vector = row.args.iter().zip(args).find(|(spec, _)| spec.rank == 1);
+        let Some(categories) =
+            vector.and_then(|(_, &a)| self.b.dims(a).last()).map(|n| n + usize::from(ordinal))
+        else {
+            return Ok(());
+        };
+        let largest = || self.b.constant_of(value.node).and_then(|c| c.iter().copied().reduce(f64::max));
+        let fits = match levels.are_indices() {
+            true => largest().is_none_or(|x| x <= categories as f64),
+            false => levels.len() == categories,
+        };
+        if fits {
+            return Ok(());
+        }
+        let message = format!(
+            "`{name}` has {} levels, and `{}` has {categories} categories here",
+            levels.len(),
+            row.name
+        );
+        Err(Diagnostic::error("level-count", message)
+            .label(span, "")
+            .note(format!("its levels are {}", levels.labels().join(", ")))
+            .help("levels are counted in their order, whatever numbers they are; list those that never occur, too: `levels(1, 2, 3)`"))
     }
 
     /// Adds where an element stands in the data, if what is marked is the name of data.

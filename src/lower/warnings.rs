@@ -1,10 +1,13 @@
 //! What can be used, but may not be as it was meant.
 
 use super::dist::Dist;
+use super::env::Value;
 use super::{Form, Lowerer, TermKind};
 use crate::graph::{Node, NodeId, Op};
+use crate::ops::array::{Sum, Take};
+use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{DistExpr, DistKind, ExprKind, Program, StmtKind};
+use crate::syntax::ast::{BinaryOp, DistExpr, DistKind, Expr, ExprKind, Program, StmtKind};
 
 /// Parameters with two priors: both count.
 pub(super) fn two_priors(program: &Program) -> Vec<Diagnostic> {
@@ -79,15 +82,91 @@ impl Lowerer<'_> {
     }
 
     /// Whether a node is the logarithm of another, or a sum or multiple of it.
-    fn is_log_of(&self, id: NodeId, of: NodeId) -> bool {
-        let (node, scale) = (self.b.graph().node(id), self.b.graph().node(of));
+    fn is_log_of(&self, mut id: NodeId, of: NodeId) -> bool {
+        let graph = self.b.graph();
         let is = |node: &Node, name: &str| matches!(&node.op, Op::Map(row) if row.name == name);
-        // The logarithm of exp(z) is z.
-        if is(node, "log") && node.args == [of] || is(scale, "exp") && scale.args == [id] {
-            return true;
+        loop {
+            let (node, scale) = (graph.node(id), graph.node(of));
+            // The logarithm of exp(z) is z.
+            if is(node, "log") && node.args == [of] || is(scale, "exp") && scale.args == [id] {
+                return true;
+            }
+            let linear = match &node.op {
+                Op::Map(row) => ["add", "sub", "mul", "neg"].contains(&row.name),
+                Op::Array(op) => op.downcast::<Sum>().is_some() || op.downcast::<Take>().is_some(),
+                Op::Constant(_) | Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => {
+                    false
+                }
+            };
+            if !linear {
+                return false;
+            }
+            let mut varying = node.args.iter().filter(|&&a| graph.node(a).constant().is_none());
+            match (varying.next(), varying.next()) {
+                (Some(&one), None) => id = one,
+                _ => return false,
+            }
         }
-        let varying: Vec<NodeId> =
-            node.args.iter().copied().filter(|&a| self.b.constant_of(a).is_none()).collect();
-        matches!(varying[..], [one] if self.is_log_of(one, of))
+    }
+
+    /// Warns of a prior of a function of parameters that is not linear: nobody adds the Jacobian.
+    pub(super) fn warn_nonlinear(&mut self, e: &Expr, value: &Value) {
+        if value.from_data || self.inside.is_some() || self.b.constant_of(value.node).is_some() {
+            return;
+        }
+        let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == e.span);
+        if self.is_linear(e) || self.warnings.iter().any(told) {
+            return;
+        }
+        let text = e.span.text(self.source);
+        let message =
+            format!("`{text}` is no linear function of the parameters, and no Jacobian is added for it");
+        self.warnings.push(
+            Diagnostic::warning("nonlinear-left-side", message)
+                .label(e.span, "the density of this value is added, as in Stan")
+                .help(
+                    "describe the parameter itself (`param s ~ lognormal(0, 1)` for a normal logarithm), or add the logarithm of the \
+                     derivative with `target +=`",
+                ),
+        );
+    }
+
+    /// Whether an expression is seen to be linear in the parameters, or is not seen through.
+    fn is_linear(&mut self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Real(_)
+            | ExprKind::Int(_)
+            | ExprKind::Str(_)
+            | ExprKind::Name(_)
+            | ExprKind::Index { .. } => true,
+            ExprKind::Unary(_, x) | ExprKind::Transpose(x) => self.is_linear(x),
+            ExprKind::Array(items) => items.iter().all(|item| self.is_linear(item)),
+            ExprKind::Binary(op, a, b) => match op {
+                BinaryOp::Add | BinaryOp::Sub => self.is_linear(a) && self.is_linear(b),
+                BinaryOp::Mul | BinaryOp::ElemMul => {
+                    self.is_known(a) && self.is_linear(b) || self.is_known(b) && self.is_linear(a)
+                }
+                BinaryOp::Div | BinaryOp::ElemDiv => self.is_known(b) && self.is_linear(a),
+                BinaryOp::Pow => self.is_known(e),
+                BinaryOp::Or
+                | BinaryOp::And
+                | BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge => true,
+            },
+            ExprKind::Call { name, args } => {
+                let elementwise =
+                    scalar::find(&name.name).is_some() && crate::func::find(&name.name).is_none();
+                !elementwise || args.iter().all(|a| self.is_known(&a.value))
+            }
+        }
+    }
+
+    /// Whether a value is known before the fit.
+    fn is_known(&mut self, e: &Expr) -> bool {
+        self.expr(e).is_ok_and(|v| self.b.constant_of(v.node).is_some())
     }
 }

@@ -12,7 +12,10 @@ pub fn csv(fit: &Fit) -> String {
     for i in 0..draws {
         for (j, column) in fit.kept.iter().enumerate() {
             let comma = if j == 0 { "" } else { "," };
-            let _ = write!(out, "{comma}{}", column[i]);
+            let x = column[i];
+            // All digits either way; no rows of zeros.
+            let short = x.is_finite() && x != 0.0 && !(1e-5..1e16).contains(&x.abs());
+            let _ = if short { write!(out, "{comma}{x:e}") } else { write!(out, "{comma}{x}") };
         }
         out.push('\n');
     }

@@ -49,8 +49,13 @@ impl<'a> Spacing<'a> {
                 ")" | "]" | "}" => drop(open.pop()),
                 _ => {}
             }
+            // `weight[1] ~ ...` on a new line is about a variable of that name.
+            let indexed =
+                tokens.get(i + 1).is_some_and(|t| t.span.start == token.span.end && t.text(source) == "[");
             after_value = match token.kind {
-                Kind::Word => !(OPENERS.contains(&text) || after_value && CLAUSES.contains(&text)),
+                Kind::Word => {
+                    !(OPENERS.contains(&text) || after_value && CLAUSES.contains(&text) && !indexed)
+                }
                 Kind::Number | Kind::Text => true,
                 _ => matches!(text, ")" | "]" | "'"),
             };

@@ -23,6 +23,7 @@ fn blanks_within_a_line() {
         ("let x = [a+b,c]", "let x = [a + b, c]"),
         ("let x = ! a&&b", "let x = !a && b"),
         ("y~poisson (a)weight(w)", "y ~ poisson(a) weight (w)"),
+        ("let x=f(1)\nweight[2]~normal(0,1)", "let x = f(1)\nweight[2] ~ normal(0, 1)"),
         ("y~normal(a,b)weight - w", "y ~ normal(a, b) weight -w"),
         ("y~normal(a,b)weight weight - w", "y ~ normal(a, b) weight weight - w"),
         (
