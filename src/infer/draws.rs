@@ -130,7 +130,7 @@ impl Drawn<'_> {
 
 /// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most, where parameters are
 /// few and draws cost little, and elsewhere; and a quantile, in multiples of that.
-const OFF: [f64; 2] = [0.02, 0.03];
+const OFF: [f64; 2] = [0.025, 0.04];
 const MANY_OUTPUTS: usize = 40;
 const QUANTILE: f64 = 2.0;
 /// Of all outputs so many, on average, may be further off.

@@ -35,7 +35,7 @@ const UNKNOWN: f64 = 1e3 * 1e-13;
 /// Most colours where every point takes a search: a Hessian costs a gradient for each.
 const MOST_COLOURS: usize = 20;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
-const MOST_EVALUATIONS: usize = 240_000;
+const MOST_EVALUATIONS: usize = 120_000;
 const FEWEST_GRADIENTS: usize = 1500;
 const MOST_GRADIENTS: usize = 20_000;
 /// Most work of one factorisation.

@@ -36,6 +36,8 @@ const PURPOSE: u64 = 0x6e65_7374;
 const LIGHT: f64 = 0.55;
 /// A half-variance of log weights below this needs no choice among candidates.
 const SMALL: f64 = 0.25;
+/// The gap, in nats, at which the fit of the outer coordinates is done: its Gaussian only proposes.
+const NEAR: f64 = 0.02;
 /// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
 const OTHERS: u64 = 1;
 /// Draws that judge what was fitted.
@@ -78,8 +80,12 @@ fn with(
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
     conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
     let marginal = Marginal::new(&conditional, &scales);
-    let limited = Options { gradients: Some(conditional.affordable()), ..options.clone() };
-    let found: Approach = from_modes(&marginal, modes, &limited, watch).ok()?;
+    let options = &Options {
+        gradients: Some(conditional.affordable()),
+        tolerance: options.tolerance.max(NEAR),
+        ..options.clone()
+    };
+    let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1);
     let before = judge(&straight, &q, PILOT, options);
