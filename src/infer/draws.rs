@@ -17,8 +17,8 @@ pub(super) const HELD: usize = 60_000_000;
 const WORK: usize = 2_000_000_000;
 /// Most importance draws.
 const MOST_DRAWS: usize = 131_072;
-/// Importance draws to begin with; the first are those of the pilot, where they serve.
-const FEWEST: usize = 4096;
+/// Importance draws to begin with: those of the pilot, where they serve.
+const FEWEST: usize = PILOT;
 /// The same where each draw takes a search.
 const FEWEST_DEAR: usize = 1024;
 /// Draws between looks at whether to stop.
@@ -35,8 +35,6 @@ const DECIDED: usize = 32_768;
 const LIGHT: f64 = 0.4;
 /// Weights with a k̂ above this, judged by all draws, are compared with those of other proposals.
 const TAILED: f64 = 0.45;
-/// Outputs whose tails are looked at.
-const WATCHED: usize = 32;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
@@ -130,9 +128,9 @@ impl Drawn<'_> {
 
 /// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most, where parameters are
 /// few and draws cost little, and elsewhere; and a quantile, in multiples of that.
-const OFF: [f64; 2] = [0.025, 0.04];
+const OFF: [f64; 2] = [0.02, 0.035];
 const MANY_OUTPUTS: usize = 40;
-const QUANTILE: f64 = 2.0;
+const QUANTILE: f64 = 4.0;
 /// Of all outputs so many, on average, may be further off.
 const FEW: f64 = 0.1;
 
@@ -158,7 +156,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
     let judged = outputs.saturating_sub(flow.model().beside());
-    let fewest = if flow.cheap() { FEWEST } else { FEWEST_DEAR };
+    let fewest = if copies > 2 { FEWEST_DEAR } else { FEWEST };
     let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(fewest, MOST_DRAWS)
@@ -259,11 +257,13 @@ fn spread_khat(sample: &Sample, weights: &[f64], output: usize) -> f64 {
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }
 
-/// The largest tail shape of weighted squares, among the outputs with the largest errors.
+/// The largest tail shape of weighted squares, where outputs are few: among many some would look long by chance.
 fn tail_of_squares(sample: &Sample, weights: &[f64], errors: &[Known]) -> f64 {
-    let mut order: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
-    order.sort_by(|&a, &b| errors[b].error.total_cmp(&errors[a].error));
-    let shapes = order.par_iter().take(WATCHED).map(|&j| spread_khat(sample, weights, j));
+    if errors.len() > MANY_OUTPUTS {
+        return f64::NEG_INFINITY;
+    }
+    let varying: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
+    let shapes = varying.par_iter().map(|&j| spread_khat(sample, weights, j));
     shapes.reduce(|| f64::NEG_INFINITY, f64::max)
 }
 

@@ -31,7 +31,8 @@ struct Part {
     mean: Vec<f64>,
     /// Lower factor of the scale, row by row.
     factor: Vec<f64>,
-    log_det: f64,
+    /// The log density at the mean, without the share.
+    peak: f64,
 }
 
 impl Part {
@@ -40,8 +41,10 @@ impl Part {
         let d = mean.len();
         cholesky(&mut scale, d).ok()?;
         (0..d).for_each(|i| scale[i * d + i + 1..(i + 1) * d].fill(0.0));
-        let log_det = 0.5 * log_det_cholesky(&scale, d);
-        log_det.is_finite().then_some(Part { share, freedom, mean, factor: scale, log_det })
+        let (half, dims) = (0.5 * freedom, d as f64);
+        let constant = lgamma(half + 0.5 * dims) - lgamma(half) - 0.5 * dims * (freedom * PI).ln();
+        let peak = constant - 0.5 * log_det_cholesky(&scale, d);
+        peak.is_finite().then_some(Part { share, freedom, mean, factor: scale, peak })
     }
 
     /// The squared distance of a point from the mean, by the scale.
@@ -121,10 +124,8 @@ impl Students {
     fn log_densities(&self, x: &[f64], room: &mut Vec<f64>) -> Vec<f64> {
         let d = self.d as f64;
         let one = |part: &Part| {
-            let (freedom, half) = (part.freedom, 0.5 * (part.freedom + d));
-            let constant = lgamma(half) - lgamma(0.5 * freedom) - 0.5 * d * (freedom * PI).ln();
-            let tail = (part.distance(x, room) / freedom).ln_1p();
-            part.share.ln() + constant - half * tail - part.log_det
+            let tail = (part.distance(x, room) / part.freedom).ln_1p();
+            part.share.ln() + part.peak - 0.5 * (part.freedom + d) * tail
         };
         self.parts.iter().map(one).collect()
     }
