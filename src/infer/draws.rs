@@ -109,7 +109,7 @@ pub(super) struct Drawn<'t> {
 impl Drawn<'_> {
     /// Whether no other proposal is worth a try.
     fn good(&self) -> bool {
-        self.khat < TAILED && self.tail < KHAT_LIMIT && self.margin * LARGE > 1.0
+        self.khat < TAILED && self.tail < KHAT_LIMIT
     }
 
     /// Statistics of output `j`.
