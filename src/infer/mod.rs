@@ -13,6 +13,7 @@ mod draws;
 mod elsewhere;
 mod flow;
 mod gaussian;
+mod improper;
 pub mod methods;
 mod mode;
 mod model;
@@ -33,6 +34,7 @@ mod whiten;
 
 pub use assess::assess;
 pub use gaussian::{Ending, Gaussian};
+pub use improper::endless;
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
