@@ -3,12 +3,14 @@
 use super::adapt::adapt;
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
-use super::psis::{smooth, tail};
+use super::psis::{khat_error, smooth};
 use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
+use super::weigh::Weighed;
 use super::{KHAT_LIMIT, Options};
 use crate::num::special::erfc;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
 
 /// Most numbers held of outputs of draws.
@@ -33,7 +35,8 @@ const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 /// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
 const LIGHT: f64 = 0.4;
-/// Weights with a k̂ above this, judged by all draws, are compared with those of other proposals.
+/// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
+/// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
@@ -56,25 +59,31 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
     let light = reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
     let first = if light { Proposal::Gaussian } else { mixture.clone() };
-    let mut best = from(bent(&first), true);
-    if best.1.good() || options.stop.requested() {
-        return best;
+    // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
+    let likely = flow.cheap() || leaders == 0 || reached.judged.khat < TAILED;
+    let mut best = likely.then(|| from(bent(&first), true));
+    let settled = |found: &Option<(Proposal, Drawn)>| found.as_ref().is_some_and(|found| found.1.good());
+    if settled(&best) || options.stop.requested() {
+        return best.unwrap_or_else(|| from(bent(&first), true));
     }
-    let mut others = vec![first, mixture, Proposal::Student];
+    // What has a long tail by the first draws has one by more of them.
+    let hopeless = best.as_ref().is_some_and(|found| found.1.khat >= UNSURE.end);
+    let mut others = vec![first.clone(), mixture, Proposal::Student];
     others.dedup();
+    others.retain(|other| !(hopeless && *other == first));
     // A mixture follows a bend by itself, and knows nothing of what bending does to tails.
     let (flow, q) = if flow.cheap() && reached.plain.0.cheap() { reached.plain } else { reached.bent };
     let adapted = adapt(flow, q, options).map(|proposal| Source { flow, q, proposal, pilot: None });
     for source in adapted.into_iter().chain(others.iter().map(bent)) {
         let other = from(source, false);
-        if other.1.tail < best.1.tail || other.1.good() {
-            best = other;
+        if best.as_ref().is_none_or(|best| other.1.tail < best.1.tail) || other.1.good() {
+            best = Some(other);
         }
-        if best.1.good() || options.stop.requested() {
+        if settled(&best) || best.as_ref().is_some_and(|b| b.1.fair()) || options.stop.requested() {
             break;
         }
     }
-    best
+    best.unwrap_or_else(|| from(bent(&first), false))
 }
 
 /// What is drawn from.
@@ -101,6 +110,9 @@ pub(super) struct Drawn<'t> {
     pub(super) worst: f64,
     /// How many times as large all standard errors could be.
     pub(super) margin: f64,
+    weighed: Weighed,
+    /// How well each output that counts is known.
+    known: Vec<Known>,
     /// For each output many draws without weights, if the difference that weights make is known so much better than the
     /// weighted draws themselves that it is added to these.
     many: Vec<Option<Vec<f64>>>,
@@ -109,20 +121,39 @@ pub(super) struct Drawn<'t> {
 impl Drawn<'_> {
     /// Whether no other proposal is worth a try.
     fn good(&self) -> bool {
-        self.khat < TAILED && self.tail < KHAT_LIMIT
+        let draws = self.sample.log_weights().len();
+        self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
+    }
+
+    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same.
+    fn fair(&self) -> bool {
+        self.khat < UNSURE.start && self.tail < KHAT_LIMIT && self.margin >= 1.0
+    }
+
+    /// The weights of all points for output `j`.
+    fn weights_of(&self, j: usize) -> Cow<'_, [f64]> {
+        weights_of(&self.sample, &self.weighed, &self.weights, j)
     }
 
     /// Statistics of output `j`.
     pub(super) fn summary(&self, name: &str, j: usize) -> Output {
-        let (values, weights, layout) = (self.sample.column(j), &self.weights, self.sample.layout());
+        let (values, weights) = (self.sample.column(j), self.weights_of(j));
+        let Some(known) = self.known.get(j) else {
+            return summary::of_draws(name, &values, &weights, self.sample.layout(), self.inflation);
+        };
+        let error = self.inflation * known.of_mean;
         match self.many.get(j).and_then(Option::as_ref) {
-            Some(many) => {
-                let times = many.len() as f64 / (values.len() / layout.copies) as f64;
-                let error = self.inflation * summary::errors(&values, weights, layout).shifted(times)[0];
-                summary::shift(name, &values, weights, many, error)
-            }
-            None => summary::of_draws(name, &values, weights, layout, self.inflation),
+            Some(many) => summary::shift(name, &values, &weights, many, error),
+            None => summary::summarise(name, &values, &weights, error),
         }
+    }
+}
+
+/// The weights of all points for output `j`, where those of what belongs to no group are known.
+fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usize) -> Cow<'w, [f64]> {
+    match sample.group_of(j) {
+        Some(group) => Cow::Owned(sample.spread(weighed.of(Some(group)))),
+        None => Cow::Borrowed(weights),
     }
 }
 
@@ -175,40 +206,52 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
                 break;
             }
         }
-        let smoothed = smooth(sample.log_weights());
-        let weights = sample.spread(&smoothed.weights);
+        let weighed = sample.weigh();
+        let weights = sample.spread(weighed.of(None));
         let have = sample.log_weights().len();
         let times = many as f64 / have as f64;
-        let errors: Vec<Known> = (0..judged)
-            .into_par_iter()
-            .map(|j| Known::new(&summary::errors(&sample.column(j), &weights, sample.layout()), times))
-            .collect();
+        let known = |j: usize| {
+            let weights = weights_of(&sample, &weighed, &weights, j);
+            Known::new(&summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0), times)
+        };
+        let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
         let margin = margin(errors.iter().map(|e| e.error), copies > 2);
         // Where errors stay large, the tail of the output that is known worst counts too.
-        let heavy = have > fewest && margin < inflation(smoothed.khat) / LARGE;
-        let khat =
-            if heavy { smoothed.khat.max(spread_khat(&sample, &weights, place)) } else { smoothed.khat };
+        let heavy = have > fewest && margin < inflation(weighed.khat) / LARGE;
+        let spread = |j: usize| spread_khat(&sample, &weighed, &weights, j);
+        let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
         let inflation = inflation(khat);
         let (worst, margin) = (inflation * largest, margin / inflation);
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
-        let tail = || khat.max(tail_of_squares(&sample, &weights, &errors));
+        let tail = || khat.max(tail_of_squares(&errors, spread));
         let done =
             options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
         if done
-            || (look && (khat >= TAILED || tail() >= KHAT_LIMIT))
+            || (look && (upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT))
             || (khat >= KHAT_LIMIT && !unsure)
             || d == 0
         {
             // So near to the limit, with errors still large, the upper end of what it may be counts.
             let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
-            let khat = if open { khat + khat_error(khat, have) } else { khat };
+            let khat = if open { upper(khat, have) } else { khat };
             let tail = tail().max(khat);
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            return Drawn { sample, weights, khat, tail, inflation, worst, margin, many };
+            return Drawn {
+                sample,
+                weights,
+                khat,
+                tail,
+                inflation,
+                worst,
+                margin,
+                weighed,
+                known: errors,
+                many,
+            };
         }
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(2.0, 8.0);
         count = (needed as usize).min(most);
@@ -220,6 +263,8 @@ struct Known {
     /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a quantile, the latter
     /// for less, in standard deviations.
     error: f64,
+    /// That of its mean alone.
+    of_mean: f64,
     /// Whether that is by the difference that weights make to so many more draws without weights.
     shifted: bool,
 }
@@ -229,7 +274,11 @@ impl Known {
         let weighted = worst(errors.weighted);
         let by_difference = errors.shifted(times);
         let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
-        Known { error: if shifted { worst(by_difference) } else { weighted }, shifted }
+        let (error, of_mean) = match shifted {
+            true => (worst(by_difference), by_difference[0]),
+            false => (weighted, errors.weighted[0]),
+        };
+        Known { error, of_mean, shifted }
     }
 }
 
@@ -246,30 +295,32 @@ fn largest(errors: &[Known]) -> (usize, f64) {
 }
 
 /// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.
-fn spread_khat(sample: &Sample, weights: &[f64], output: usize) -> f64 {
+fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usize) -> f64 {
     let values = sample.column(output);
-    let mean: f64 = values.iter().zip(weights).map(|(x, w)| x * w).sum();
+    let weights = weights_of(sample, weighed, weights, output);
+    let mean: f64 = values.iter().zip(&*weights).map(|(x, w)| x * w).sum();
     let square = |(x, s): (&f64, &f64)| s * (x - mean).powi(2);
     let points = values.chunks_exact(sample.copies).zip(sample.shares().chunks_exact(sample.copies));
     let spread = points.map(|(x, shares)| x.iter().zip(shares).map(square).sum::<f64>());
-    let logs: Vec<f64> = sample.log_weights().iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
+    let logs: Vec<f64> =
+        weighed.logs(sample.group_of(output)).iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
     let khat = smooth(&logs).khat;
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }
 
 /// The largest tail shape of weighted squares, where outputs are few: among many some would look long by chance.
-fn tail_of_squares(sample: &Sample, weights: &[f64], errors: &[Known]) -> f64 {
+fn tail_of_squares(errors: &[Known], spread: impl Fn(usize) -> f64 + Sync) -> f64 {
     if errors.len() > MANY_OUTPUTS {
         return f64::NEG_INFINITY;
     }
     let varying: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
-    let shapes = varying.par_iter().map(|&j| spread_khat(sample, weights, j));
+    let shapes = varying.par_iter().map(|&j| spread(j));
     shapes.reduce(|| f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard error of k̂ from so many draws: (1 + k) / √M for the M that are in the tail.
-fn khat_error(khat: f64, draws: usize) -> f64 {
-    (1.0 + khat) / tail(draws).sqrt()
+/// The upper end of what a k̂ from so many draws may be.
+fn upper(khat: f64, draws: usize) -> f64 {
+    khat + khat_error(khat, draws)
 }
 
 /// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised

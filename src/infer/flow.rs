@@ -13,6 +13,9 @@ pub(super) struct Placed {
     /// The log density of each point in the coordinates of the Gaussian, less that of the standard normal coordinates it was
     /// made of; minus infinity where there is no point.
     pub(super) log_density: Vec<f64>,
+    /// What each group of coordinates adds to the log density of a draw, where groups have weights of their own: group `g` of draw
+    /// `b` of `n` at `g * n + b`.
+    pub(super) gains: Vec<f64>,
 }
 
 /// A map from coordinates of a Gaussian, and standard normal ones after them, to those of a model.
@@ -40,6 +43,16 @@ pub(super) trait Flow: Sync {
     /// former serves them all.
     fn copies(&self) -> usize {
         1
+    }
+
+    /// Groups of coordinates that have weights of their own.
+    fn groups(&self) -> usize {
+        0
+    }
+
+    /// The group that an output follows from, with the coordinates of the Gaussian.
+    fn group_of(&self, _output: usize) -> Option<usize> {
+        None
     }
 
     /// The points of `n` draws, with an evaluator of the model.

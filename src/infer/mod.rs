@@ -13,6 +13,7 @@ mod draws;
 mod elsewhere;
 mod flow;
 mod gaussian;
+mod local;
 pub mod methods;
 mod mode;
 mod model;
@@ -29,6 +30,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod weigh;
 mod whiten;
 
 pub use assess::assess;
