@@ -1,6 +1,7 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
 use super::adapt::adapt;
+use super::cells::cells;
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
 use super::psis::{khat_error, smooth};
@@ -12,6 +13,7 @@ use crate::num::special::erfc;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 
 /// Most numbers held of outputs of draws.
 pub(super) const HELD: usize = 60_000_000;
@@ -35,6 +37,8 @@ const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 /// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
 const LIGHT: f64 = 0.4;
+/// Weights with a k̂ below this, judged by a pilot, are those of a Gaussian or nearly.
+const STRAIGHT: f64 = 0.2;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
@@ -43,47 +47,107 @@ const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
 pub(super) const PILOT: usize = 2048;
 
-/// Draws from the Gaussian where its weights are light, from a mixture with heavier tails where they are not: by the pilot, or
-/// by the draws themselves, because a few draws do not see a far tail.
+/// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
+/// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
-    let (flow, q) = reached.bent;
-    let (leaders, d) = (flow.leaders(), q.mean.len());
-    let mixture =
-        if leaders == d && d <= HEAVY { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-    let pilot = Some(&reached.judged.pilot);
-    let bent = |proposal: &Proposal| Source { flow, q, proposal: proposal.clone(), pilot };
-    let from = |source: Source<'t>, look| {
-        let drawn = enough(&source, outputs, look, options);
-        (source.proposal, drawn)
-    };
-    // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
-    let light = reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
-    let first = if light { Proposal::Gaussian } else { mixture.clone() };
+    let mut trials = Trials { reached, outputs, options, best: None };
+    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
+    let (flow, q) = trials.unbent();
+    if (!flow.cheap() || reached.judged.khat >= STRAIGHT)
+        && let Some(grid) = cells(flow, q)
+    {
+        trials.attempt(trials.own(Proposal::Cells(Arc::new(grid))), true);
+    }
+    let mut others = trials.tailed();
+    let first = others[0].clone();
+    let (flow, khat) = (reached.bent.0, reached.judged.khat);
     // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
-    let likely = flow.cheap() || leaders == 0 || reached.judged.khat < TAILED;
-    let mut best = likely.then(|| from(bent(&first), true));
-    let settled = |found: &Option<(Proposal, Drawn)>| found.as_ref().is_some_and(|found| found.1.good());
-    if settled(&best) || options.stop.requested() {
-        return best.unwrap_or_else(|| from(bent(&first), true));
+    let likely = !flow.dear() || flow.leaders() == 0 || khat < TAILED;
+    if likely && !trials.settled() {
+        let khat = trials.attempt(trials.around(first.clone()), true);
+        // What has a long tail by the first draws has one by more of them.
+        others.retain(|other| !(khat >= UNSURE.end && *other == first));
     }
-    // What has a long tail by the first draws has one by more of them.
-    let hopeless = best.as_ref().is_some_and(|found| found.1.khat >= UNSURE.end);
-    let mut others = vec![first.clone(), mixture, Proposal::Student];
-    others.dedup();
-    others.retain(|other| !(hopeless && *other == first));
-    // A mixture follows a bend by itself, and knows nothing of what bending does to tails.
-    let (flow, q) = if flow.cheap() && reached.plain.0.cheap() { reached.plain } else { reached.bent };
-    let adapted = adapt(flow, q, options).map(|proposal| Source { flow, q, proposal, pilot: None });
-    for source in adapted.into_iter().chain(others.iter().map(bent)) {
-        let other = from(source, false);
-        if best.as_ref().is_none_or(|best| other.1.tail < best.1.tail) || other.1.good() {
-            best = Some(other);
-        }
-        if settled(&best) || best.as_ref().is_some_and(|b| b.1.fair()) || options.stop.requested() {
-            break;
+    if !trials.settled() {
+        let (flow, q) = trials.unbent();
+        let adapted = adapt(flow, q, options).map(|proposal| trials.own(proposal));
+        let rest: Vec<Source> = others.into_iter().map(|proposal| trials.around(proposal)).collect();
+        for source in adapted.into_iter().chain(rest) {
+            if !trials.settled() && !trials.fair() {
+                trials.attempt(source, false);
+            }
         }
     }
-    best.unwrap_or_else(|| from(bent(&first), false))
+    trials.best(first)
+}
+
+/// Proposals tried for what was reached, and the best of them.
+struct Trials<'a, 't> {
+    reached: &'a Reached<'t>,
+    outputs: usize,
+    options: &'a Options,
+    best: Option<(Proposal, Drawn<'t>)>,
+}
+
+impl<'t> Trials<'_, 't> {
+    /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what bending does to tails.
+    fn unbent(&self) -> (&'t dyn Flow, &'t Gaussian) {
+        let Reached { plain, bent, .. } = self.reached;
+        if bent.0.cheap() && plain.0.cheap() { *plain } else { *bent }
+    }
+
+    /// A mixture or a grid to draw from.
+    fn own(&self, proposal: Proposal) -> Source<'t> {
+        let (flow, q) = self.unbent();
+        Source { flow, q, proposal, pilot: None }
+    }
+
+    /// The Gaussian, or it with other tails, to draw from.
+    fn around(&self, proposal: Proposal) -> Source<'t> {
+        let (flow, q) = self.reached.bent;
+        Source { flow, q, proposal, pilot: Some(&self.reached.judged.pilot) }
+    }
+
+    /// The Gaussian or it with other tails, the most promising first.
+    fn tailed(&self) -> Vec<Proposal> {
+        let (flow, q) = self.reached.bent;
+        let (leaders, d) = (flow.leaders(), q.mean.len());
+        let heavy = leaders == d && d <= HEAVY;
+        let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
+        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
+        let light = self.reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
+        let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
+        first.into_iter().chain([mixture, Proposal::Student]).collect()
+    }
+
+    /// Draws, keeps what is better than what there is, and tells the tail shape of its weights.
+    fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
+        let drawn = enough(&source, self.outputs, look, self.options);
+        let khat = drawn.khat;
+        if drawn.good() || self.best.as_ref().is_none_or(|best| drawn.tail < best.1.tail) {
+            self.best = Some((source.proposal, drawn));
+        }
+        khat
+    }
+
+    /// Whether no other proposal is worth a try, or someone wants an end.
+    fn settled(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.1.good() || self.options.stop.requested())
+    }
+
+    /// Whether no more proposals of other kinds are.
+    fn fair(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.1.fair())
+    }
+
+    /// The best, or draws of another if none was tried.
+    fn best(self, other: Proposal) -> (Proposal, Drawn<'t>) {
+        let source = self.around(other);
+        match self.best {
+            Some(best) => best,
+            None => (source.proposal.clone(), enough(&source, self.outputs, false, self.options)),
+        }
+    }
 }
 
 /// What is drawn from.
@@ -104,8 +168,8 @@ pub(super) struct Drawn<'t> {
     pub(super) khat: f64,
     /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from these.
     tail: f64,
-    /// What heavy tails add to the standard errors.
-    inflation: f64,
+    /// What the tail of the output that is known worst adds to the standard errors.
+    more: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
     pub(super) worst: f64,
     /// How many times as large all standard errors could be.
@@ -139,9 +203,10 @@ impl Drawn<'_> {
     pub(super) fn summary(&self, name: &str, j: usize) -> Output {
         let (values, weights) = (self.sample.column(j), self.weights_of(j));
         let Some(known) = self.known.get(j) else {
-            return summary::of_draws(name, &values, &weights, self.sample.layout(), self.inflation);
+            let inflation = self.more * inflation(self.weighed.khat);
+            return summary::of_draws(name, &values, &weights, self.sample.layout(), inflation);
         };
-        let error = self.inflation * known.of_mean;
+        let error = self.more * known.of_mean;
         match self.many.get(j).and_then(Option::as_ref) {
             Some(many) => summary::shift(name, &values, &weights, many, error),
             None => summary::summarise(name, &values, &weights, error),
@@ -187,7 +252,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
     let judged = outputs.saturating_sub(flow.model().beside());
-    let fewest = if copies > 2 { FEWEST_DEAR } else { FEWEST };
+    let fewest = if flow.dear() { FEWEST_DEAR } else { FEWEST };
     let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(fewest, MOST_DRAWS)
@@ -212,17 +277,18 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let times = many as f64 / have as f64;
         let known = |j: usize| {
             let weights = weights_of(&sample, &weighed, &weights, j);
-            Known::new(&summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0), times)
+            let errors = summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0);
+            Known::new(&errors, times, inflation(weighed.khat_of(sample.group_of(j))))
         };
         let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
-        let margin = margin(errors.iter().map(|e| e.error), copies > 2);
+        let margin = margin(errors.iter().map(|e| e.error), flow.dear());
         // Where errors stay large, the tail of the output that is known worst counts too.
-        let heavy = have > fewest && margin < inflation(weighed.khat) / LARGE;
+        let heavy = have > fewest && margin * LARGE < 1.0;
         let spread = |j: usize| spread_khat(&sample, &weighed, &weights, j);
         let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
-        let inflation = inflation(khat);
-        let (worst, margin) = (inflation * largest, margin / inflation);
+        let more = inflation(khat) / inflation(weighed.khat);
+        let (worst, margin) = (more * largest, margin / more);
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
         let tail = || khat.max(tail_of_squares(&errors, spread));
@@ -236,24 +302,14 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             // So near to the limit, with errors still large, the upper end of what it may be counts.
             let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
             let khat = if open { upper(khat, have) } else { khat };
+            let khat = khat.max(weighed.worst_khat());
             let tail = tail().max(khat);
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            return Drawn {
-                sample,
-                weights,
-                khat,
-                tail,
-                inflation,
-                worst,
-                margin,
-                weighed,
-                known: errors,
-                many,
-            };
+            return Drawn { sample, weights, khat, tail, more, worst, margin, weighed, known: errors, many };
         }
-        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(2.0, 8.0);
+        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
         count = (needed as usize).min(most);
     }
 }
@@ -270,7 +326,7 @@ struct Known {
 }
 
 impl Known {
-    fn new(errors: &Errors, times: f64) -> Known {
+    fn new(errors: &Errors, times: f64, inflation: f64) -> Known {
         let weighted = worst(errors.weighted);
         let by_difference = errors.shifted(times);
         let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
@@ -278,7 +334,7 @@ impl Known {
             true => (worst(by_difference), by_difference[0]),
             false => (weighted, errors.weighted[0]),
         };
-        Known { error, of_mean, shifted }
+        Known { error: inflation * error, of_mean: inflation * of_mean, shifted }
     }
 }
 

@@ -36,6 +36,11 @@ pub(super) trait Flow: Sync {
     /// Whether placing a draw costs little beside its log density.
     fn cheap(&self) -> bool;
 
+    /// Whether placing a draw takes a search, or a choice among candidates.
+    fn dear(&self) -> bool {
+        false
+    }
+
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 
@@ -57,6 +62,9 @@ pub(super) trait Flow: Sync {
 
     /// The points of `n` draws, with an evaluator of the model.
     fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed;
+
+    /// The log density of the coordinates of the Gaussian alone, at `n` points, others integrated out as far as that is known.
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
     /// One point for each of `n` draws without any evaluation: all of it where placing costs little, else only what depends
     /// on the coordinates of the Gaussian alone.

@@ -6,6 +6,7 @@
 mod adapt;
 mod assess;
 mod bend;
+mod cells;
 pub mod certified;
 pub mod compare;
 mod coordinates;
@@ -34,6 +35,7 @@ mod weigh;
 mod whiten;
 
 pub use assess::assess;
+pub use cells::Cells;
 pub use gaussian::{Ending, Gaussian};
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};

@@ -1,5 +1,6 @@
 //! Draws from a proposal around a fitted Gaussian, with their log weights.
 
+use super::cells::Cells;
 use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::local::Local;
@@ -44,6 +45,8 @@ pub enum Proposal {
     Heavy,
     /// A mixture that was fitted to weighted draws.
     Adapted(Arc<Students>),
+    /// A grid.
+    Cells(Arc<Cells>),
 }
 
 /// A part of a proposal.
@@ -58,7 +61,7 @@ impl Proposal {
     /// The component that a draw comes from, by a uniform number.
     fn component(&self, u: f64) -> Component {
         match self {
-            Proposal::Gaussian | Proposal::Adapted(_) => Component::Gaussian,
+            Proposal::Gaussian | Proposal::Adapted(_) | Proposal::Cells(_) => Component::Gaussian,
             Proposal::Student => Component::Student,
             Proposal::Mixture(_) | Proposal::Heavy if u < 0.5 => Component::Gaussian,
             Proposal::Mixture(leaders) if *leaders == 0 || u < 0.75 => Component::Student,
@@ -268,10 +271,17 @@ impl<'t> Sample<'t> {
                 u.iter_mut().for_each(|x| *x = stream.uniform());
             }
         }
-        if let Proposal::Adapted(mixture) = &self.proposal {
-            place_adapted(mixture, d, &mut u, log_q);
-            u.truncate(u.len() - BESIDE * BLOCK);
-            return u;
+        match &self.proposal {
+            Proposal::Adapted(mixture) => {
+                u[..d * BLOCK].iter_mut().for_each(|x| *x = inv_phi(*x));
+                let density = |x: &[f64], room: &mut Vec<f64>| mixture.log_density(x, room);
+                return one_by_one(d, u, log_q, |x, beside| mixture.place(x, beside), density);
+            }
+            Proposal::Cells(cells) => {
+                let density = |x: &[f64], room: &mut Vec<f64>| cells.log_density(x, room);
+                return one_by_one(d, u, log_q, |x, beside| cells.place(x, beside), density);
+            }
+            Proposal::Gaussian | Proposal::Student | Proposal::Mixture(_) | Proposal::Heavy => {}
         }
         log_q.copy_from_slice(&place(self.q, &self.proposal, &mut u, log_det));
         let mut z = u[..u.len() - BESIDE * BLOCK].to_vec();
@@ -348,17 +358,25 @@ fn normal(u: &[f64], d: usize) -> f64 {
     -0.5 * (u.iter().map(|u| u * u).sum::<f64>() + d as f64 * LN_2PI)
 }
 
-/// Turns uniforms into draws of a mixture in place, rows as in [`place`]; log q of each.
-fn place_adapted(mixture: &Students, d: usize, u: &mut [f64], log_q: &mut [f64]) {
-    let (coordinates, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
-    coordinates.iter_mut().for_each(|x| *x = inv_phi(*x));
+/// Turns the first coordinates of a block (rows as in [`place`]) into draws, one draw after another, and uniforms after them into standard
+/// normal numbers; log q of each draw.
+fn one_by_one(
+    d: usize,
+    mut u: Vec<f64>,
+    log_q: &mut [f64],
+    place: impl Fn(&mut [f64], [f64; 2]),
+    density: impl Fn(&[f64], &mut Vec<f64>) -> f64,
+) -> Vec<f64> {
+    let beside = u.split_off(u.len() - BESIDE * BLOCK);
+    u[d * BLOCK..].iter_mut().for_each(|x| *x = inv_phi(*x));
     let (mut x, mut room) = (vec![0.0; d], Vec::new());
     for b in 0..BLOCK {
-        (0..d).for_each(|i| x[i] = coordinates[i * BLOCK + b]);
-        mixture.place(&mut x, [beside[b], beside[BLOCK + b]]);
-        log_q[b] = mixture.log_density(&x, &mut room);
-        (0..d).for_each(|i| coordinates[i * BLOCK + b] = x[i]);
+        (0..d).for_each(|i| x[i] = u[i * BLOCK + b]);
+        place(&mut x, [beside[b], beside[BLOCK + b]]);
+        log_q[b] = density(&x, &mut room);
+        (0..d).for_each(|i| u[i * BLOCK + b] = x[i]);
     }
+    u
 }
 
 /// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones, then what
@@ -370,7 +388,7 @@ fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<
     let (u, standard) = all.split_at_mut(d * BLOCK);
     standard.iter_mut().for_each(|x| *x = inv_phi(*x));
     let leaders = match proposal {
-        Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) => 0,
+        Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) | Proposal::Cells(_) => 0,
         Proposal::Mixture(k) => (*k).min(d),
         Proposal::Heavy => d,
     };
@@ -408,7 +426,7 @@ fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<
         let gaussian = -0.5 * (squares[b] + dims * LN_2PI);
         let student = || constant - half * (squares[b] / FREEDOM).ln_1p();
         let log = match proposal {
-            Proposal::Gaussian | Proposal::Adapted(_) => gaussian,
+            Proposal::Gaussian | Proposal::Adapted(_) | Proposal::Cells(_) => gaussian,
             Proposal::Student => student(),
             Proposal::Heavy => log_sum_exp(&[gaussian, gaussian + heavier[b]]) - 2.0_f64.ln(),
             Proposal::Mixture(0) => log_sum_exp(&[gaussian, student()]) - 2.0_f64.ln(),

@@ -310,6 +310,10 @@ impl Flow for Warped<'_> {
         Placed { points, log_density, gains: Vec::new() }
     }
 
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
+        self.place(w, n, &mut *self.model().evaluator()).log_density
+    }
+
     fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
         self.forward(w, n).0
     }

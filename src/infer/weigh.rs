@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Of many groups some have a k̂ that looks large by chance: so many standard errors are allowed for.
-const CHANCE: f64 = 2.0;
+const CHANCE: f64 = 3.0;
 
 /// Pareto-smoothed weights of draws.
 pub(super) struct Weighed {
@@ -16,10 +16,10 @@ pub(super) struct Weighed {
     own: Vec<Vec<f64>>,
     /// Weights that sum to one, for what belongs to no group alone.
     pub(super) weights: Vec<f64>,
-    /// The same for each group.
-    of_groups: Vec<Vec<f64>>,
-    /// Tail shape of the weights: the heaviest of all.
+    /// Tail shape of these.
     pub(super) khat: f64,
+    /// For each group its weights, and their tail shape: the lower end of what it may be.
+    of_groups: Vec<(Vec<f64>, f64)>,
 }
 
 impl Weighed {
@@ -31,16 +31,26 @@ impl Weighed {
         let all = smooth(&logs);
         let group = |own: &Vec<f64>| {
             let smoothed = smooth(&sum(&logs, own));
-            (smoothed.khat - CHANCE * khat_error(smoothed.khat, logs.len()), smoothed.weights)
+            let khat = smoothed.khat - CHANCE * khat_error(smoothed.khat, logs.len());
+            (smoothed.weights, khat)
         };
-        let (khats, of_groups): (Vec<f64>, Vec<Vec<f64>>) = own.par_iter().map(group).unzip();
-        let khat = khats.into_iter().fold(all.khat, f64::max);
-        Weighed { logs, own, weights: all.weights, of_groups, khat }
+        let of_groups = own.par_iter().map(group).collect();
+        Weighed { logs, own, weights: all.weights, khat: all.khat, of_groups }
+    }
+
+    /// The tail shape of the weights for what is reported of a group.
+    pub(super) fn khat_of(&self, group: Option<usize>) -> f64 {
+        group.and_then(|g| self.of_groups.get(g)).map_or(self.khat, |(_, khat)| khat.max(self.khat))
+    }
+
+    /// The largest tail shape of all.
+    pub(super) fn worst_khat(&self) -> f64 {
+        self.of_groups.iter().fold(self.khat, |worst, (_, khat)| worst.max(*khat))
     }
 
     /// The weights of draws for what is reported of a group.
     pub(super) fn of(&self, group: Option<usize>) -> &[f64] {
-        group.and_then(|g| self.of_groups.get(g)).unwrap_or(&self.weights)
+        group.and_then(|g| self.of_groups.get(g)).map_or(&self.weights, |(weights, _)| weights)
     }
 
     /// Their logarithms, before Pareto smoothing.

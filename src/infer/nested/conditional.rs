@@ -288,7 +288,7 @@ impl<'c> Solver<'c> {
             let (value, slope) = self.measure(outer, None);
             let step = self.ascent(&slope);
             let gain = product(&step, &slope).map(|x| 0.5 * x);
-            let known = |b: usize| if gain[b].abs() < AT_MODE { sum(value[b], gain[b]) } else { f64::NAN };
+            let known = |b: usize| if gain[b].abs() < AT_MODE { value[b] + gain[b] } else { f64::NAN };
             self.log_marginal = std::array::from_fn(known);
             self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
         }

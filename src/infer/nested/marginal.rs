@@ -154,6 +154,17 @@ impl<'c> Nested<'c> {
         Nested { conditional, outer, candidates, owners, idle: Mutex::new(Vec::new()) }
     }
 
+    fn take_solver(&self) -> Solver<'c> {
+        let kept = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        kept.unwrap_or_else(|| Solver::new(self.conditional).roughly())
+    }
+
+    fn give_back(&self, solver: Solver<'c>) {
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(solver);
+        }
+    }
+
     /// Writes points of the model for up to sixteen draws, and what is to be added to the log density of each copy, or is all
     /// of it where candidates have been weighed; returns what each group adds.
     fn place_lanes(
@@ -207,14 +218,15 @@ impl Flow for Nested<'_> {
     }
 
     fn most_draws(&self) -> usize {
-        match self.conditional.parts.how {
-            How::Quadratic => usize::MAX,
-            How::Searched | How::Given => SEARCHED,
-        }
+        if self.dear() { SEARCHED } else { usize::MAX }
     }
 
     fn cheap(&self) -> bool {
         false
+    }
+
+    fn dear(&self) -> bool {
+        self.conditional.parts.how != How::Quadratic
     }
 
     /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows. Fits by
@@ -251,8 +263,7 @@ impl Flow for Nested<'_> {
         let mut z = self.outer_points(&outer, n, copies);
         let (mut log_density, mut added) = (vec![0.0; points], vec![0.0; points]);
         let mut gains = vec![0.0; self.groups() * n];
-        let kept = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        let mut solver = kept.unwrap_or_else(|| Solver::new(self.conditional).roughly());
+        let mut solver = self.take_solver();
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
             let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
@@ -267,14 +278,24 @@ impl Flow for Nested<'_> {
                 row[lanes.clone()].copy_from_slice(&gain[..lanes.len()]);
             }
         }
-        if let Ok(mut idle) = self.idle.lock() {
-            idle.push(solver);
-        }
+        self.give_back(solver);
         if self.candidates == 1 {
             evaluator.log_density(&z, points, &mut log_density);
         }
         log_density.iter_mut().zip(&added).for_each(|(l, a)| *l += a);
         Placed { points: z, log_density, gains }
+    }
+
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
+        let (outer, mut log_density) = self.outer.forward(w, n);
+        let mut solver = self.take_solver();
+        for first in (0..n).step_by(LANES) {
+            let lanes = first..n.min(first + LANES);
+            solver.solve(&part(&outer, n, lanes.clone()), lanes.len());
+            log_density[lanes].iter_mut().zip(solver.log_marginal).for_each(|(l, m)| *l += m);
+        }
+        self.give_back(solver);
+        log_density
     }
 
     fn glance(&self, mut w: Vec<f64>, n: usize) -> Vec<f64> {
