@@ -223,8 +223,17 @@ fn quantiles<const N: usize>(
     [mean, sd]: [f64; 2],
     at: [f64; N],
 ) -> [f64; N] {
-    if !(sd > 0.0) || !sd.is_finite() || !mean.is_finite() {
-        return [if sd == 0.0 { mean } else { f64::NAN }; N];
+    if sd == 0.0 {
+        return [mean; N];
+    }
+    if !sd.is_finite() || !mean.is_finite() {
+        // Infinite values have their place in the order; what is no number has none.
+        if values.iter().any(|x| x.is_nan()) {
+            return [f64::NAN; N];
+        }
+        let mut all: Vec<(f64, f64)> = values.iter().copied().zip(weights.iter().copied()).collect();
+        all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        return at.map(|p| quantile(&all, 0.0, p));
     }
     let bin = |x: f64| {
         let place = (x - mean) / sd * (0.5 * BINS as f64 / REACH) + 0.5 * BINS as f64;
@@ -270,7 +279,7 @@ fn quantile(near: &[(f64, f64)], mut below: f64, p: f64) -> f64 {
         below += w;
         if middle >= p {
             return match before {
-                Some((q, y)) if middle > q => y + (x - y) * (p - q) / (middle - q),
+                Some((q, y)) if middle > q && x != y => y + (x - y) * (p - q) / (middle - q),
                 _ => x,
             };
         }
