@@ -6,6 +6,7 @@
 mod adapt;
 mod assess;
 mod bend;
+mod cells;
 pub mod certified;
 pub mod compare;
 mod coordinates;
@@ -14,6 +15,7 @@ mod elsewhere;
 mod flow;
 mod gaussian;
 mod improper;
+mod local;
 pub mod methods;
 mod mode;
 mod model;
@@ -30,9 +32,11 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod weigh;
 mod whiten;
 
 pub use assess::assess;
+pub use cells::Cells;
 pub use gaussian::{Ending, Gaussian};
 pub use improper::endless;
 pub use model::{Model, fit_model};
