@@ -5,6 +5,7 @@ use super::file::DataFile;
 use super::found::{Found, Part};
 use super::{glob, say};
 use crate::source::Diagnostic;
+use std::collections::{HashMap, HashSet};
 
 /// How the columns of a matrix `X` may be numbered: what stands before and after the number.
 const NUMBERINGS: [(&str, &str); 3] = [("_", ""), (".", ""), ("[", "]")];
@@ -14,10 +15,11 @@ impl Dataset {
     /// patterns, and in file order within one. A column that an earlier pattern took is not taken again by a glob.
     pub fn columns<S: AsRef<str>>(&self, name: &str, patterns: &[S]) -> Result<Found<'_>, Diagnostic> {
         let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut taken = HashSet::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
             for part in self.matching(pattern)? {
-                let repeated = parts.iter().any(|p| p.entry.name == part.entry.name);
+                let repeated = !taken.insert(part.entry.name.as_str());
                 if repeated && !glob::is_glob(pattern) {
                     return Err(Diagnostic::error(
                         "repeated-column",
@@ -64,14 +66,18 @@ impl Dataset {
             return Err(self.unknown(pattern));
         }
         let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         for file in self.files() {
             for entry in file.entries.iter().filter(|e| !e.name.is_empty() && glob::matches(pattern, &e.name))
             {
                 let part = Part::new(file, entry)?;
-                match parts.iter().find(|p| p.entry.name == entry.name) {
-                    None => parts.push(part),
+                match places.get(entry.name.as_str()).map(|&k| parts[k]) {
+                    None => {
+                        places.insert(&entry.name, parts.len());
+                        parts.push(part);
+                    }
                     Some(known) if known.array.same(part.array) => {}
-                    Some(known) => return Err(ambiguous(&entry.name, known, &part)),
+                    Some(known) => return Err(ambiguous(&entry.name, &known, &part)),
                 }
             }
         }
