@@ -6,6 +6,7 @@
 //! steps gives Laplace's approximation. Either way importance weights are those of θ and x together, from the log density
 //! itself, so what is only nearly Gaussian is corrected, and shows in k̂.
 
+mod anchors;
 mod climb;
 mod colours;
 mod conditional;
@@ -88,6 +89,7 @@ fn with(
     };
     let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
+    conditional.anchor(&q, options.seed);
     let owners = owners(target, &conditional);
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1, &owners);
     let before = judge(&straight, &q, PILOT, options);
