@@ -6,8 +6,8 @@ use stickler::ops::scalar;
 use stickler::plan::{Plan, Workspace};
 use stickler::syntax::ast::{Arg, BinaryOp, Expr, ExprKind, StmtKind, UnaryOp};
 
-/// Functions of data alone; their arguments are never parameters.
-const OF_DATA: &[&str] = &["sort", "sort_desc", "order", "rank", "median", "quantile", "linspace"];
+/// Functions some of whose arguments must be known; these are never parameters.
+const OF_DATA: &[&str] = &["order", "quantile", "linspace"];
 
 /// Builds expressions; with `free`, real numbers become coordinates instead of constants.
 struct Build {
@@ -173,5 +173,28 @@ fn covariances_have_a_gradient_where_points_meet() {
         ws.forward(&plan, true);
         ws.reverse(&plan);
         assert!(ws.gradient(&plan).iter().all(|g| g.is_finite()), "{name}");
+    }
+}
+
+#[test]
+fn parameters_are_sorted_and_ranked_like_data() {
+    for n in 0..40_usize {
+        // Numbers out of order, some of them equal.
+        let numbers: Vec<f64> = (0..n).map(|i| ((7 * i + 3) % 11) as f64 - (i % 3) as f64).collect();
+        for name in ["sort", "sort_desc", "rank"] {
+            let row = func::find(name).unwrap();
+            let mut b = Builder::new();
+            let (free, known) = (b.input(0, vec![n]), b.constant(numbers.clone(), vec![n]));
+            let (free, known) =
+                ((row.build)(&mut b, &[Some(free)]).unwrap(), (row.build)(&mut b, &[Some(known)]).unwrap());
+            let expected = b.constant_of(known).unwrap().to_vec();
+            let roots: Vec<NodeId> = (0..n).map(|i| b.take(free, vec![i as u32], vec![])).collect();
+            let plan = Plan::new(&b.finish(), &roots, n);
+            let mut ws = Workspace::<f64>::new(&plan);
+            ws.inputs(&plan).copy_from_slice(&numbers);
+            ws.forward(&plan, false);
+            let got: Vec<f64> = (0..n).map(|i| ws.root(&plan, i, 0)).collect();
+            assert_eq!(got, expected, "{name} of {numbers:?}");
+        }
     }
 }

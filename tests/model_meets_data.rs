@@ -140,3 +140,69 @@ fn levels_may_be_written_as_numbers() {
     assert_eq!(model("1, 2, 3, 4"), model(r#""1", "2", "3", "4""#));
     assert_ne!(model("1, 2, 3, 4"), model("4, 3, 2, 1"));
 }
+
+/// The log density of a model at a point.
+fn log_density(source: &str, files: &[(&str, &str)], z: &[f64]) -> f64 {
+    use stickler::target::Target;
+    let data = Dataset::from_texts(files).unwrap();
+    let target = ModelTarget::new(source, &data).unwrap_or_else(|e| panic!("{source}: {e:?}"));
+    let (mut value, mut gradient) = ([0.0], vec![0.0; target.dimension()]);
+    target.evaluator().evaluate(z, 1, &mut value, &mut gradient);
+    value[0]
+}
+
+/// Two models that say the same.
+fn same(one: &str, other: &str, files: &[(&str, &str)], z: &[f64]) {
+    let (a, b) = (log_density(one, files, z), log_density(other, files, z));
+    assert!((a - b).abs() < 1e-12 * (1.0 + a.abs()), "{one}: {a} against {b}");
+}
+
+#[test]
+fn a_function_that_is_a_log_density_is_a_distribution() {
+    let files = [("y.csv", "y,w\n0.5,1\n2.0,3\n-1.0,2\n")];
+    let data = "data { y : real[N]; w : real[N] }\n";
+    let own = "fn mine_lpdf(y, m, s) = -0.5 * ((y - m) / s)^2 - log(s) - 0.5 * log(2 * pi())\n\
+               param m ~ mine(0, 5)\nparam s : real > 0 ~ mine(0, s = 2)\ny ~ mine(m, s) weight w\n\
+               for i in 1..N { y[i] ~ mine(m, 2) }";
+    let known = "param m ~ normal(0, 5)\nparam s : real > 0 ~ normal(0, 2)\ny ~ normal(m, s) weight w\ny ~ normal(m, 2)";
+    same(&format!("{data}{own}"), &format!("{data}{known}"), &files, &[0.3, -0.2]);
+}
+
+#[test]
+fn a_default_takes_the_declared_shape_and_a_size_the_one_that_data_have() {
+    let files = [("y.json", "{\"y\": [[1, 2], [3, 5], [0, 1]]}")];
+    let rest = "param m ~ normal(0, 1)\ny ~ normal(m * x + K, 1)";
+    let same_shape = |x: &str| format!("data {{ y : real[N, K]; x : real[K] = {x}; K : int = 7 }}\n{rest}");
+    same(&same_shape("3"), &same_shape("[3, 3]"), &files, &[0.7]);
+    let listed = "data { y : real[N, K] }\nparam m ~ normal(0, 1)\ny ~ normal(m * 3 + 2, 1)";
+    same(&same_shape("3"), listed, &files, &[0.7]);
+}
+
+#[test]
+fn nothing_is_read_of_an_array_before_its_first_element() {
+    let files = [("y.csv", "y\n0.5\n2.0\n-1.0\n")];
+    let partial = "data { y : real[N] }\nparam m ~ normal(0, 1)\n\
+                   for t in 1..N { let s[t] = m * y[t] + sum(s[1..t-1]) }\ny ~ normal(s, 1)";
+    let whole = "data { y : real[N] }\nparam m ~ normal(0, 1)\n\
+                 let s[1] = m * y[1]\nfor t in 2..N { let s[t] = m * y[t] + sum(s[1..t-1]) }\ny ~ normal(s, 1)";
+    same(partial, whole, &files, &[0.4]);
+}
+
+#[test]
+fn arrays_that_disagree_about_a_size_are_one_problem() {
+    let source =
+        "data { y : real[N]; x : real[N]; z : real[N] }\nparam m ~ normal(0, 1)\ny ~ normal(m * x + z, 1)";
+    let data =
+        Dataset::from_texts(&[("y.json", "{\"y\": [1, 2, 3], \"x\": [1, 2], \"z\": [1, 2]}")]).unwrap();
+    let found = ModelTarget::new(source, &data).err().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(format!("{found:?}").contains("the size of `y`"), "{found:?}");
+}
+
+#[test]
+fn a_cell_that_is_infinite_is_named() {
+    let source = "data { y : real[N]; x : real[N] }\nparam m ~ normal(0, 1)\ny ~ normal(m * x, 1)";
+    let data = Dataset::from_texts(&[("y.csv", "y,x\n1,2\n3,Inf\n")]).unwrap();
+    let found = ModelTarget::new(source, &data).err().unwrap();
+    assert_eq!(found[0].places[0].line, Some(3), "{found:?}");
+}

@@ -40,7 +40,7 @@ fn by_county(data: &Dataset) -> Result<(), Diagnostic> {
 }
 
 /// The files (by space), and what is asked of them.
-const CASES: [(&str, Ask); 52] = [
+const CASES: [(&str, Ask); 66] = [
     ("empty.csv", read),
     ("header-only.csv", read),
     ("no-header.csv", read),
@@ -95,6 +95,20 @@ const CASES: [(&str, Ask); 52] = [
     ("single-quotes.json", read),
     ("text-in-array.json", |d| real(d, "X")),
     ("null-in-array.json", |d| real(d, "x")),
+    ("units-row.csv", |d| real(d, "dose")),
+    ("total-row.csv", |d| d.require("deaths")?.as_count().map(drop)),
+    ("dates.csv", |d| real(d, "day")),
+    ("parentheses.csv", |d| real(d, "profit")),
+    ("footnote-mark.csv", |d| real(d, "x")),
+    ("below-detection.csv", |d| real(d, "lead")),
+    ("spreadsheet-error.csv", |d| real(d, "x")),
+    ("dash-for-missing.csv", |d| real(d, "x")),
+    ("row-ends-in-comma.csv", read),
+    ("web-page.csv", read),
+    ("commas.tsv", |d| real(d, "x")),
+    ("lines.json", read),
+    ("coded-1-2.csv", |d| d.require("smoker")?.as_binary().map(drop)),
+    ("coded-words.csv", |d| d.require("sex")?.as_binary().map(drop)),
 ];
 
 fn told(result: Result<(), Diagnostic>) -> String {

@@ -18,10 +18,15 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
     let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
     source.warn(&target.lowered().warnings);
     outln!(
-        "{}: fine with these data, {} unconstrained coordinates in {} parameters",
+        "{}: fine with these data, {} in {}",
         source.name,
-        target.dimension(),
-        target.lowered().parameters.len()
+        counted(target.dimension(), "unconstrained coordinate"),
+        counted(target.lowered().parameters.len(), "parameter")
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// A number of things in words.
+fn counted(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

@@ -14,6 +14,11 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         out!("{}", crate::syntax::dump(&program));
         return Ok(ExitCode::SUCCESS);
     }
+    if args.stage == Stage::Model && args.model.data.is_empty() && args.model.set.is_empty() {
+        let lines = crate::lower::outline(&program, &source.text).map_err(|e| source.failure(&e))?;
+        lines.iter().for_each(|line| outln!("{line}"));
+        return Ok(ExitCode::SUCCESS);
+    }
     let (_, target) = load::target(&args.model)?;
     let lowered = target.lowered();
     let roots = target.term_nodes();

@@ -7,6 +7,7 @@ use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
 use crate::infer::{self, Fit, Gaussian, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
+use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::fs::OpenOptions;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// The warning about a parameter that nothing holds; there is nothing to fit then.
+const IMPROPER: &str = "improper-posterior";
 /// Exit code of an answer that comes with a warning.
 const FLAGGED: u8 = 3;
 /// The method that is all of them.
@@ -25,7 +28,14 @@ pub(super) const NUTS: &str = "nuts";
 pub(super) fn run(args: &FitArgs) -> Outcome {
     let loaded = load::model(&args.model)?;
     let target = &loaded.target;
-    loaded.source.warn(&target.lowered().warnings);
+    let warnings = &target.lowered().warnings;
+    let endless = |w: &&Diagnostic| w.code == IMPROPER;
+    if warnings.iter().any(|w| endless(&w)) {
+        let as_error = |w: &Diagnostic| Diagnostic { severity: Severity::Error, ..w.clone() };
+        let wrong: Vec<Diagnostic> = warnings.iter().filter(endless).map(as_error).collect();
+        return Err(loaded.source.failure(&wrong));
+    }
+    loaded.source.warn(warnings);
     let out = args.out.as_deref().map(Out::open).transpose()?;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
@@ -34,7 +44,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return compare(&loaded, args, out);
     }
     let certificate = certify(target.lowered());
-    let (fit, run) = match &args.method {
+    let (mut fit, run) = match &args.method {
         Some(method) if method != NUTS => (named(&loaded, &certificate, method, args)?, None),
         None if args.certified => {
             let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
@@ -42,6 +52,8 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         }
         _ => (by_itself(&loaded, args)?, None),
     };
+    fit.flags.splice(0..0, infer::endless(target, &fit));
+    fit.flags.extend(not_finite(&fit));
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
     let path = match &args.method {
@@ -60,6 +72,20 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         out.write(&text)?;
     }
     Ok(ExitCode::from(exit))
+}
+
+/// The warning about quantities whose summaries are not finite.
+fn not_finite(fit: &Fit) -> Option<String> {
+    let finite = |o: &infer::Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
+    let names: Vec<&str> = fit.outputs.iter().filter(|o| !finite(o)).map(|o| o.name.as_str()).collect();
+    let more = if names.len() > 4 { format!(" and {} more", names.len() - 4) } else { String::new() };
+    let first = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "{first}{more}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
+             (`log` of a negative number, a division by zero, an overflow)"
+        )
+    })
 }
 
 /// A file for the answer, opened before the fit: a path that cannot be written is told before the work, not after it.

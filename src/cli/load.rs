@@ -4,8 +4,8 @@ use super::Failure;
 use super::args::ModelArgs;
 use crate::data::Dataset;
 use crate::lower::Coordinates;
-use crate::source::{Diagnostic, render};
-use crate::syntax::ast::Program;
+use crate::source::{Diagnostic, nearest, render};
+use crate::syntax::ast::{Program, StmtKind};
 use crate::target::ModelTarget;
 use std::path::Path;
 
@@ -74,9 +74,28 @@ pub(super) fn dataset(args: &ModelArgs, source: &Source) -> Result<Dataset, Fail
         let Some((name, value)) = set.split_once('=') else {
             return Err(Failure::Usage(format!("--set takes NAME=VALUE, not `{set}`")));
         };
+        refuse_stranger(name.trim(), source)?;
         data.set_scalar(name.trim(), value.trim()).map_err(|e| source.failure(&[e]))?;
     }
     Ok(data)
+}
+
+/// Refuses `--set` of a name that the data of the model do not mention: it would change nothing.
+fn refuse_stranger(name: &str, source: &Source) -> Result<(), Failure> {
+    // What is wrong with the text of the model is told when it is used.
+    let Ok(program) = crate::syntax::parse(&source.text) else { return Ok(()) };
+    let declared = program.statements.iter().filter(|s| matches!(s.kind, StmtKind::Data(_)));
+    let word = |c: char| !(c.is_alphanumeric() || c == '_');
+    let known: Vec<&str> =
+        declared.flat_map(|s| s.span.text(&source.text).split(word)).filter(|w| !w.is_empty()).collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    Err(Failure::Usage(format!("--set {name}: the model declares no data or size of that name{hint}")))
 }
 
 /// A model with everything it was made from.

@@ -52,7 +52,7 @@ fn find(dir: &Path, models: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also `.tsv` and `.json`.
+/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also `.tsv`, `.parquet` and `.json`.
 fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     let (Some(folder), Some(stem)) = (model.parent(), model.file_stem().and_then(|s| s.to_str())) else {
         return Ok(Vec::new());
@@ -62,7 +62,8 @@ fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_data = path.extension().is_some_and(|e| e == "csv" || e == "tsv" || e == "json");
+        let is_data =
+            path.extension().is_some_and(|e| e == "csv" || e == "tsv" || e == "parquet" || e == "json");
         let own = path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&begins));
         let other_model =
             || path.with_extension("") != model.with_extension("") && path.with_extension("ppl").exists();

@@ -209,11 +209,26 @@ impl<'a> Found<'a> {
         }
         let message = format!("`{name}` holds text where a number is needed: `{text}` at {at}");
         let diagnostic = Diagnostic::error("not-a-number", message).place(self.place(i));
-        match remedy(&text) {
+        match remedy(&text).or_else(|| self.odd_row(i)) {
             Some(help) => diagnostic.help(help),
             None => diagnostic.help(format!(
                 "correct the cell, leave it empty if it is missing, or declare `{name} : category` if it names groups"
             )),
+        }
+    }
+
+    /// What to do where only the first or the last row of a table is no number.
+    fn odd_row(&self, i: usize) -> Option<String> {
+        let number = |i: usize| self.text(i).is_none_or(|text| number_of(&text).is_ok());
+        let rest = |mut rows: std::ops::Range<usize>| !rows.is_empty() && rows.all(number);
+        let (last, line) = (self.len().saturating_sub(1), self.locate(i));
+        if !self.in_table() || self.shape().len() != 1 {
+            return None;
+        }
+        match i {
+            0 if rest(1..self.len()) => Some(format!("if {line} holds units or descriptions, remove it")),
+            i if i == last && rest(0..last) => Some(format!("if {line} holds totals or remarks, remove it")),
+            _ => None,
         }
     }
 
@@ -246,8 +261,10 @@ impl<'a> Found<'a> {
             .place(self.place(i))
             .note("binary values are 0 or 1, true or false, yes or no")
             .help(match self.has_text() {
-                true => format!("recode the column, or declare `{name} : category`"),
-                false => format!("recode the column, or declare `{name} : count` or `{name} : category`"),
+                true => format!(
+                    "declare `{name} : category`, and write `{name} == \"{text}\"`, which is 1 or 0; or recode the column"
+                ),
+                false => format!("declare `{name} : int`, and write `{name} == {text}`, which is 1 or 0; or recode the column"),
             })
     }
 }
@@ -311,9 +328,40 @@ fn remedy(text: &str) -> Option<String> {
     if let Some(number) = text.strip_suffix('%').filter(|t| is_number(t)) {
         return Some(format!("leave out the % sign: {number}"));
     }
-    let plain = text.replace(['$', '€', '£', ' ', '_', '\u{a0}', '\u{2212}'], "");
+    if let Some(number) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).filter(|t| is_number(t)) {
+        return Some(format!("a negative number is written -{number}, not in parentheses"));
+    }
+    if let Some(limit) =
+        text.strip_prefix(['<', '>']).map(|t| t.trim_start_matches('=')).filter(|t| is_number(t))
+    {
+        return Some(format!(
+            "write the limit itself, {}, and say in the model that such values are only known to lie beyond it: see `censored`",
+            limit.trim()
+        ));
+    }
+    if text.starts_with('#')
+        || matches!(text, "-" | "--" | "?" | "*" | "missing" | "Missing" | "none" | "None")
+    {
+        return Some("leave the cell empty, or write NA, if its value is missing".to_string());
+    }
+    if is_date(text) {
+        return Some(
+            "a date is no number: give the days since some day, or the year, in a column of numbers"
+                .to_string(),
+        );
+    }
+    let plain = text.replace(['*', '$', '€', '£', ' ', '_', '\u{a0}', '\u{2212}'], "");
     is_number(&plain)
         .then(|| "write digits, a point and a minus sign only, without currency, spaces or marks".to_string())
+}
+
+/// Whether a text looks like a date: three groups of digits, one of them with four, between dashes, slashes or points.
+fn is_date(text: &str) -> bool {
+    let day = text.split(['T', ' ']).next().unwrap_or_default();
+    let groups: Vec<&str> = day.split(['-', '/', '.']).collect();
+    groups.len() == 3
+        && groups.iter().all(|g| (1..=4).contains(&g.len()) && g.bytes().all(|b| b.is_ascii_digit()))
+        && groups.iter().any(|g| g.len() == 4)
 }
 
 /// Whether commas stand before groups of three digits.

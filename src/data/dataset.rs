@@ -4,7 +4,7 @@ use super::array::{Array, Cells, Interner};
 use super::file::{DataFile, Entry, Layout};
 use super::found::{Found, Part};
 use super::input::{self, Input};
-use super::{csv, json, say};
+use super::{csv, json, parquet, say};
 use crate::source::{Diagnostic, Place};
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,12 @@ impl Default for Dataset {
 enum Format {
     Table(Option<u8>),
     Json,
+    Parquet,
     Unsaid,
 }
 
 impl Dataset {
-    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, and `.txt`, `.dat` or no extension, where the content decides.
+    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, `.parquet`, and `.txt`, `.dat` or no extension, where the content decides.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Diagnostic> {
         let mut data = Self::default();
         for path in paths {
@@ -143,6 +144,7 @@ impl Dataset {
     fn add(&mut self, name: &str, input: &Input<'_>) -> Result<(), Diagnostic> {
         let file = match format(name)? {
             Format::Json => json::read(name, input)?,
+            Format::Parquet => parquet::read(name, input)?,
             Format::Table(delimiter) => csv::read(name, input, delimiter)?,
             Format::Unsaid if looks_like_json(name, input)? => json::read(name, input)?,
             Format::Unsaid => csv::read(name, input, None)?,
@@ -168,7 +170,14 @@ impl Dataset {
                     file.name
                 ));
             }
-            if names.len() == 1 && names[0].split(' ').any(|word| word == name) {
+            let among = |mark: char| names.len() == 1 && names[0].split(mark).any(|word| word.trim() == name);
+            if let Some(mark) = [',', ';', '|'].into_iter().find(|mark| among(*mark)) {
+                return diagnostic.help(format!(
+                    "the cells of {0} are separated by `{mark}`, and a name that ends in .tsv says by tabs: call it .csv",
+                    file.name
+                ));
+            }
+            if among(' ') {
                 return diagnostic
                     .help(format!("separate the cells of {} by commas, not by spaces", file.name));
             }
@@ -210,12 +219,13 @@ fn format(name: &str) -> Result<Format, Diagnostic> {
         Some("csv") => Ok(Format::Table(None)),
         Some("tsv" | "tab") => Ok(Format::Table(Some(b'\t'))),
         Some("json") => Ok(Format::Json),
+        Some("parquet" | "pq") => Ok(Format::Parquet),
         None | Some("txt" | "dat") => Ok(Format::Unsaid),
         Some(other) => {
             Err(Diagnostic::error("unknown-format", format!("{name} is in a format that cannot be read"))
                 .place(say::file(name))
                 .note(format!("its name ends in .{}", say::shown(other)))
-                .help("give a table as .csv or .tsv, or named arrays as .json"))
+                .help("give a table as .csv, .tsv or .parquet, or named arrays as .json"))
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Entry {
 pub enum Layout {
     /// Columns of equal length.
     Table(LineMap),
+    /// Columns of equal length in a file without lines.
+    Rows,
     /// Arrays of any shape.
     Json,
     /// Values given with `--set`.
@@ -75,7 +77,7 @@ impl DataFile {
     /// Whether it is a table.
     pub fn is_table(&self) -> bool {
         match self.layout {
-            Layout::Table(_) => true,
+            Layout::Table(_) | Layout::Rows => true,
             Layout::Json | Layout::CommandLine => false,
         }
     }
@@ -91,6 +93,12 @@ impl DataFile {
                 column: Some(entry.name.clone()),
                 content,
             },
+            Layout::Rows => Place {
+                file: format!("{}, row {}", self.name, i + 1),
+                line: None,
+                column: Some(entry.name.clone()),
+                content,
+            },
             Layout::Json | Layout::CommandLine => {
                 let path = format!("{}{}", entry.name, path(array.map_or(&[], |a| &a.shape), i));
                 let content = format!("{path} = {}", content.as_deref().unwrap_or("null"));
@@ -103,6 +111,7 @@ impl DataFile {
     pub fn locate(&self, entry: &Entry, i: usize) -> String {
         match &self.layout {
             Layout::Table(lines) => format!("line {}", lines.line(i)),
+            Layout::Rows => format!("row {}", i + 1),
             Layout::Json | Layout::CommandLine => {
                 let shape = entry.value.as_ref().map_or(&[][..], |a| &a.shape);
                 format!("{}{}", entry.name, path(shape, i))

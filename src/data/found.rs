@@ -124,7 +124,9 @@ impl<'a> Found<'a> {
         let (file, rows) = (&part.file.name, say::counted(self.shape.first().copied().unwrap_or(1), "row"));
         match (&part.file.layout, self.matrix) {
             (_, true) => format!("columns {} of {file}, {rows}", self.list_columns()),
-            (Layout::Table(_), false) => format!("column `{}` of {file}, {rows}", part.entry.name),
+            (Layout::Table(_) | Layout::Rows, false) => {
+                format!("column `{}` of {file}, {rows}", part.entry.name)
+            }
             (Layout::Json, false) => format!("`{}` in {file}, {}", part.entry.name, extent(&self.shape)),
             (Layout::CommandLine, false) => {
                 format!("`{}` from --set, {}", part.entry.name, extent(&self.shape))

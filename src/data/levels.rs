@@ -94,6 +94,11 @@ impl Levels {
         self.by_label.get(label).copied().or_else(|| self.code_of_number(number::parse(label).ok()?))
     }
 
+    /// Whether the model lists them, so that they are the same whatever the data are.
+    pub fn are_given(&self) -> bool {
+        self.given
+    }
+
     /// Whether their order means something: it was given, or the labels are numbers.
     pub fn have_order(&self) -> bool {
         self.given || self.labels.iter().all(|l| number::parse(l).is_ok())

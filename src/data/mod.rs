@@ -18,6 +18,7 @@ mod input;
 mod json;
 mod levels;
 mod number;
+mod parquet;
 mod say;
 mod select;
 #[cfg(test)]

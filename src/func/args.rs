@@ -129,13 +129,6 @@ pub(super) fn affordable(dims: Vec<usize>) -> Result<Vec<usize>, BuildError> {
     Ok(dims)
 }
 
-/// The numbers of an argument that must not depend on parameters.
-pub(super) fn data(b: &Builder, id: NodeId, function: &str) -> Result<Vec<f64>, BuildError> {
-    b.constant_of(id).map(|values| values.to_vec()).ok_or_else(|| {
-        BuildError(format!("`{function}` works on data only, and its argument depends on parameters"))
-    })
-}
-
 /// The size of a node that is a vector.
 pub(super) fn vector_dim(b: &Builder, id: NodeId) -> Result<usize, BuildError> {
     match b.dims(id) {

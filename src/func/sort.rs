@@ -1,35 +1,106 @@
-//! Orders and order statistics of data.
+//! Orders and order statistics of vectors.
 
-use super::args::{Built, Nodes, Types, data, needed, node, scalar, ty, vector};
+use super::args::{Built, Types, needed, node, scalar, ty, vector, vector_dim};
 use super::row::{Function, FunctionArg, Ty};
-use crate::graph::{BuildError, Builder};
+use crate::graph::{BuildError, Builder, NodeId};
+use crate::ops::scalar as rows;
 
 const X: &[FunctionArg] = &[needed("x")];
 
-/// The numbers of a data vector and the positions that sort it; equal numbers keep their order.
-fn sorted(b: &Builder, args: Nodes, function: &str) -> Result<(Vec<f64>, Vec<usize>), BuildError> {
-    let x = data(b, node(args, 0)?, function).map_err(|e| {
-        BuildError(format!("{e}; the rank of each parameter is `rowsum(as_column(a) >= as_row(a))`"))
-    })?;
-    let mut order: Vec<usize> = (0..x.len()).collect();
-    order.sort_by(|&i, &j| x[i].total_cmp(&x[j]));
-    Ok((x, order))
+/// Most parameters that are ranked: each is compared with each.
+const MOST_RANKED: usize = 2000;
+
+/// The positions that sort the numbers of a data vector; equal numbers keep their order. None if parameters are among them.
+fn known_order(b: &Builder, x: NodeId) -> Option<(Vec<f64>, Vec<usize>)> {
+    let numbers = b.constant_of(x)?.to_vec();
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&i, &j| numbers[i].total_cmp(&numbers[j]));
+    Some((numbers, order))
 }
 
-fn vector_constant(b: &mut Builder, values: Vec<f64>) -> Built {
+fn vector_constant(b: &mut Builder, values: Vec<f64>) -> NodeId {
     let n = values.len();
-    Ok(b.constant(values, vec![n]))
+    b.constant(values, vec![n])
+}
+
+/// A vector, smallest element first. Parameters are sorted by comparing pairs of places that do not depend on their values, so
+/// that every draw of a batch takes the same steps, and each element has the slope of the one that came to stand there.
+fn sorted(b: &mut Builder, x: NodeId) -> Built {
+    if let Some((numbers, order)) = known_order(b, x) {
+        return Ok(vector_constant(b, order.iter().map(|&i| numbers[i]).collect()));
+    }
+    let n = vector_dim(b, x)?;
+    comparisons(n).iter().try_fold(x, |x, pairs| compared(b, x, n, pairs))
+}
+
+/// A vector with the smaller of each pair of places in the first of them.
+fn compared(b: &mut Builder, x: NodeId, n: usize, pairs: &[(u32, u32)]) -> Built {
+    let m = pairs.len();
+    let low = b.take(x, pairs.iter().map(|p| p.0).collect(), vec![m]);
+    let high = b.take(x, pairs.iter().map(|p| p.1).collect(), vec![m]);
+    let (less, more) = (b.map(&rows::FMIN, &[low, high])?, b.map(&rows::FMAX, &[low, high])?);
+    let all = b.concat(&[x, less, more], vec![n + 2 * m]);
+    let mut table: Vec<u32> = (0..n as u32).collect();
+    for (k, &(low, high)) in pairs.iter().enumerate() {
+        table[low as usize] = (n + k) as u32;
+        table[high as usize] = (n + m + k) as u32;
+    }
+    Ok(b.take(all, table, vec![n]))
+}
+
+/// The comparisons of Batcher's merge exchange sort, those that can be made at once together.
+fn comparisons(n: usize) -> Vec<Vec<(u32, u32)>> {
+    let mut layers = Vec::new();
+    let mut p = 1;
+    while p < n {
+        let mut k = p;
+        while k >= 1 {
+            let starts = (k % p..n.saturating_sub(k)).step_by(2 * k);
+            let pairs = starts.flat_map(|j| (j..(j + k).min(n - k)).map(move |i| (i, i + k)));
+            let near = pairs.filter(|(i, j)| i / (2 * p) == j / (2 * p));
+            layers.push(near.map(|(i, j)| (i as u32, j as u32)).collect());
+            k /= 2;
+        }
+        p *= 2;
+    }
+    layers
+}
+
+/// The rank of each element: one more than those that are smaller, or equal and before it.
+fn ranks(b: &mut Builder, x: NodeId) -> Built {
+    if let Some((numbers, order)) = known_order(b, x) {
+        let mut ranks = vec![0.0; numbers.len()];
+        order.iter().enumerate().for_each(|(rank, &i)| ranks[i] = rank as f64 + 1.0);
+        return Ok(vector_constant(b, ranks));
+    }
+    let n = vector_dim(b, x)?;
+    if n > MOST_RANKED {
+        return Err(BuildError(format!("at most {MOST_RANKED} parameters can be ranked, and these are {n}")));
+    }
+    let (column, row) = (b.reshape(x, vec![n, 1]), b.reshape(x, vec![1, n]));
+    let smaller = b.map(&rows::LT, &[row, column])?;
+    let equal = b.map(&rows::EQ, &[row, column])?;
+    let mask: Vec<f64> = (0..n * n).map(|p| f64::from(u8::from(p % n < p / n))).collect();
+    let before = b.constant(mask, vec![n, n]);
+    let before = b.mul(equal, before)?;
+    let counted = b.add2(smaller, before)?;
+    let (counted, one) = (b.sum(counted, Some(1))?, b.number(1.0));
+    b.add2(counted, one)
 }
 
 /// The quantile that leaves a share p below, interpolated between order statistics (R's type 7).
-fn quantile(b: &Builder, args: Nodes, p: f64, function: &str) -> Result<f64, BuildError> {
-    let (x, order) = sorted(b, args, function)?;
-    if x.is_empty() || !(0.0..=1.0).contains(&p) {
+fn quantile(b: &mut Builder, x: NodeId, p: f64, function: &str) -> Built {
+    let n = vector_dim(b, x)?;
+    if n == 0 || !(0.0..=1.0).contains(&p) {
         return Err(BuildError(format!("`{function}` needs at least one element and a share from 0 to 1")));
     }
-    let place = p * (x.len() - 1) as f64;
-    let (low, high) = (x[order[place.floor() as usize]], x[order[place.ceil() as usize]]);
-    Ok(low + (high - low) * place.fract())
+    let place = p * (n - 1) as f64;
+    let x = sorted(b, x)?;
+    let low = b.take(x, vec![place.floor() as u32], vec![]);
+    let high = b.take(x, vec![place.ceil() as u32], vec![]);
+    let (span, share) = (b.sub(high, low)?, b.number(place.fract()));
+    let part = b.mul(span, share)?;
+    b.add2(low, part)
 }
 
 fn same_vector(args: Types) -> Result<Ty, String> {
@@ -47,24 +118,25 @@ pub(super) static ROWS: &[Function] = &[
         name: "sort",
         args: X,
         variadic: false,
-        doc: "a data vector, smallest element first",
-        example: ("sort([3, 1, 2])", "[1, 2, 3]"),
+        doc: "a vector, smallest element first",
+        example: ("sort([3.5, 1.5, 2.5])", "[1.5, 2.5, 3.5]"),
         check: same_vector,
         build: |b, args| {
-            let (x, order) = sorted(b, args, "sort")?;
-            vector_constant(b, order.iter().map(|&i| x[i]).collect())
+            let x = node(args, 0)?;
+            sorted(b, x)
         },
     },
     Function {
         name: "sort_desc",
         args: X,
         variadic: false,
-        doc: "a data vector, largest element first",
-        example: ("sort_desc([3, 1, 2])", "[3, 2, 1]"),
+        doc: "a vector, largest element first",
+        example: ("sort_desc([3.5, 1.5, 2.5])", "[3.5, 2.5, 1.5]"),
         check: same_vector,
         build: |b, args| {
-            let (x, order) = sorted(b, args, "sort_desc")?;
-            vector_constant(b, order.iter().rev().map(|&i| x[i]).collect())
+            let x = sorted(b, node(args, 0)?)?;
+            let n = vector_dim(b, x)?;
+            Ok(b.take(x, (0..n as u32).rev().collect(), vec![n]))
         },
     },
     Function {
@@ -75,41 +147,41 @@ pub(super) static ROWS: &[Function] = &[
         example: ("order([3.5, 1.5, 2.5])", "[2, 3, 1]"),
         check: positions,
         build: |b, args| {
-            let (_, order) = sorted(b, args, "order")?;
-            vector_constant(b, order.iter().map(|&i| i as f64 + 1.0).collect())
+            let (_, order) = known_order(b, node(args, 0)?).ok_or_else(|| {
+                BuildError("`order` gives indices, and those of parameters are not known before the fit; `sort` and `rank` work on parameters too".into())
+            })?;
+            Ok(vector_constant(b, order.iter().map(|&i| i as f64 + 1.0).collect()))
         },
     },
     Function {
         name: "rank",
         args: X,
         variadic: false,
-        doc: "the rank of each element of a data vector, 1 for the smallest; equal ones rank in their order",
+        doc: "the rank of each element of a vector, 1 for the smallest; equal ones rank in their order",
         example: ("rank([3.5, 1.5, 2.5])", "[3, 1, 2]"),
         check: positions,
         build: |b, args| {
-            let (x, order) = sorted(b, args, "rank")?;
-            let mut ranks = vec![0.0; x.len()];
-            order.iter().enumerate().for_each(|(rank, &i)| ranks[i] = rank as f64 + 1.0);
-            vector_constant(b, ranks)
+            let x = node(args, 0)?;
+            ranks(b, x)
         },
     },
     Function {
         name: "median",
         args: X,
         variadic: false,
-        doc: "the middle element of a data vector, or the mean of the two in the middle",
+        doc: "the middle element of a vector in order, or the mean of the two in the middle",
         example: ("median([4.0, 1.0, 2.0, 9.0])", "3.0"),
         check: |args| vector(ty(args, 0)?, "x").map(|_| Ty::real(vec![])),
         build: |b, args| {
-            let x = quantile(b, args, 0.5, "median")?;
-            Ok(b.number(x))
+            let x = node(args, 0)?;
+            quantile(b, x, 0.5, "median")
         },
     },
     Function {
         name: "quantile",
         args: &[needed("x"), needed("p")],
         variadic: false,
-        doc: "the number that leaves a share p of a data vector below it, interpolated between elements",
+        doc: "the number that leaves a share p of a vector below it, interpolated between elements",
         example: ("quantile([1.0, 2.0, 4.0], 0.75)", "3.0"),
         check: |args| {
             vector(ty(args, 0)?, "x")?;
@@ -119,8 +191,7 @@ pub(super) static ROWS: &[Function] = &[
         build: |b, args| {
             let p = b.scalar_of(node(args, 1)?);
             let p = p.ok_or_else(|| BuildError("`p` must be known before the fit".into()))?;
-            let x = quantile(b, args, p, "quantile")?;
-            Ok(b.number(x))
+            quantile(b, node(args, 0)?, p, "quantile")
         },
     },
 ];

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 /// Most coordinates: in more, a mixture has too much to learn from its draws.
 const MOST: usize = 24;
-/// Draws of a round, and how many more for each coordinate; where each takes a search, a part of that.
+/// Draws of a round, and how many more for each coordinate; where they are not cheap, a part of that, and where each takes a search.
 const DRAWS: usize = 1024;
 const DRAWS_EACH: usize = 128;
+const NOT_CHEAP: usize = 2;
 const DEAR: usize = 4;
 /// Most rounds.
 const ROUNDS: usize = 10;
@@ -34,7 +35,12 @@ pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<
     if d == 0 || d > MOST {
         return None;
     }
-    let count = (DRAWS + DRAWS_EACH * d) / if flow.cheap() { 1 } else { DEAR };
+    let part = match (flow.cheap(), flow.dear()) {
+        (true, _) => 1,
+        (false, false) => NOT_CHEAP,
+        (false, true) => DEAR,
+    };
+    let count = (DRAWS + DRAWS_EACH * d) / part;
     let mut current = Arc::new(Students::around(&q.mean, factor)?);
     let mut best: Option<(f64, Arc<Students>)> = None;
     let mut idle = 0;

@@ -6,7 +6,7 @@ use super::gaussian::{self, Gaussian};
 use super::sample::{Pilot, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
-use super::{Options, elbo, smooth};
+use super::{Options, elbo};
 use crate::target::Target;
 use crate::vi::Scale;
 use std::ops::ControlFlow;
@@ -71,11 +71,7 @@ pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Optio
     let [mean, se, half_variance] = elbo(&pilot.ratios);
     // The copies of a draw may tell no more than one of them.
     let se = se * (flow.copies() as f64).sqrt();
-    Judged {
-        elbo: [mean, se, half_variance],
-        khat: smooth(&pilot.merged(flow.copies()).log_weights).khat,
-        pilot,
-    }
+    Judged { elbo: [mean, se, half_variance], khat: pilot.khat(flow.copies()), pilot }
 }
 
 /// Adds layers while they raise the ELBO.

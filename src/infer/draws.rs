@@ -1,15 +1,19 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
 use super::adapt::adapt;
+use super::cells::cells;
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
-use super::psis::{smooth, tail};
+use super::psis::{khat_error, smooth};
 use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
+use super::weigh::Weighed;
 use super::{KHAT_LIMIT, Options};
 use crate::num::special::erfc;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 
 /// Most numbers held of outputs of draws.
 pub(super) const HELD: usize = 60_000_000;
@@ -33,48 +37,117 @@ const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 /// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
 const LIGHT: f64 = 0.4;
-/// Weights with a k̂ above this, judged by all draws, are compared with those of other proposals.
+/// Weights with a k̂ below this, judged by a pilot, are those of a Gaussian or nearly.
+const STRAIGHT: f64 = 0.2;
+/// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
+/// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
 pub(super) const PILOT: usize = 2048;
 
-/// Draws from the Gaussian where its weights are light, from a mixture with heavier tails where they are not: by the pilot, or
-/// by the draws themselves, because a few draws do not see a far tail.
+/// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
+/// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
-    let (flow, q) = reached.bent;
-    let (leaders, d) = (flow.leaders(), q.mean.len());
-    let mixture =
-        if leaders == d && d <= HEAVY { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-    let pilot = Some(&reached.judged.pilot);
-    let bent = |proposal: &Proposal| Source { flow, q, proposal: proposal.clone(), pilot };
-    let from = |source: Source<'t>, look| {
-        let drawn = enough(&source, outputs, look, options);
-        (source.proposal, drawn)
-    };
-    // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
-    let light = reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
-    let first = if light { Proposal::Gaussian } else { mixture.clone() };
-    let mut best = from(bent(&first), true);
-    if best.1.good() || options.stop.requested() {
-        return best;
+    let mut trials = Trials { reached, outputs, options, best: None };
+    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
+    let (flow, q) = trials.unbent();
+    if (!flow.cheap() || reached.judged.khat >= STRAIGHT)
+        && let Some(grid) = cells(flow, q)
+    {
+        trials.attempt(trials.own(Proposal::Cells(Arc::new(grid))), true);
     }
-    let mut others = vec![first, mixture, Proposal::Student];
-    others.dedup();
-    // A mixture follows a bend by itself, and knows nothing of what bending does to tails.
-    let (flow, q) = if flow.cheap() && reached.plain.0.cheap() { reached.plain } else { reached.bent };
-    let adapted = adapt(flow, q, options).map(|proposal| Source { flow, q, proposal, pilot: None });
-    for source in adapted.into_iter().chain(others.iter().map(bent)) {
-        let other = from(source, false);
-        if other.1.tail < best.1.tail || other.1.good() {
-            best = other;
-        }
-        if best.1.good() || options.stop.requested() {
-            break;
+    let mut others = trials.tailed();
+    let first = others[0].clone();
+    let (flow, khat) = (reached.bent.0, reached.judged.khat);
+    // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
+    let likely = !flow.dear() || flow.leaders() == 0 || khat < TAILED;
+    if likely && !trials.settled() {
+        let khat = trials.attempt(trials.around(first.clone()), true);
+        // What has a long tail by the first draws has one by more of them.
+        others.retain(|other| !(khat >= UNSURE.end && *other == first));
+    }
+    if !trials.settled() {
+        let (flow, q) = trials.unbent();
+        let adapted = adapt(flow, q, options).map(|proposal| trials.own(proposal));
+        let rest: Vec<Source> = others.into_iter().map(|proposal| trials.around(proposal)).collect();
+        for source in adapted.into_iter().chain(rest) {
+            if !trials.settled() && !trials.fair() {
+                trials.attempt(source, false);
+            }
         }
     }
-    best
+    trials.best(first)
+}
+
+/// Proposals tried for what was reached, and the best of them.
+struct Trials<'a, 't> {
+    reached: &'a Reached<'t>,
+    outputs: usize,
+    options: &'a Options,
+    best: Option<(Proposal, Drawn<'t>)>,
+}
+
+impl<'t> Trials<'_, 't> {
+    /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what bending does to tails.
+    fn unbent(&self) -> (&'t dyn Flow, &'t Gaussian) {
+        let Reached { plain, bent, .. } = self.reached;
+        if bent.0.cheap() && plain.0.cheap() { *plain } else { *bent }
+    }
+
+    /// A mixture or a grid to draw from.
+    fn own(&self, proposal: Proposal) -> Source<'t> {
+        let (flow, q) = self.unbent();
+        Source { flow, q, proposal, pilot: None }
+    }
+
+    /// The Gaussian, or it with other tails, to draw from.
+    fn around(&self, proposal: Proposal) -> Source<'t> {
+        let (flow, q) = self.reached.bent;
+        Source { flow, q, proposal, pilot: Some(&self.reached.judged.pilot) }
+    }
+
+    /// The Gaussian or it with other tails, the most promising first.
+    fn tailed(&self) -> Vec<Proposal> {
+        let (flow, q) = self.reached.bent;
+        let (leaders, d) = (flow.leaders(), q.mean.len());
+        let heavy = leaders == d && d <= HEAVY;
+        let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
+        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
+        let light = self.reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
+        let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
+        first.into_iter().chain([mixture, Proposal::Student]).collect()
+    }
+
+    /// Draws, keeps what is better than what there is, and tells the tail shape of its weights.
+    fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
+        let drawn = enough(&source, self.outputs, look, self.options);
+        let khat = drawn.khat;
+        if drawn.good() || self.best.as_ref().is_none_or(|best| drawn.tail < best.1.tail) {
+            self.best = Some((source.proposal, drawn));
+        }
+        khat
+    }
+
+    /// Whether no other proposal is worth a try, or someone wants an end.
+    fn settled(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.1.good() || self.options.stop.requested())
+    }
+
+    /// Whether no more proposals of other kinds are.
+    fn fair(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.1.fair())
+    }
+
+    /// The best, or draws of another if none was tried.
+    fn best(self, other: Proposal) -> (Proposal, Drawn<'t>) {
+        let source = self.around(other);
+        match self.best {
+            Some(best) => best,
+            None => (source.proposal.clone(), enough(&source, self.outputs, false, self.options)),
+        }
+    }
 }
 
 /// What is drawn from.
@@ -95,12 +168,15 @@ pub(super) struct Drawn<'t> {
     pub(super) khat: f64,
     /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from these.
     tail: f64,
-    /// What heavy tails add to the standard errors.
-    inflation: f64,
+    /// What the tail of the output that is known worst adds to the standard errors.
+    more: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
     pub(super) worst: f64,
     /// How many times as large all standard errors could be.
     pub(super) margin: f64,
+    weighed: Weighed,
+    /// How well each output that counts is known.
+    known: Vec<Known>,
     /// For each output many draws without weights, if the difference that weights make is known so much better than the
     /// weighted draws themselves that it is added to these.
     many: Vec<Option<Vec<f64>>>,
@@ -109,20 +185,40 @@ pub(super) struct Drawn<'t> {
 impl Drawn<'_> {
     /// Whether no other proposal is worth a try.
     fn good(&self) -> bool {
-        self.khat < TAILED && self.tail < KHAT_LIMIT
+        let draws = self.sample.log_weights().len();
+        self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
+    }
+
+    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same.
+    fn fair(&self) -> bool {
+        self.khat < UNSURE.start && self.tail < KHAT_LIMIT && self.margin >= 1.0
+    }
+
+    /// The weights of all points for output `j`.
+    fn weights_of(&self, j: usize) -> Cow<'_, [f64]> {
+        weights_of(&self.sample, &self.weighed, &self.weights, j)
     }
 
     /// Statistics of output `j`.
     pub(super) fn summary(&self, name: &str, j: usize) -> Output {
-        let (values, weights, layout) = (self.sample.column(j), &self.weights, self.sample.layout());
+        let (values, weights) = (self.sample.column(j), self.weights_of(j));
+        let Some(known) = self.known.get(j) else {
+            let inflation = self.more * inflation(self.weighed.khat);
+            return summary::of_draws(name, &values, &weights, self.sample.layout(), inflation);
+        };
+        let error = self.more * known.of_mean;
         match self.many.get(j).and_then(Option::as_ref) {
-            Some(many) => {
-                let times = many.len() as f64 / (values.len() / layout.copies) as f64;
-                let error = self.inflation * summary::errors(&values, weights, layout).shifted(times)[0];
-                summary::shift(name, &values, weights, many, error)
-            }
-            None => summary::of_draws(name, &values, weights, layout, self.inflation),
+            Some(many) => summary::shift(name, &values, &weights, many, error),
+            None => summary::summarise(name, &values, &weights, error),
         }
+    }
+}
+
+/// The weights of all points for output `j`, where those of what belongs to no group are known.
+fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usize) -> Cow<'w, [f64]> {
+    match sample.group_of(j) {
+        Some(group) => Cow::Owned(sample.spread(weighed.of(Some(group)))),
+        None => Cow::Borrowed(weights),
     }
 }
 
@@ -156,7 +252,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
     let judged = outputs.saturating_sub(flow.model().beside());
-    let fewest = if copies > 2 { FEWEST_DEAR } else { FEWEST };
+    let fewest = if flow.dear() { FEWEST_DEAR } else { FEWEST };
     let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(fewest, MOST_DRAWS)
@@ -175,42 +271,45 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
                 break;
             }
         }
-        let smoothed = smooth(sample.log_weights());
-        let weights = sample.spread(&smoothed.weights);
+        let weighed = sample.weigh();
+        let weights = sample.spread(weighed.of(None));
         let have = sample.log_weights().len();
         let times = many as f64 / have as f64;
-        let errors: Vec<Known> = (0..judged)
-            .into_par_iter()
-            .map(|j| Known::new(&summary::errors(&sample.column(j), &weights, sample.layout()), times))
-            .collect();
+        let known = |j: usize| {
+            let weights = weights_of(&sample, &weighed, &weights, j);
+            let errors = summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0);
+            Known::new(&errors, times, inflation(weighed.khat_of(sample.group_of(j))))
+        };
+        let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
-        let margin = margin(errors.iter().map(|e| e.error), copies > 2);
+        let margin = margin(errors.iter().map(|e| e.error), flow.dear());
         // Where errors stay large, the tail of the output that is known worst counts too.
-        let heavy = have > fewest && margin < inflation(smoothed.khat) / LARGE;
-        let khat =
-            if heavy { smoothed.khat.max(spread_khat(&sample, &weights, place)) } else { smoothed.khat };
-        let inflation = inflation(khat);
-        let (worst, margin) = (inflation * largest, margin / inflation);
+        let heavy = have > fewest && margin * LARGE < 1.0;
+        let spread = |j: usize| spread_khat(&sample, &weighed, &weights, j);
+        let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
+        let more = inflation(khat) / inflation(weighed.khat);
+        let (worst, margin) = (more * largest, margin / more);
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
-        let tail = || khat.max(tail_of_squares(&sample, &weights, &errors));
+        let tail = || khat.max(tail_of_squares(&errors, spread));
         let done =
             options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
         if done
-            || (look && (khat >= TAILED || tail() >= KHAT_LIMIT))
+            || (look && (upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT))
             || (khat >= KHAT_LIMIT && !unsure)
             || d == 0
         {
             // So near to the limit, with errors still large, the upper end of what it may be counts.
             let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
-            let khat = if open { khat + khat_error(khat, have) } else { khat };
+            let khat = if open { upper(khat, have) } else { khat };
+            let khat = khat.max(weighed.worst_khat());
             let tail = tail().max(khat);
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            return Drawn { sample, weights, khat, tail, inflation, worst, margin, many };
+            return Drawn { sample, weights, khat, tail, more, worst, margin, weighed, known: errors, many };
         }
-        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(2.0, 8.0);
+        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
         count = (needed as usize).min(most);
     }
 }
@@ -220,16 +319,22 @@ struct Known {
     /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a quantile, the latter
     /// for less, in standard deviations.
     error: f64,
+    /// That of its mean alone.
+    of_mean: f64,
     /// Whether that is by the difference that weights make to so many more draws without weights.
     shifted: bool,
 }
 
 impl Known {
-    fn new(errors: &Errors, times: f64) -> Known {
+    fn new(errors: &Errors, times: f64, inflation: f64) -> Known {
         let weighted = worst(errors.weighted);
         let by_difference = errors.shifted(times);
         let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
-        Known { error: if shifted { worst(by_difference) } else { weighted }, shifted }
+        let (error, of_mean) = match shifted {
+            true => (worst(by_difference), by_difference[0]),
+            false => (weighted, errors.weighted[0]),
+        };
+        Known { error: inflation * error, of_mean: inflation * of_mean, shifted }
     }
 }
 
@@ -246,30 +351,32 @@ fn largest(errors: &[Known]) -> (usize, f64) {
 }
 
 /// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.
-fn spread_khat(sample: &Sample, weights: &[f64], output: usize) -> f64 {
+fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usize) -> f64 {
     let values = sample.column(output);
-    let mean: f64 = values.iter().zip(weights).map(|(x, w)| x * w).sum();
+    let weights = weights_of(sample, weighed, weights, output);
+    let mean: f64 = values.iter().zip(&*weights).map(|(x, w)| x * w).sum();
     let square = |(x, s): (&f64, &f64)| s * (x - mean).powi(2);
     let points = values.chunks_exact(sample.copies).zip(sample.shares().chunks_exact(sample.copies));
     let spread = points.map(|(x, shares)| x.iter().zip(shares).map(square).sum::<f64>());
-    let logs: Vec<f64> = sample.log_weights().iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
+    let logs: Vec<f64> =
+        weighed.logs(sample.group_of(output)).iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
     let khat = smooth(&logs).khat;
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }
 
 /// The largest tail shape of weighted squares, where outputs are few: among many some would look long by chance.
-fn tail_of_squares(sample: &Sample, weights: &[f64], errors: &[Known]) -> f64 {
+fn tail_of_squares(errors: &[Known], spread: impl Fn(usize) -> f64 + Sync) -> f64 {
     if errors.len() > MANY_OUTPUTS {
         return f64::NEG_INFINITY;
     }
     let varying: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
-    let shapes = varying.par_iter().map(|&j| spread_khat(sample, weights, j));
+    let shapes = varying.par_iter().map(|&j| spread(j));
     shapes.reduce(|| f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard error of k̂ from so many draws: (1 + k) / √M for the M that are in the tail.
-fn khat_error(khat: f64, draws: usize) -> f64 {
-    (1.0 + khat) / tail(draws).sqrt()
+/// The upper end of what a k̂ from so many draws may be.
+fn upper(khat: f64, draws: usize) -> f64 {
+    khat + khat_error(khat, draws)
 }
 
 /// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised

@@ -13,6 +13,9 @@ pub(super) struct Placed {
     /// The log density of each point in the coordinates of the Gaussian, less that of the standard normal coordinates it was
     /// made of; minus infinity where there is no point.
     pub(super) log_density: Vec<f64>,
+    /// What each group of coordinates adds to the log density of a draw, where groups have weights of their own: group `g` of draw
+    /// `b` of `n` at `g * n + b`.
+    pub(super) gains: Vec<f64>,
 }
 
 /// A map from coordinates of a Gaussian, and standard normal ones after them, to those of a model.
@@ -33,6 +36,11 @@ pub(super) trait Flow: Sync {
     /// Whether placing a draw costs little beside its log density.
     fn cheap(&self) -> bool;
 
+    /// Whether placing a draw takes a search, or a choice among candidates.
+    fn dear(&self) -> bool {
+        false
+    }
+
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 
@@ -42,8 +50,21 @@ pub(super) trait Flow: Sync {
         1
     }
 
+    /// Groups of coordinates that have weights of their own.
+    fn groups(&self) -> usize {
+        0
+    }
+
+    /// The group that an output follows from, with the coordinates of the Gaussian.
+    fn group_of(&self, _output: usize) -> Option<usize> {
+        None
+    }
+
     /// The points of `n` draws, with an evaluator of the model.
     fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed;
+
+    /// The log density of the coordinates of the Gaussian alone, at `n` points, others integrated out as far as that is known.
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
     /// One point for each of `n` draws without any evaluation: all of it where placing costs little, else only what depends
     /// on the coordinates of the Gaussian alone.

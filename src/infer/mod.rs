@@ -6,6 +6,7 @@
 mod adapt;
 mod assess;
 mod bend;
+mod cells;
 pub mod certified;
 pub mod compare;
 mod coordinates;
@@ -13,6 +14,8 @@ mod draws;
 mod elsewhere;
 mod flow;
 mod gaussian;
+mod improper;
+mod local;
 pub mod methods;
 mod mode;
 mod model;
@@ -29,10 +32,13 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod weigh;
 mod whiten;
 
 pub use assess::assess;
+pub use cells::Cells;
 pub use gaussian::{Ending, Gaussian};
+pub use improper::endless;
 pub use model::{Model, fit_model};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;

@@ -42,8 +42,13 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
 }
 
 /// How many of so many weights make the tail.
-pub(super) fn tail(draws: usize) -> f64 {
+fn tail(draws: usize) -> f64 {
     (0.2 * draws as f64).min(3.0 * (draws as f64).sqrt())
+}
+
+/// The standard error of k̂ from so many draws: (1 + k) / √M for the M that are in the tail.
+pub(super) fn khat_error(khat: f64, draws: usize) -> f64 {
+    (1.0 + khat) / tail(draws).sqrt()
 }
 
 fn pareto_quantile(p: f64, k: f64, sigma: f64) -> f64 {

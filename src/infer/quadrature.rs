@@ -84,17 +84,17 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     let runs = runs(&separable.affine);
     let mut problem =
         Problem { affine: &separable.affine, runs, evaluator: &mut evaluator, d, evaluations: 0 };
-    let (mut mean, mut factor) = (vec![0.0; d], narrow(&separable.affine, d));
+    let mut at = At::narrow(&separable.affine, d);
     let mut points = FIRST;
     let mut before = f64::NAN;
     loop {
         let rule = Rule::new(points)?;
-        let (look, gap) = problem.climb(&mut mean, &mut factor, &rule)?;
+        let (look, gap) = problem.climb(&mut at, &rule)?;
         let settled = (look.elbo - before).abs() <= 1e-9 * (1.0 + look.elbo.abs());
         if look.quadratic || settled || points >= LAST {
             let error = if settled || look.quadratic { 0.0 } else { (look.elbo - before).abs() };
             return Some(Solution {
-                q: Gaussian { mean, factor: Scale::Dense(factor) },
+                q: Gaussian { mean: at.mean, factor: Scale::Dense(at.factor) },
                 elbo: look.elbo,
                 gap: gap + error,
                 quadratic: look.quadratic,
@@ -106,68 +106,71 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     }
 }
 
-/// A start in which no form has a standard deviation above one half.
-fn narrow(affine: &Affine, d: usize) -> Vec<f64> {
-    let norm = |i: usize| affine.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let longest = (0..affine.len()).map(norm).fold(1.0, f64::max);
-    (0..d * d).map(|p| if p / d == p % d { 0.5 / longest } else { 0.0 }).collect()
+/// A Gaussian, with its precision beside the factor.
+struct At {
+    mean: Vec<f64>,
+    factor: Vec<f64>,
+    precision: Vec<f64>,
+}
+
+impl At {
+    /// A start in which no form has a standard deviation above one half.
+    fn narrow(affine: &Affine, d: usize) -> At {
+        let norm = |i: usize| affine.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let longest = (0..affine.len()).map(norm).fold(1.0, f64::max);
+        let diagonal = |x: f64| (0..d * d).map(|p| if p / d == p % d { x } else { 0.0 }).collect();
+        let scale = 0.5 / longest;
+        At { mean: vec![0.0; d], factor: diagonal(scale), precision: diagonal(scale.powi(-2)) }
+    }
 }
 
 impl Problem<'_> {
     /// Newton steps, each halved until the ELBO rises, to the optimum for this rule.
-    fn climb(&mut self, mean: &mut Vec<f64>, factor: &mut Vec<f64>, rule: &Rule) -> Option<(Look, f64)> {
-        let mut look = self.look(mean, factor, rule)?;
-        let mut precision = precision(factor, self.d)?;
+    fn climb(&mut self, at: &mut At, rule: &Rule) -> Option<(Look, f64)> {
+        let mut look = self.look(&at.mean, &at.factor, rule)?;
         let mut gap = f64::INFINITY;
-        for _ in 0..STEPS {
+        for k in 1..=STEPS {
+            // What a step gains is only worth knowing exactly where it may be the last.
+            let reached = REACHED * (1.0 + 1e-3 * look.elbo.abs());
+            let enough = if k < STEPS { reached } else { f64::INFINITY };
             let mut step = Some(1.0);
             let mut moved = None;
             while let Some(share) = step {
-                if let Some((m, c, blended, decrement)) = self.step(mean, &precision, &look, share) {
+                if let Some((next_at, decrement)) = self.step(at, &look, share, enough) {
                     gap = if share == 1.0 { decrement } else { gap.min(decrement) };
-                    if let Some(next) = self.look(&m, &c, rule)
+                    if let Some(next) = self.look(&next_at.mean, &next_at.factor, rule)
                         && next.elbo >= look.elbo - 1e-12 * (1.0 + look.elbo.abs())
                     {
-                        moved = Some((m, c, blended, next));
+                        moved = Some((next_at, next));
                         break;
                     }
                 }
                 step = Some(0.5 * share).filter(|s| *s > 1e-4);
             }
-            let (m, c, blended, next) = moved?;
-            (*mean, *factor, precision, look) = (m, c, blended, next);
-            if gap <= REACHED * (1.0 + 1e-3 * look.elbo.abs()) {
+            (*at, look) = moved?;
+            if gap <= reached {
                 break;
             }
         }
         Some((look, gap))
     }
 
-    /// A share of the way to the Gaussian that the curvature and gradient here call for (mean, factor, precision), and the gain
-    /// that they predict.
-    fn step(
-        &self,
-        mean: &[f64],
-        precision: &[f64],
-        look: &Look,
-        share: f64,
-    ) -> Option<(Vec<f64>, Vec<f64>, Vec<f64>, f64)> {
+    /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict; where the mean
+    /// alone gains more than `enough`, that of the mean alone.
+    fn step(&self, at: &At, look: &Look, share: f64, enough: f64) -> Option<(At, f64)> {
         let d = self.d;
-        let blended: Vec<f64> =
-            precision.iter().zip(&look.curvature).map(|(p, h)| (1.0 - share) * p + share * h).collect();
+        let blend = |(p, h): (&f64, &f64)| (1.0 - share) * p + share * h;
+        let blended: Vec<f64> = at.precision.iter().zip(&look.curvature).map(blend).collect();
         let c = inverse_root(&blended, d, 0.0)?;
         let mut local = vec![0.0; d];
         add_transposed_product(1.0, &c, &look.gradient, [d, d, 1], &mut local);
-        let mut m = mean.to_vec();
+        let mut m = at.mean.clone();
         add_product(share, &c, &local, [d, d, 1], &mut m);
-        // ½ gᵀ S g for the mean; ¼ ‖I - Cᵀ P C‖² for the covariance, with P the precision now.
-        let mut half = vec![0.0; d * d];
-        add_product(1.0, precision, &c, [d, d, d], &mut half);
-        let mut relative = vec![0.0; d * d];
-        add_transposed_product(1.0, &c, &half, [d, d, d], &mut relative);
-        let off: f64 = (0..d * d).map(|p| (f64::from(p / d == p % d) - relative[p]).powi(2)).sum();
-        let decrement = 0.5 * local.iter().map(|x| x * x).sum::<f64>() + 0.25 * off;
-        (m.iter().all(|x| x.is_finite())).then_some((m, c, blended, decrement))
+        let of_mean = 0.5 * local.iter().map(|x| x * x).sum::<f64>();
+        let decrement =
+            if of_mean > enough { of_mean } else { of_mean + of_covariance(&c, &at.precision, d) };
+        let finite = m.iter().all(|x| x.is_finite());
+        finite.then_some((At { mean: m, factor: c, precision: blended }, decrement))
     }
 
     /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.
@@ -267,6 +270,15 @@ impl Problem<'_> {
         }
         (gradient, curvature)
     }
+}
+
+/// What going to the factor C from a precision P gains: ¼ ‖I - Cᵀ P C‖².
+fn of_covariance(c: &[f64], precision: &[f64], d: usize) -> f64 {
+    let mut half = vec![0.0; d * d];
+    add_product(1.0, precision, c, [d, d, d], &mut half);
+    let mut relative = vec![0.0; d * d];
+    add_transposed_product(1.0, c, &half, [d, d, d], &mut relative);
+    0.25 * (0..d * d).map(|p| (f64::from(p / d == p % d) - relative[p]).powi(2)).sum::<f64>()
 }
 
 /// Consecutive rows with the same columns, not too many at once.

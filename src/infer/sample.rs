@@ -1,14 +1,19 @@
 //! Draws from a proposal around a fitted Gaussian, with their log weights.
 
+use super::cells::Cells;
 use super::flow::Flow;
 use super::gaussian::Gaussian;
+use super::local::Local;
 use super::students::Students;
 use super::summary::Layout;
+use super::weigh::Weighed;
+use crate::num::linalg::solve_lower;
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
-use crate::num::special::{inv_gamma_p, inv_phi, lgamma, log_sum_exp};
+use crate::num::special::{inv_gamma_p_whole, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
 use crate::target::Evaluator;
+use crate::vi::Scale;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -20,8 +25,9 @@ pub(super) const BLOCK: usize = 64;
 pub(super) const REPLICATES: usize = 16;
 /// Uniform numbers of a draw beside its coordinates: its component, and how far its tail reaches.
 const BESIDE: usize = 2;
-/// Degrees of freedom of the heavy-tailed proposal.
-const FREEDOM: f64 = 8.0;
+/// Half the degrees of freedom of the heavy-tailed proposal, and these.
+const HALF_FREEDOM: u32 = 4;
+const FREEDOM: f64 = 2.0 * HALF_FREEDOM as f64;
 
 /// What the draws come from; all have the mean and scale of the fitted Gaussian.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +45,8 @@ pub enum Proposal {
     Heavy,
     /// A mixture that was fitted to weighted draws.
     Adapted(Arc<Students>),
+    /// A grid.
+    Cells(Arc<Cells>),
 }
 
 /// A part of a proposal.
@@ -53,7 +61,7 @@ impl Proposal {
     /// The component that a draw comes from, by a uniform number.
     fn component(&self, u: f64) -> Component {
         match self {
-            Proposal::Gaussian | Proposal::Adapted(_) => Component::Gaussian,
+            Proposal::Gaussian | Proposal::Adapted(_) | Proposal::Cells(_) => Component::Gaussian,
             Proposal::Student => Component::Student,
             Proposal::Mixture(_) | Proposal::Heavy if u < 0.5 => Component::Gaussian,
             Proposal::Mixture(leaders) if *leaders == 0 || u < 0.75 => Component::Student,
@@ -69,12 +77,13 @@ pub(super) struct Pilot {
     places: Vec<Vec<f64>>,
     /// `log p - log q` of every point.
     pub(super) ratios: Vec<f64>,
+    local: Local,
 }
 
 impl Pilot {
-    /// Weights of its draws, of so many copies each.
-    pub(super) fn merged(&self, copies: usize) -> Merged {
-        Merged::new(&self.ratios, copies)
+    /// The tail shape of the weights of its draws, of so many copies each.
+    pub(super) fn khat(&self, copies: usize) -> f64 {
+        Weighed::new(&Merged::new(&self.ratios, copies).log_weights, &self.local).khat
     }
 
     /// The outputs at its points: one vector for each output.
@@ -88,11 +97,11 @@ impl Pilot {
 
 /// The weights of draws that have several points each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Merged {
+struct Merged {
     /// For every draw the logarithm of the mean of its points' ratios.
-    pub(super) log_weights: Vec<f64>,
+    log_weights: Vec<f64>,
     /// For every point its share of its draw.
-    pub(super) shares: Vec<f64>,
+    shares: Vec<f64>,
 }
 
 impl Merged {
@@ -127,6 +136,27 @@ pub(super) struct Sample<'t> {
     /// For each block the outputs (output `j` of point `p` of `n` at `j * n + p`).
     outputs: Vec<Vec<f64>>,
     merged: Merged,
+    local: Local,
+}
+
+/// Sixty-four draws.
+struct Block {
+    /// What was wanted of their points.
+    wanted: Vec<f64>,
+    /// `log p - log q` of every point.
+    ratios: Vec<f64>,
+    /// Where groups have weights of their own: places of the draws, `log q` of the Gaussian less that of the proposal, and the parts of the
+    /// groups.
+    local: Option<[Vec<f64>; 3]>,
+}
+
+impl Block {
+    fn add_to(self, local: &mut Local) -> (Vec<f64>, Vec<f64>) {
+        if let Some([places, shares, gains]) = &self.local {
+            local.add(places, shares, gains);
+        }
+        (self.wanted, self.ratios)
+    }
 }
 
 impl<'t> Sample<'t> {
@@ -134,8 +164,8 @@ impl<'t> Sample<'t> {
     pub(super) fn new(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
         let rows = q.mean.len() + flow.standard() + BESIDE;
         let sobol = (0..REPLICATES as u64).map(|r| Sobol::new(rows, seed, PURPOSE + (r << 32))).collect();
-        let (outputs, merged) = (Vec::new(), Merged::default());
-        Sample { flow, q, proposal, seed, sobol, copies: flow.copies(), outputs, merged }
+        let (outputs, merged, local) = (Vec::new(), Merged::default(), Local::default());
+        Sample { flow, q, proposal, seed, sobol, copies: flow.copies(), outputs, merged, local }
     }
 
     /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first, if they serve.
@@ -143,7 +173,8 @@ impl<'t> Sample<'t> {
         if self.proposal == Proposal::Gaussian {
             let (model, points) = (self.flow.model(), BLOCK * self.copies);
             self.outputs = pilot.places.par_iter().map(|z| model.constrain_batch(z, points)).collect();
-            self.merged = pilot.merged(self.copies);
+            self.merged = Merged::new(&pilot.ratios, self.copies);
+            self.local = pilot.local.clone();
         }
     }
 
@@ -151,28 +182,31 @@ impl<'t> Sample<'t> {
     pub(super) fn extend(&mut self, count: usize) {
         let (model, points) = (self.flow.model(), BLOCK * self.copies);
         let have = self.outputs.len();
-        for (outputs, ratios) in self.blocks(have, count, |z| model.constrain_batch(&z, points)) {
+        for block in self.blocks(have, count, |z| model.constrain_batch(&z, points)) {
+            let (outputs, ratios) = block.add_to(&mut self.local);
             self.outputs.push(outputs);
             self.merged.add(&ratios, self.copies);
         }
     }
 
     /// The draws from block `have` on until there are `count`: what is wanted of their points, and `log p - log q` of each.
-    fn blocks(
-        &self,
-        have: usize,
-        count: usize,
-        wanted: impl Fn(Vec<f64>) -> Vec<f64> + Sync,
-    ) -> Vec<(Vec<f64>, Vec<f64>)> {
+    fn blocks(&self, have: usize, count: usize, wanted: impl Fn(Vec<f64>) -> Vec<f64> + Sync) -> Vec<Block> {
         let log_det = self.q.factor.log_det(self.q.mean.len());
         let block = |evaluator: &mut Box<dyn Evaluator + '_>, block: usize| {
             let mut log_q = vec![0.0; BLOCK];
             let w = self.points(block, log_det, &mut log_q);
+            let places = (self.flow.groups() > 0).then(|| standardised(self.q, &w));
             let mut placed = self.flow.place(w, BLOCK, evaluator.as_mut());
             for (points, q) in placed.log_density.chunks_exact_mut(self.copies).zip(&log_q) {
                 points.iter_mut().for_each(|p| *p -= q);
             }
-            (wanted(placed.points), placed.log_density)
+            let local = places.map(|places| {
+                let d = self.q.mean.len();
+                let share = |(u, q): (&[f64], &f64)| normal(u, d) - log_det - q;
+                let shares = places.chunks_exact(d).zip(&log_q).map(share).collect();
+                [places, shares, placed.gains]
+            });
+            Block { wanted: wanted(placed.points), ratios: placed.log_density, local }
         };
         let range = have..count.div_ceil(BLOCK).max(have);
         range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
@@ -183,7 +217,7 @@ impl<'t> Sample<'t> {
     pub(super) fn probes(&self, count: usize) -> (Vec<f64>, Vec<f64>) {
         let d = self.q.mean.len();
         let ratios: Vec<f64> =
-            self.blocks(0, count, |_| Vec::new()).into_iter().flat_map(|(_, ratios)| ratios).collect();
+            self.blocks(0, count, |_| Vec::new()).into_iter().flat_map(|block| block.ratios).collect();
         let log_det = self.q.factor.log_det(d);
         let points = (0..count.div_ceil(BLOCK)).flat_map(|block| {
             let w = self.points(block, log_det, &mut [0.0; BLOCK]);
@@ -195,6 +229,16 @@ impl<'t> Sample<'t> {
     /// How its points hang together.
     pub(super) fn layout(&self) -> Layout {
         Layout { copies: self.copies, replicates: if self.sobol.is_some() { REPLICATES } else { 1 } }
+    }
+
+    /// Weights of the draws.
+    pub(super) fn weigh(&self) -> Weighed {
+        Weighed::new(&self.merged.log_weights, &self.local)
+    }
+
+    /// The group that an output follows from.
+    pub(super) fn group_of(&self, output: usize) -> Option<usize> {
+        self.flow.group_of(output)
     }
 
     /// Log weights of the draws.
@@ -227,10 +271,17 @@ impl<'t> Sample<'t> {
                 u.iter_mut().for_each(|x| *x = stream.uniform());
             }
         }
-        if let Proposal::Adapted(mixture) = &self.proposal {
-            place_adapted(mixture, d, &mut u, log_q);
-            u.truncate(u.len() - BESIDE * BLOCK);
-            return u;
+        match &self.proposal {
+            Proposal::Adapted(mixture) => {
+                u[..d * BLOCK].iter_mut().for_each(|x| *x = inv_phi(*x));
+                let density = |x: &[f64], room: &mut Vec<f64>| mixture.log_density(x, room);
+                return one_by_one(d, u, log_q, |x, beside| mixture.place(x, beside), density);
+            }
+            Proposal::Cells(cells) => {
+                let density = |x: &[f64], room: &mut Vec<f64>| cells.log_density(x, room);
+                return one_by_one(d, u, log_q, |x, beside| cells.place(x, beside), density);
+            }
+            Proposal::Gaussian | Proposal::Student | Proposal::Mixture(_) | Proposal::Heavy => {}
         }
         log_q.copy_from_slice(&place(self.q, &self.proposal, &mut u, log_det));
         let mut z = u[..u.len() - BESIDE * BLOCK].to_vec();
@@ -247,20 +298,23 @@ impl<'t> Sample<'t> {
 
 /// Output `j` of blocks of so many points.
 fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
-    blocks.iter().flat_map(|block| block[j * points..(j + 1) * points].iter().copied()).collect()
+    let mut out = Vec::with_capacity(blocks.len() * points);
+    blocks.iter().for_each(|block| out.extend_from_slice(&block[j * points..(j + 1) * points]));
+    out
 }
 
 /// A few draws of a Gaussian, to judge it.
 pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
     let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |z| z);
-    let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
-    Pilot { places, ratios: ratios.concat() }
+    let mut local = Local::default();
+    let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().map(|block| block.add_to(&mut local)).unzip();
+    Pilot { places, ratios: ratios.concat(), local }
 }
 
 /// `log p - log q` at so many draws of a Gaussian.
 pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Vec<f64> {
     let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_| Vec::new());
-    blocks.into_iter().flat_map(|(_, ratios)| ratios).collect()
+    blocks.into_iter().flat_map(|block| block.ratios).collect()
 }
 
 /// The outputs at `count` draws of the Gaussian itself, without weights, as far as a glance tells them: one vector for each
@@ -285,17 +339,44 @@ pub(super) fn plain(
     (0..wanted.len()).map(|j| column(&blocks, BLOCK, j)).collect()
 }
 
-/// Turns uniforms into draws of a mixture in place, rows as in [`place`]; log q of each.
-fn place_adapted(mixture: &Students, d: usize, u: &mut [f64], log_q: &mut [f64]) {
-    let (coordinates, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
-    coordinates.iter_mut().for_each(|x| *x = inv_phi(*x));
+/// Places of a block (coordinate by coordinate) in the standard coordinates of a Gaussian, draw by draw.
+fn standardised(q: &Gaussian, w: &[f64]) -> Vec<f64> {
+    let d = q.mean.len();
+    let mut out = vec![0.0; d * BLOCK];
+    for (b, u) in out.chunks_exact_mut(d).enumerate() {
+        (0..d).for_each(|i| u[i] = w[i * BLOCK + b] - q.mean[i]);
+        match &q.factor {
+            Scale::Dense(c) => solve_lower(c, d, u),
+            Scale::Diagonal(s) => u.iter_mut().zip(s).for_each(|(u, s)| *u /= s),
+        }
+    }
+    out
+}
+
+/// The log density of standard normal coordinates.
+fn normal(u: &[f64], d: usize) -> f64 {
+    -0.5 * (u.iter().map(|u| u * u).sum::<f64>() + d as f64 * LN_2PI)
+}
+
+/// Turns the first coordinates of a block (rows as in [`place`]) into draws, one draw after another, and uniforms after them into standard
+/// normal numbers; log q of each draw.
+fn one_by_one(
+    d: usize,
+    mut u: Vec<f64>,
+    log_q: &mut [f64],
+    place: impl Fn(&mut [f64], [f64; 2]),
+    density: impl Fn(&[f64], &mut Vec<f64>) -> f64,
+) -> Vec<f64> {
+    let beside = u.split_off(u.len() - BESIDE * BLOCK);
+    u[d * BLOCK..].iter_mut().for_each(|x| *x = inv_phi(*x));
     let (mut x, mut room) = (vec![0.0; d], Vec::new());
     for b in 0..BLOCK {
-        (0..d).for_each(|i| x[i] = coordinates[i * BLOCK + b]);
-        mixture.place(&mut x, [beside[b], beside[BLOCK + b]]);
-        log_q[b] = mixture.log_density(&x, &mut room);
-        (0..d).for_each(|i| coordinates[i * BLOCK + b] = x[i]);
+        (0..d).for_each(|i| x[i] = u[i * BLOCK + b]);
+        place(&mut x, [beside[b], beside[BLOCK + b]]);
+        log_q[b] = density(&x, &mut room);
+        (0..d).for_each(|i| u[i * BLOCK + b] = x[i]);
     }
+    u
 }
 
 /// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones, then what
@@ -307,7 +388,7 @@ fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<
     let (u, standard) = all.split_at_mut(d * BLOCK);
     standard.iter_mut().for_each(|x| *x = inv_phi(*x));
     let leaders = match proposal {
-        Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) => 0,
+        Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) | Proposal::Cells(_) => 0,
         Proposal::Mixture(k) => (*k).min(d),
         Proposal::Heavy => d,
     };
@@ -320,7 +401,7 @@ fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<
     }
     if components.contains(&Component::Student) {
         let scale = |(t, component): (&f64, &Component)| match component {
-            Component::Student => (0.5 * FREEDOM / inv_gamma_p(0.5 * FREEDOM, *t)).sqrt(),
+            Component::Student => (0.5 * FREEDOM / inv_gamma_p_whole(HALF_FREEDOM, *t)).sqrt(),
             Component::Gaussian | Component::Leaders => 1.0,
         };
         let scales: Vec<f64> = tails.iter().zip(&components).map(scale).collect();
@@ -345,7 +426,7 @@ fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<
         let gaussian = -0.5 * (squares[b] + dims * LN_2PI);
         let student = || constant - half * (squares[b] / FREEDOM).ln_1p();
         let log = match proposal {
-            Proposal::Gaussian | Proposal::Adapted(_) => gaussian,
+            Proposal::Gaussian | Proposal::Adapted(_) | Proposal::Cells(_) => gaussian,
             Proposal::Student => student(),
             Proposal::Heavy => log_sum_exp(&[gaussian, gaussian + heavier[b]]) - 2.0_f64.ln(),
             Proposal::Mixture(0) => log_sum_exp(&[gaussian, student()]) - 2.0_f64.ln(),

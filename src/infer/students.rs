@@ -1,14 +1,14 @@
 //! A mixture of Student-t's, and its fit to weighted draws by expectation and maximisation.
 
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_lower};
-use crate::num::special::{inv_gamma_p, lgamma, log_sum_exp};
+use crate::num::special::{inv_gamma_p_whole, lgamma, log_sum_exp};
 use std::f64::consts::PI;
 
-/// Degrees of freedom of the parts, and of the wide one.
-const FREEDOM: f64 = 5.0;
-const WIDE_FREEDOM: f64 = 1.5;
+/// Half the degrees of freedom of the parts, and of the wide one.
+const HALF_FREEDOM: u32 = 2;
+const WIDE_HALF_FREEDOM: u32 = 1;
 /// Rounds of expectation and maximisation.
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 8;
 /// Most parts beside the wide one.
 const MOST: usize = 6;
 /// The share of the wide part, and how much wider than all draws it is: it reaches what the others miss.
@@ -27,7 +27,7 @@ pub struct Students {
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     share: f64,
-    freedom: f64,
+    half_freedom: u32,
     mean: Vec<f64>,
     /// Lower factor of the scale, row by row.
     factor: Vec<f64>,
@@ -37,14 +37,25 @@ struct Part {
 
 impl Part {
     /// None where the scale is not positive definite.
-    fn new(share: f64, freedom: f64, mean: Vec<f64>, mut scale: Vec<f64>) -> Option<Part> {
+    fn new(share: f64, half_freedom: u32, mean: Vec<f64>, mut scale: Vec<f64>) -> Option<Part> {
         let d = mean.len();
         cholesky(&mut scale, d).ok()?;
         (0..d).for_each(|i| scale[i * d + i + 1..(i + 1) * d].fill(0.0));
-        let (half, dims) = (0.5 * freedom, d as f64);
-        let constant = lgamma(half + 0.5 * dims) - lgamma(half) - 0.5 * dims * (freedom * PI).ln();
+        let (half, dims) = (f64::from(half_freedom), d as f64);
+        let constant = lgamma(half + 0.5 * dims) - lgamma(half) - 0.5 * dims * (2.0 * half * PI).ln();
         let peak = constant - 0.5 * log_det_cholesky(&scale, d);
-        peak.is_finite().then_some(Part { share, freedom, mean, factor: scale, peak })
+        peak.is_finite().then_some(Part { share, half_freedom, mean, factor: scale, peak })
+    }
+
+    /// Degrees of freedom.
+    fn freedom(&self) -> f64 {
+        2.0 * f64::from(self.half_freedom)
+    }
+
+    /// The log density at a point so far away (squared), with the share.
+    fn log_density(&self, distance: f64) -> f64 {
+        let tail = (distance / self.freedom()).ln_1p();
+        self.share.ln() + self.peak - 0.5 * (self.freedom() + self.mean.len() as f64) * tail
     }
 
     /// The squared distance of a point from the mean, by the scale.
@@ -91,8 +102,8 @@ impl Students {
             (0..=i.min(j)).map(|k| factor[i * d + k] * factor[j * d + k]).sum()
         };
         let covariance: Vec<f64> = (0..d * d).map(entry).collect();
-        let first = Part::new(0.5, FREEDOM, mean.to_vec(), covariance.clone())?;
-        let wide = Part::new(0.5, WIDE_FREEDOM, mean.to_vec(), scaled(&covariance, WIDER * WIDER))?;
+        let first = Part::new(0.5, HALF_FREEDOM, mean.to_vec(), covariance.clone())?;
+        let wide = Part::new(0.5, WIDE_HALF_FREEDOM, mean.to_vec(), scaled(&covariance, WIDER * WIDER))?;
         Some(Students { d, parts: vec![first, wide] })
     }
 
@@ -110,8 +121,7 @@ impl Students {
     /// reaches.
     pub(super) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
         let part = self.part(which);
-        let half = 0.5 * part.freedom;
-        let scale = (half / inv_gamma_p(half, tail)).sqrt();
+        let scale = (f64::from(part.half_freedom) / inv_gamma_p_whole(part.half_freedom, tail)).sqrt();
         let d = self.d;
         for i in (0..d).rev() {
             let row = &part.factor[i * d..i * d + i + 1];
@@ -120,19 +130,11 @@ impl Students {
         }
     }
 
-    /// The log density of each part at a point, with its share.
-    fn log_densities(&self, x: &[f64], room: &mut Vec<f64>) -> Vec<f64> {
-        let d = self.d as f64;
-        let one = |part: &Part| {
-            let tail = (part.distance(x, room) / part.freedom).ln_1p();
-            part.share.ln() + part.peak - 0.5 * (part.freedom + d) * tail
-        };
-        self.parts.iter().map(one).collect()
-    }
-
     /// The log density at a point.
     pub(super) fn log_density(&self, x: &[f64], room: &mut Vec<f64>) -> f64 {
-        log_sum_exp(&self.log_densities(x, room))
+        let mut logs = [f64::NEG_INFINITY; MOST + 1];
+        logs.iter_mut().zip(&self.parts).for_each(|(l, part)| *l = part.log_density(part.distance(x, room)));
+        log_sum_exp(&logs[..self.parts.len().min(MOST + 1)])
     }
 
     /// A mixture fitted to weighted points (one after another), with one part more, begun at the point of the largest weight;
@@ -140,12 +142,12 @@ impl Students {
     pub(super) fn fitted(&self, points: &[f64], weights: &[f64]) -> Option<Students> {
         let d = self.d;
         let (mean, all) = moments(points, weights, weights, d);
-        let wide = Part::new(WIDE_SHARE, WIDE_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
+        let wide = Part::new(WIDE_SHARE, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
         let mut parts: Vec<Part> = self.parts[..self.parts.len() - 1].to_vec();
         if parts.len() < MOST {
             let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
             let centre = points[heaviest * d..(heaviest + 1) * d].to_vec();
-            parts.push(Part::new(0.0, FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
+            parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
         }
         let count = parts.len() as f64;
         parts.iter_mut().for_each(|part| part.share = 1.0 / count);
@@ -164,13 +166,17 @@ impl Students {
         let mut room = Vec::new();
         let mut duties = vec![vec![0.0; n]; self.parts.len()];
         let mut closeness = duties.clone();
-        for (b, x) in points.chunks_exact(d).enumerate() {
-            let logs = self.log_densities(x, &mut room);
+        let (mut logs, mut distances) = (vec![0.0; self.parts.len()], vec![0.0; self.parts.len()]);
+        for (b, x) in points.chunks_exact(d).enumerate().filter(|(b, _)| weights[*b] > 0.0) {
+            for (k, part) in self.parts.iter().enumerate() {
+                distances[k] = part.distance(x, &mut room);
+                logs[k] = part.log_density(distances[k]);
+            }
             let total = log_sum_exp(&logs);
             for (k, part) in self.parts.iter().enumerate() {
-                let duty = weights[b] * (logs[k] - total).exp();
-                duties[k][b] = duty;
-                closeness[k][b] = duty * (FREEDOM + d as f64) / (FREEDOM + part.distance(x, &mut room));
+                duties[k][b] = weights[b] * (logs[k] - total).exp();
+                closeness[k][b] =
+                    duties[k][b] * (part.freedom() + d as f64) / (part.freedom() + distances[k]);
             }
         }
         let part = |(duties, closeness): (&Vec<f64>, &Vec<f64>)| {
@@ -179,7 +185,7 @@ impl Students {
             let (mean, own) = moments(points, duties, closeness, d);
             let towards = d as f64 / (d as f64 + effective);
             let scale = own.iter().zip(all).map(|(o, a)| (1.0 - towards) * o + towards * a).collect();
-            (effective > 2.0).then(|| Part::new(share, FREEDOM, mean, scale)).flatten()
+            (effective > 2.0).then(|| Part::new(share, HALF_FREEDOM, mean, scale)).flatten()
         };
         let parts: Vec<Part> = duties.iter().zip(&closeness).filter_map(part).collect();
         if parts.is_empty() {

@@ -76,53 +76,89 @@ const DENSITY: f64 = 0.103_135_640_375_374_6;
 /// Errors by replicates are taken for so many times as large: they are known to one part in five.
 const CAUTION: f64 = 1.2;
 
-/// The errors of values under weights that sum to one. Draws of one replicate fill space more evenly than chance would, so that
-/// replicates differ less than independent draws would have them differ, and the smaller of the two counts. The difference
-/// is unknown where copies differ: draws without weights are those of the first coordinates alone.
-pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout) -> Errors {
-    let Layout { copies, replicates } = layout;
+/// The errors of values under weights that sum to one; with `compared`, also of the difference that the weights make. That is
+/// unknown where copies differ: draws without weights are those of the first coordinates alone.
+pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout, compared: bool) -> Errors {
     let values = &tamed(values, weights)[..];
-    let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
-    let square = |x: f64| (x - mean) * (x - mean);
-    let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
+    let about = Centre::new(values, weights);
+    let weighted = about.errors(values, layout, |p| weights[p]);
+    let varies = || values.chunks_exact(layout.copies).any(|x| x.iter().any(|y| *y != x[0]));
+    if !compared || varies() {
+        return Errors { weighted, difference: [f64::INFINITY; 3], even: [f64::INFINITY; 3] };
+    }
     let even = 1.0 / values.len() as f64;
-    let reach = OUTER * variance.sqrt();
-    let below = |x: f64| f64::from(x < mean - reach);
-    let above = |x: f64| f64::from(x > mean + reach);
-    let mass = |of: &dyn Fn(f64) -> f64| values.iter().zip(weights).map(|(x, w)| w * of(*x)).sum::<f64>();
-    let outside = [mass(&below), mass(&above)];
-    let (mut independent, mut by_replicate) = ([0.0; 12], vec![[0.0; 12]; replicates]);
-    let draws = values.chunks_exact(copies).zip(weights.chunks_exact(copies));
-    for (b, (x, w)) in draws.enumerate() {
-        let mut draw = [0.0; 12];
-        for (x, w) in x.iter().zip(w) {
-            let from = [x - mean, square(*x) - variance, below(*x) - outside[0], above(*x) - outside[1]];
-            for (draw, w) in draw.chunks_exact_mut(4).zip([*w, w - even, even]) {
-                draw.iter_mut().zip(from).for_each(|(d, f)| *d += w * f);
+    Errors {
+        weighted,
+        difference: about.errors(values, layout, |p| weights[p] - even),
+        even: about.errors(values, layout, |_| even),
+    }
+}
+
+/// Where values lie under their weights.
+struct Centre {
+    mean: f64,
+    variance: f64,
+    /// Beyond these values are the outer parts.
+    reach: [f64; 2],
+    /// How much is there.
+    outside: [f64; 2],
+}
+
+impl Centre {
+    fn new(values: &[f64], weights: &[f64]) -> Centre {
+        let (mean, variance) = moments(values, weights);
+        let reach = [mean - OUTER * variance.sqrt(), mean + OUTER * variance.sqrt()];
+        let mut outside = [0.0; 2];
+        for (x, w) in values.iter().zip(weights) {
+            outside[0] += if *x < reach[0] { *w } else { 0.0 };
+            outside[1] += if *x > reach[1] { *w } else { 0.0 };
+        }
+        Centre { mean, variance, reach, outside }
+    }
+
+    /// Standard errors of the mean, of the log standard deviation and of an outer quantile with these weights of the points. Draws
+    /// of one replicate fill space more evenly than chance would, so that replicates differ less than independent draws would
+    /// have them differ, and the smaller of the two counts.
+    fn errors(&self, values: &[f64], layout: Layout, weight: impl Fn(usize) -> f64) -> [f64; 3] {
+        let Layout { copies, replicates } = layout;
+        let draws = values.len() / copies;
+        let (mut independent, mut by_replicate) = ([0.0; 4], vec![[0.0; 4]; replicates]);
+        for first in (0..draws).step_by(BLOCK) {
+            let replicate = &mut by_replicate[first / BLOCK % replicates];
+            for b in first..draws.min(first + BLOCK) {
+                let mut draw = [0.0; 4];
+                for p in b * copies..(b + 1) * copies {
+                    let (x, w) = (values[p], weight(p));
+                    let away = x - self.mean;
+                    draw[0] += w * away;
+                    draw[1] += w * (away * away - self.variance);
+                    draw[2] += w * (f64::from(x < self.reach[0]) - self.outside[0]);
+                    draw[3] += w * (f64::from(x > self.reach[1]) - self.outside[1]);
+                }
+                for k in 0..4 {
+                    independent[k] += draw[k] * draw[k];
+                    replicate[k] += draw[k];
+                }
             }
         }
-        let replicate = &mut by_replicate[b / BLOCK % replicates];
-        for k in 0..12 {
-            independent[k] += draw[k] * draw[k];
-            replicate[k] += draw[k];
-        }
+        let few = draws < BLOCK * replicates || replicates == 1;
+        let count = replicates as f64;
+        let together: [f64; 4] = std::array::from_fn(|k| {
+            let mean = by_replicate.iter().map(|r| r[k]).sum::<f64>() / count;
+            let sum: f64 = by_replicate.iter().map(|r| (r[k] - mean).powi(2)).sum();
+            let apart = CAUTION * (sum * count / (count - 1.0)).sqrt();
+            if few { independent[k].sqrt() } else { independent[k].sqrt().min(apart) }
+        });
+        let quantile = together[2].max(together[3]) / DENSITY;
+        [together[0] / self.variance.sqrt(), 0.5 * together[1] / self.variance, quantile]
     }
-    let together = |k: usize| {
-        if values.len() / copies < BLOCK * replicates || replicates == 1 {
-            return independent[k].sqrt();
-        }
-        let mean = by_replicate.iter().map(|r| r[k]).sum::<f64>() / replicates as f64;
-        let sum: f64 = by_replicate.iter().map(|r| (r[k] - mean).powi(2)).sum();
-        let apart = (sum * replicates as f64 / (replicates as f64 - 1.0)).sqrt();
-        independent[k].sqrt().min(CAUTION * apart)
-    };
-    let error = |k: usize| {
-        let quantile = together(4 * k + 2).max(together(4 * k + 3)) / DENSITY;
-        [together(4 * k) / variance.sqrt(), 0.5 * together(4 * k + 1) / variance, quantile]
-    };
-    let varies = values.chunks_exact(copies).any(|x| x.iter().any(|y| *y != x[0]));
-    let difference = if varies { [f64::INFINITY; 3] } else { error(1) };
-    Errors { weighted: error(0), difference, even: error(2) }
+}
+
+/// Mean and variance under weights that sum to one.
+fn moments(values: &[f64], weights: &[f64]) -> (f64, f64) {
+    let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
+    let variance = values.iter().zip(weights).map(|(x, w)| w * (x - mean) * (x - mean)).sum();
+    (mean, variance)
 }
 
 /// What the weights change in a sample, added to the statistics of many more draws without weights; `error` is that of the
@@ -159,7 +195,7 @@ pub(super) fn of_draws(
     layout: Layout,
     inflation: f64,
 ) -> Output {
-    summarise(name, values, weights, inflation * errors(values, weights, layout).weighted[0])
+    summarise(name, values, weights, inflation * errors(values, weights, layout, false).weighted[0])
 }
 
 /// Summarises values under weights that sum to one; `error` is that of the mean, in standard deviations.
@@ -169,9 +205,7 @@ pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], error: f64)
         // Weights sum to one but for rounding, which is no spread.
         return Output { name: name.to_string(), mean: x, sd: 0.0, mcse: 0.0, q5: x, q50: x, q95: x };
     }
-    let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
-    let square = |x: f64| (x - mean) * (x - mean);
-    let variance: f64 = values.iter().zip(weights).map(|(x, w)| w * square(*x)).sum();
+    let (mean, variance) = moments(values, weights);
     let sd = variance.sqrt();
     let [q5, q50, q95] = quantiles(values, weights, [mean, sd], [0.05, 0.5, 0.95]);
     Output { name: name.to_string(), mean, sd, mcse: error * sd, q5, q50, q95 }
@@ -189,8 +223,17 @@ fn quantiles<const N: usize>(
     [mean, sd]: [f64; 2],
     at: [f64; N],
 ) -> [f64; N] {
-    if !(sd > 0.0) || !sd.is_finite() || !mean.is_finite() {
-        return [if sd == 0.0 { mean } else { f64::NAN }; N];
+    if sd == 0.0 {
+        return [mean; N];
+    }
+    if !sd.is_finite() || !mean.is_finite() {
+        // Infinite values have their place in the order; what is no number has none.
+        if values.iter().any(|x| x.is_nan()) {
+            return [f64::NAN; N];
+        }
+        let mut all: Vec<(f64, f64)> = values.iter().copied().zip(weights.iter().copied()).collect();
+        all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        return at.map(|p| quantile(&all, 0.0, p));
     }
     let bin = |x: f64| {
         let place = (x - mean) / sd * (0.5 * BINS as f64 / REACH) + 0.5 * BINS as f64;
@@ -202,25 +245,29 @@ fn quantiles<const N: usize>(
         mass[k] += w;
         count[k] += 1;
     }
-    at.map(|p| {
-        let mut below = 0.0;
-        let mut k = 0;
+    // For each quantile the bins that take part, with one value on each side, and the mass below them.
+    let ranges = at.map(|p| {
+        let (mut below, mut k) = (0.0, 0);
         while k + 1 < BINS && below + mass[k] < p {
             below += mass[k];
             k += 1;
         }
-        // One value on each side of the bin takes part in the interpolation.
         let first = (0..k).rev().find(|&j| count[j] > 0).unwrap_or(k);
         let last = (k + 1..BINS).find(|&j| count[j] > 0).unwrap_or(k);
-        let start = below - mass[first..k].iter().sum::<f64>();
-        let mut near: Vec<(f64, f64)> = values
-            .iter()
-            .zip(weights)
-            .filter(|(x, _)| (first..=last).contains(&bin(**x)))
-            .map(|(x, w)| (*x, *w))
-            .collect();
-        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        quantile(&near, start, p)
+        (first, last, below - mass[first..k].iter().sum::<f64>())
+    });
+    let mut near: [Vec<(f64, f64)>; N] = std::array::from_fn(|_| Vec::new());
+    for (x, w) in values.iter().zip(weights) {
+        let k = bin(*x);
+        for (near, (first, last, _)) in near.iter_mut().zip(&ranges) {
+            if (*first..=*last).contains(&k) {
+                near.push((*x, *w));
+            }
+        }
+    }
+    std::array::from_fn(|i| {
+        near[i].sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        quantile(&near[i], ranges[i].2, at[i])
     })
 }
 
@@ -232,7 +279,7 @@ fn quantile(near: &[(f64, f64)], mut below: f64, p: f64) -> f64 {
         below += w;
         if middle >= p {
             return match before {
-                Some((q, y)) if middle > q => y + (x - y) * (p - q) / (middle - q),
+                Some((q, y)) if middle > q && x != y => y + (x - y) * (p - q) / (middle - q),
                 _ => x,
             };
         }
@@ -274,7 +321,7 @@ mod tests {
         let raw: Vec<f64> = values.iter().map(|x| (0.1 * x - 0.005).exp()).collect();
         let total: f64 = raw.iter().sum();
         let weights: Vec<f64> = raw.iter().map(|w| w / total).collect();
-        let errors = errors(values, &weights, Layout::INDEPENDENT);
+        let errors = errors(values, &weights, Layout::INDEPENDENT, true);
         let [mean, log_sd, _] = errors.shifted(64.0);
         assert!(mean < 0.3 * errors.weighted[0] && log_sd < 0.3 * errors.weighted[1]);
         let out = shift("x", values, &weights, &many, mean);

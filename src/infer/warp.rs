@@ -307,7 +307,11 @@ impl Flow for Warped<'_> {
         let mut log_density = vec![0.0; n];
         evaluator.log_density(&points, n, &mut log_density);
         log_density.iter_mut().zip(&log_det).for_each(|(l, d)| *l += d);
-        Placed { points, log_density }
+        Placed { points, log_density, gains: Vec::new() }
+    }
+
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
+        self.place(w, n, &mut *self.model().evaluator()).log_density
     }
 
     fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64> {

@@ -34,11 +34,22 @@ impl<'d> Lowerer<'d> {
     pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
         let declared = data_declarations(program);
         let families = self.families(&declared)?;
+        let mut disputed: Vec<String> = Vec::new();
         for decl in declared {
             self.b.set_span(Some(decl.span));
             if let Err(problem) = self.declaration(decl, &families) {
+                // Arrays that do not agree about one size are one problem.
+                let size = problem.labels.first().map(|l| l.span.text(self.source).to_string());
+                let told =
+                    problem.code == "data-shape" && size.as_ref().is_some_and(|s| disputed.contains(s));
+                if problem.code == "data-shape" && !told {
+                    disputed.extend(size);
+                }
                 let lost = declared_names(decl).into_iter().filter(|name| self.env.get(name).is_none());
-                faults.add(problem, lost.collect(), self.source);
+                match told {
+                    true => faults.lose(lost.collect()),
+                    false => faults.add(problem, lost.collect(), self.source),
+                }
             }
         }
         Ok(())
@@ -65,12 +76,14 @@ impl<'d> Lowerer<'d> {
             let columns: Vec<&Found> = family.columns.iter().collect();
             let levels = match (&decl.ty.levels, self.data_integer(&key)?) {
                 (Some(given), _) => {
-                    Levels::given(&given.iter().map(|l| l.text.as_str()).collect::<Vec<_>>())?
+                    let labels: Vec<&str> = given.iter().map(|l| l.text.as_str()).collect();
+                    Levels::given(&labels).map_err(|e| marked(e, decl.ty.span))?
                 }
                 (None, Some(size)) => Levels::counted(&columns, size, &key)?,
                 (None, None) => Levels::sorted(&columns),
             };
             if let Some(name) = &decl.ty.levels_name {
+                self.level_counts.push(name.name.clone());
                 self.bind_size(&name.name, levels.len(), name.span)?;
                 if !levels.are_indices() {
                     self.env.set_labels(&name.name, levels.labels().into());
@@ -82,6 +95,16 @@ impl<'d> Lowerer<'d> {
     }
 
     fn category_column(&self, decl: &DataDecl) -> Result<Found<'d>> {
+        if let Some(DataSource::Default(value)) = &decl.source {
+            let name = &decl.name.name;
+            let error =
+                Diagnostic::error("category-default", format!("`{name}` is a category, and has no default"))
+                    .label(value.span, "");
+            return Err(error.help(format!(
+                "levels are listed without `=`: `{name} : category[N] levels(\"low\", \"high\")`; another column is \
+                 `= column(\"...\")`"
+            )));
+        }
         if let Some(DataSource::Columns { patterns, .. }) = &decl.source {
             return self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect());
         }
@@ -111,7 +134,11 @@ impl<'d> Lowerer<'d> {
             Some(DataSource::Default(e)) => match self.data.find(name).map_err(|e| marked(e, decl.span))? {
                 Some(found) => found,
                 None => {
-                    let value = Value { from_data: true, ..self.default_value(decl, e)? };
+                    // A size that other data have is no longer open.
+                    let value = match self.size_of_name(name).filter(|_| decl.ty.dims.is_empty()) {
+                        Some(size) => size,
+                        None => Value { from_data: true, ..self.default_value(decl, e)? },
+                    };
                     self.bind_value(decl, value);
                     return Ok(());
                 }
@@ -166,7 +193,69 @@ impl<'d> Lowerer<'d> {
                 .label(e.span, "this is real")
                 .help(format!("declare `{} : real`, or write an integer", decl.name.name)));
         }
-        Ok(value)
+        self.check_default(decl, e, &value)?;
+        self.default_shape(decl, e, value)
+    }
+
+    /// Refuses a default outside the bounds that its declaration gives.
+    fn check_default(&mut self, decl: &DataDecl, e: &Expr, value: &Value) -> Result<()> {
+        let Some(numbers) = self.b.constant_of(value.node).cloned() else { return Ok(()) };
+        let outside = |wanted: String| {
+            let message = format!("the default of `{}` must be {wanted}", decl.name.name);
+            Err(Diagnostic::error("default-out-of-bounds", message).label(e.span, ""))
+        };
+        match decl.ty.base {
+            BaseType::Binary if numbers.iter().any(|&x| x != 0.0 && x != 1.0) => {
+                return outside("0 or 1".into());
+            }
+            BaseType::Count if numbers.iter().any(|&x| x < 0.0) => {
+                return outside("a count, 0, 1, 2 …".into());
+            }
+            _ => {}
+        }
+        for (bound, lower) in [(&decl.ty.lower, true), (&decl.ty.upper, false)] {
+            let Some(bound) = bound else { continue };
+            let at = self.expr(&bound.value)?;
+            let Some(at) = self.b.scalar_of(at.node) else { continue };
+            let fits = |x: f64| match (lower, bound.closed) {
+                (true, true) => x >= at,
+                (true, false) => x > at,
+                (false, true) => x <= at,
+                (false, false) => x < at,
+            };
+            if !numbers.iter().all(|&x| fits(x)) {
+                let sign = if lower { ">" } else { "<" };
+                let equal = if bound.closed { "=" } else { "" };
+                return outside(format!("{sign}{equal} {at}, as it is declared"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a default the shape that is declared: one number counts for all; a size that nothing else gives follows from it.
+    fn default_shape(&mut self, decl: &DataDecl, e: &Expr, value: Value) -> Result<Value> {
+        let found = self.b.dims(value.node).to_vec();
+        if found.is_empty() && !decl.ty.dims.is_empty() {
+            let dims = self.sizes(&decl.ty.dims)?;
+            return Ok(Value { node: self.b.broadcast_to(value.node, &dims), ..value });
+        }
+        let mut fits = found.len() == decl.ty.dims.len();
+        for (size, &n) in decl.ty.dims.iter().zip(&found) {
+            match &size.kind {
+                ExprKind::Name(name) if self.env.get(name).is_none() => self.bind_size(name, n, size.span)?,
+                _ => fits &= self.integer(size)? == n as i64,
+            }
+        }
+        if fits {
+            return Ok(value);
+        }
+        let dims: Vec<&str> = decl.ty.dims.iter().map(|d| d.span.text(self.source)).collect();
+        let wanted = if dims.is_empty() { "a scalar".into() } else { format!("[{}]", dims.join(", ")) };
+        let message = format!("`{}` is {wanted}, and its default is {}", decl.name.name, self.shape(&found));
+        Err(Diagnostic::error("shape-mismatch", message)
+            .label(e.span, "")
+            .label(decl.ty.span, "")
+            .help("give a default of that shape, or one number, which counts for all elements"))
     }
 
     /// `N : int` where N is not in the data but follows from the shape of something declared before.
@@ -200,21 +289,23 @@ impl<'d> Lowerer<'d> {
             return Err(Diagnostic::error(
                 "data-shape",
                 format!(
-                    "`{}` has {} here, and {} is {}",
+                    "`{}` is declared with {}, and the data give it {}",
                     decl.name.name,
                     axes(decl.ty.dims.len()),
-                    found.describe(),
                     axes(shape.len())
                 ),
             )
             .label(decl.ty.span, "")
+            .note(format!("found: {}", found.describe()))
             .help("write one size for each axis: `real[N]` for a column, `real[N, D]` for a matrix"));
         }
         for (e, &n) in decl.ty.dims.iter().zip(&shape) {
             match &e.kind {
-                ExprKind::Name(size) if self.env.get(size).is_none() => self
-                    .bind_size(size, n, e.span)
-                    .map_err(|error| error.note(format!("found: {}", found.describe())))?,
+                ExprKind::Name(size) if self.env.get(size).is_none() => {
+                    self.size_origins.push((size.clone(), decl.name.name.clone()));
+                    self.bind_size(size, n, e.span)
+                        .map_err(|error| error.note(format!("found: {}", found.describe())))?;
+                }
                 _ => {
                     let wanted = self.integer(e)?;
                     if wanted != n as i64 {
@@ -234,10 +325,10 @@ impl<'d> Lowerer<'d> {
         )
         .label(
             e.span,
-            if matches!(e.kind, ExprKind::Int(_)) {
-                String::new()
-            } else {
-                format!("{wanted} from what was read before")
+            match (&e.kind, self.size_origins.iter().find(|(name, _)| name == size)) {
+                (ExprKind::Int(_), _) => String::new(),
+                (_, Some((_, origin))) => format!("{wanted}, the size of `{origin}`"),
+                (_, None) => format!("{wanted} from what was read before"),
             },
         )
         .note(format!("found: {}", found.describe()))
@@ -249,8 +340,7 @@ impl<'d> Lowerer<'d> {
         let given = self.data_integer(name)?;
         let node = self.b.number(n as f64);
         // A size that was invented says as little about domains and supports as invented data do.
-        let invented = !self.size_names.is_empty();
-        self.env.set_everywhere(name, Binding::Value(Value::integer(node, invented)));
+        self.env.set_everywhere(name, Binding::Value(Value::integer(node, self.probing)));
         match given.filter(|&given| given != n) {
             None => Ok(()),
             // Said once: what has the same length as this is not wrong for another reason.

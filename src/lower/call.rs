@@ -325,7 +325,8 @@ fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span
     let least = required.iter().filter(|r| **r).count();
     let wanted = if least == names.len() { least.to_string() } else { format!("{least} to {}", names.len()) };
     let plural = if wanted == "1" { "" } else { "s" };
-    Diagnostic::error("arity", format!("`{what}` takes {wanted} argument{plural}, and {given} are given"))
+    let are = if given == 1 { "is" } else { "are" };
+    Diagnostic::error("arity", format!("`{what}` takes {wanted} argument{plural}, and {given} {are} given"))
         .label(span, "")
         .help(format!("write `{what}({})`", names.join(", ")))
 }

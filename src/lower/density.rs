@@ -23,23 +23,58 @@ impl Lowerer<'_> {
         self.check_value(dist, value, s.value.span)?;
         self.check_structure(dist, value, s.value.span)?;
         self.check_extent(dist, value, s.value.span)?;
-        let weight = match weight {
-            Some((w, span)) if self.b.constant_of(w.node).is_none() => {
-                let w = span.text(self.source);
-                return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
-                    .label(span, "this depends on a parameter")
-                    .help(format!(
-                        "to learn it write the log density out: `target += {w} * normal_lpdf(y | ...)`; such a power of a \
-                         density is not normalised"
-                    )));
-            }
+        let weight = match self.known_weight(weight.clone())?.and(weight) {
             Some((w, span)) => {
-                self.check_positive_weights(&w, span)?;
+                self.check_weight_shape(dist, value, &w, span, s)?;
                 Some(w.node)
             }
             None => None,
         };
         at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
+    }
+
+    /// Weights, which must be known before the fit and may not be negative.
+    pub(super) fn known_weight(&self, weight: Option<(Value, Span)>) -> Result<Option<NodeId>> {
+        let Some((w, span)) = weight else { return Ok(None) };
+        if self.b.constant_of(w.node).is_none() {
+            let w = span.text(self.source);
+            return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
+                .label(span, "this depends on a parameter")
+                .help(format!(
+                    "to learn it write the log density out: `target += {w} * normal_lpdf(y | ...)`; such a power of a \
+                     density is not normalised"
+                )));
+        }
+        self.check_positive_weights(&w, span)?;
+        Ok(Some(w.node))
+    }
+}
+
+impl Lowerer<'_> {
+    /// Refuses weights that are not one for each value.
+    fn check_weight_shape(
+        &self,
+        dist: &Dist,
+        value: &Value,
+        w: &Value,
+        span: Span,
+        s: &Sample,
+    ) -> Result<()> {
+        let event = dist.first_row().map_or(0, |(row, _)| row.event);
+        let dims = self.b.dims(value.node);
+        let values = &dims[..dims.len().saturating_sub(event)];
+        let weights = self.b.dims(w.node);
+        let fits = weights.len() <= values.len()
+            && weights.iter().rev().zip(values.iter().rev()).all(|(w, v)| w == v || *w == 1);
+        if fits {
+            return Ok(());
+        }
+        let (weights, values) = (self.shape(weights), self.shape(values));
+        let message = format!("there are {values} values here, and {weights} weights");
+        Err(Diagnostic::error("shape-mismatch", message)
+            .label(span, format!("these have shape {weights}"))
+            .label(s.value.span, "")
+            .help("give one weight for each value; a weight for each group is `weight w[group]`"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::env::Value;
 use super::{Lowerer, Result};
-use crate::dist::{self, Distribution, Domain};
+use crate::dist::{self, Distribution, Domain, End, Support};
 use crate::facts::Structure;
 use crate::graph::{Graph, NodeId, Op};
 use crate::source::{Diagnostic, Span};
@@ -55,6 +55,17 @@ pub enum Dist {
 }
 
 impl Dist {
+    /// A row that it is made of, and where it was written.
+    pub fn first_row(&self) -> Option<(&'static Distribution, Span)> {
+        match self {
+            Dist::Row { row, span, .. } => Some((row, *span)),
+            Dist::Mixture(parts) => parts.first().and_then(|(_, part)| part.first_row()),
+            Dist::Truncated { inner, .. }
+            | Dist::Censored { inner, .. }
+            | Dist::ZeroInflated { inner, .. } => inner.first_row(),
+        }
+    }
+
     /// The nodes that it needs.
     pub fn nodes(&self, into: &mut Vec<NodeId>) {
         match self {
@@ -86,15 +97,21 @@ impl Lowerer<'_> {
             DistKind::Mixture(parts) => {
                 let built = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
                 let built: Vec<(NodeId, Dist)> = built.collect::<Result<_>>()?;
+                self.check_kinds(&built, d.span)?;
                 self.check_weights(&built, parts)?;
                 self.check_unknown_weights(&built, parts)?;
                 Ok(Dist::Mixture(built))
             }
-            DistKind::Truncated { inner, lower, upper } => Ok(Dist::Truncated {
-                inner: Box::new(self.dist(inner)?),
-                lower: self.optional(lower)?,
-                upper: self.optional(upper)?,
-            }),
+            DistKind::Truncated { inner, lower, upper } => {
+                if let (Some(a), Some(b)) = (lower, upper) {
+                    self.check_bounds(a, b, a.span.to(b.span))?;
+                }
+                Ok(Dist::Truncated {
+                    inner: Box::new(self.dist(inner)?),
+                    lower: self.optional(lower)?,
+                    upper: self.optional(upper)?,
+                })
+            }
             DistKind::Censored { inner, left, right, lower, upper } => Ok(Dist::Censored {
                 inner: Box::new(self.dist(inner)?),
                 left: self.marks(left)?,
@@ -102,11 +119,37 @@ impl Lowerer<'_> {
                 lower: self.optional(lower)?,
                 upper: self.optional(upper)?,
             }),
-            DistKind::ZeroInflated { probability, inner } => Ok(Dist::ZeroInflated {
-                probability: self.expr(probability)?.node,
-                inner: Box::new(self.dist(inner)?),
-            }),
+            DistKind::ZeroInflated { probability, inner } => {
+                let rest = self.dist(inner)?;
+                if let Some((row, _)) = rest.first_row().filter(|(row, _)| !row.discrete) {
+                    let message = format!(
+                        "`zero_inflated` adds zeros to counts, and `{}` describes real numbers",
+                        row.name
+                    );
+                    return Err(Diagnostic::error("zero-inflated", message).label(inner.span, "").help(
+                        "describe zeros and the rest apart: `(y > 0) ~ bernoulli(p)`, and `y ~ ... weight y > 0`",
+                    ));
+                }
+                Ok(Dist::ZeroInflated { probability: self.expr(probability)?.node, inner: Box::new(rest) })
+            }
         }
+    }
+
+    /// Refuses a mixture of densities of real numbers with probabilities of integers: they have no common scale.
+    fn check_kinds(&self, built: &[(NodeId, Dist)], span: Span) -> Result<()> {
+        let rows: Vec<_> = built.iter().filter_map(|(_, part)| part.first_row()).collect();
+        let real = rows.iter().find(|(row, _)| !row.discrete);
+        let whole = rows.iter().find(|(row, _)| row.discrete);
+        let (Some((real, a)), Some((whole, b))) = (real, whole) else { return Ok(()) };
+        let message = format!(
+            "`{}` describes real numbers and `{}` integers: they cannot be mixed",
+            real.name, whole.name
+        );
+        Err(Diagnostic::error("mixture-kinds", message)
+            .label(*a, "a density")
+            .label(*b, "a probability")
+            .label(span, "")
+            .help("choose parts that are all continuous or all discrete"))
     }
 
     /// Refuses weights of a mixture that are known and do not sum to 1.
@@ -201,6 +244,31 @@ impl Lowerer<'_> {
             if let Some(ours) = dist::other_name(&name.name) {
                 return Err(error.help(ours));
             }
+            if self.own_density(&name.name).is_some() {
+                return Err(error.help(format!(
+                    "your `{0}_lpdf` describes what stands before `~` in a statement of its own, `y ~ {0}(...)`: it can be \
+                     neither drawn from nor a part of another distribution",
+                    name.name
+                )));
+            }
+            let function =
+                crate::func::find(&name.name).is_some() || crate::ops::scalar::find(&name.name).is_some();
+            let longer = dist::TABLE.iter().filter(|d| d.name.starts_with(name.name.as_str()));
+            let longer = longer.min_by_key(|d| d.name.len());
+            match (function, longer) {
+                (true, Some(d)) => {
+                    return Err(
+                        error.help(format!("`{}` is a function; did you mean `{}`?", name.name, d.name))
+                    );
+                }
+                (true, None) => {
+                    return Err(error.help(format!(
+                        "`{}` is a function: `let x = {}(...)` defines a value",
+                        name.name, name.name
+                    )));
+                }
+                (false, _) => {}
+            }
             return Err(match crate::source::nearest(&name.name, dist::TABLE.iter().map(|d| d.name)) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error.help("`stickler list distributions` shows them all"),
@@ -214,6 +282,17 @@ impl Lowerer<'_> {
                 let place = argument_span(args, row, k).unwrap_or(span);
                 self.check_domain(row, k, value, place)?;
             }
+        }
+        if let Support::Interval(End::Arg(a), End::Arg(b)) = row.support
+            && let (Some(Some(low)), Some(Some(high))) = (values.get(a), values.get(b))
+            && let (Some(x), Some(y)) = (self.b.scalar_of(low.node), self.b.scalar_of(high.node))
+            && x >= y
+        {
+            let message = format!("`{}` between {x} and {y} describes nothing", row.name);
+            return Err(Diagnostic::error("empty-interval", message)
+                .label(span, "")
+                .help("the lower end comes first")
+                .always(!low.from_data && !high.from_data));
         }
         let values = self.with_defaults(row, values);
         Ok(Dist::Row { row, args: values.iter().map(|v| v.node).collect(), span })
@@ -229,6 +308,19 @@ impl Lowerer<'_> {
     fn check_domain(&mut self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
         let spec = &row.args[k];
         self.refuse_category(value, span)?;
+        let dims = self.b.dims(value.node);
+        if spec.rank == 2 && dims.len() < 2 {
+            let message = format!(
+                "`{}` of `{}` must be a matrix, and this is {}",
+                spec.name,
+                row.name,
+                self.shape(dims)
+            );
+            return Err(Diagnostic::error("shape-mismatch", message).label(span, "").help(
+                "a matrix with standard deviations `s` and no correlations is `diag_matrix(s^2)`, its Cholesky factor \
+                 `diag_matrix(s)`; elements that are independent are `normal(mu, s)`",
+            ));
+        }
         let Some(numbers) = self.b.constant_of(value.node).cloned() else {
             let drawn = self.is_drawn(value.node);
             if spec.domain == Domain::Count && drawn && !value.integer {
@@ -244,8 +336,11 @@ impl Lowerer<'_> {
                     row.name,
                     i + 1
                 );
-                return Err(Diagnostic::error("data-outside-domain", message)
-                    .label(span, "a part that comes from the data is not finite")
+                let error = Diagnostic::error("data-outside-domain", message)
+                    .label(span, "a part that depends on no parameter is not finite")
+                    .always(!value.from_data);
+                return Err(self
+                    .with_infinity(error, span)
                     .help("correct the data, or choose another value there: `where(e > 0, log(e), 0)`"));
             }
             if !drawn && matches!(spec.domain, Domain::Count | Domain::Data) {
@@ -293,6 +388,22 @@ impl Lowerer<'_> {
                 .label(span, ""))
             }
         }
+    }
+}
+
+impl Lowerer<'_> {
+    /// Adds the cell of a data file that is infinite, if an expression names such data.
+    fn with_infinity(&self, error: Diagnostic, span: Span) -> Diagnostic {
+        let words = span.text(self.source).split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        for found in words.filter(|w| !w.is_empty()).filter_map(|word| self.data.find(word).ok().flatten()) {
+            let infinite = |i: &usize| {
+                found.text(*i).is_some_and(|t| t.trim().parse::<f64>().is_ok_and(f64::is_infinite))
+            };
+            if let Some(i) = (0..found.len()).find(infinite) {
+                return error.place(found.place(i));
+            }
+        }
+        error
     }
 }
 

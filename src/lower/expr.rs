@@ -67,6 +67,7 @@ impl Lowerer<'_> {
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
             let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(op, left, &a, right, &b))?;
+            self.warn_column(left, right);
             return Ok(Value { node, integer: a.integer && b.integer, from_data, levels: None });
         }
         let row = row_of(op);
@@ -169,7 +170,8 @@ impl Lowerer<'_> {
             let error =
                 Diagnostic::error("unknown-level", format!("\"{}\" is not a level of this category", text.0))
                     .label(text.1, "")
-                    .note(format!("its levels are {}", levels.labels().join(", ")));
+                    .note(format!("its levels are {}", levels.labels().join(", ")))
+                    .always(levels.are_given());
             return Err(match crate::source::nearest(text.0, levels.labels().iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean \"{near}\"?")),
                 None => error,
@@ -210,10 +212,7 @@ impl Lowerer<'_> {
         let value = self.expr(e)?;
         match self.b.scalar_of(value.node) {
             Some(x) if x.fract() == 0.0 && x.abs() < 9e15 => Ok(x as i64),
-            Some(x) => {
-                Err(Diagnostic::error("not-an-integer", format!("an integer is needed here, not {x}"))
-                    .label(e.span, ""))
-            }
+            Some(x) => Err(not_an_integer(x, &value, e.span)),
             None => Err(Diagnostic::error("not-known", "this must be one integer known before the fit")
                 .label(e.span, "it depends on a parameter, or is an array")),
         }
@@ -232,7 +231,7 @@ impl Lowerer<'_> {
     pub(super) fn sizes(&mut self, dims: &[Expr]) -> Result<Vec<usize>> {
         dims.iter()
             .map(|e| {
-                let n = self.integer(e)?;
+                let n = self.integer(e).map_err(|problem| unknown_size(problem, e))?;
                 usize::try_from(n).map_err(|_| {
                     Diagnostic::error("negative-size", format!("a size cannot be negative, and this is {n}"))
                         .label(e.span, "")
@@ -250,6 +249,26 @@ impl Lowerer<'_> {
             })
             .collect()
     }
+}
+
+/// A name that is not defined, as that of a size.
+fn unknown_size(problem: Diagnostic, e: &Expr) -> Diagnostic {
+    match &e.kind {
+        ExprKind::Name(name) if problem.code == "unknown-name" => {
+            Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
+                "sizes come from the data: give some data that size (`x : real[{name}]`), declare it (`data {name} : int`), or \
+                 write a number"
+            ))
+        }
+        _ => problem,
+    }
+}
+
+/// The error of a number that is no integer where one is needed.
+pub(super) fn not_an_integer(x: f64, value: &Value, span: Span) -> Diagnostic {
+    let error =
+        Diagnostic::error("not-an-integer", format!("an integer is needed here, not {x}")).label(span, "");
+    if value.integer { error } else { error.help("`idiv(a, b)` divides integers; `/` gives a real number") }
 }
 
 fn row_of(op: BinaryOp) -> &'static ScalarRow {

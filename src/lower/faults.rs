@@ -31,6 +31,11 @@ impl Faults {
         }
     }
 
+    /// Notes names without a meaning, for a reason that has been told.
+    pub(super) fn lose(&mut self, names: Vec<String>) {
+        self.lost.extend(names);
+    }
+
     /// Whether nothing is wrong so far.
     pub(super) fn is_empty(&self) -> bool {
         self.found.is_empty()

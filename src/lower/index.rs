@@ -56,8 +56,32 @@ impl Lowerer<'_> {
         if let Some(value) = self.element_part(base, indices, span)? {
             return Ok(value);
         }
+        if let Some(value) = self.nothing_yet(base, indices)? {
+            return Ok(value);
+        }
         let value = self.expr(base)?;
         self.index_value(value, base, indices, span)
+    }
+
+    /// `z[1..0]` of an array whose first element is yet to be defined: nothing is read, so nothing need be there.
+    fn nothing_yet(&mut self, base: &Expr, indices: &[Index]) -> Result<Option<Value>> {
+        let ExprKind::Name(name) = &base.kind else { return Ok(None) };
+        if self.env.get(name).is_some() || !self.defining.iter().any(|defined| defined == name) {
+            return Ok(None);
+        }
+        let mut shape = Vec::new();
+        for index in indices {
+            match index {
+                Index::At(_) => {}
+                Index::Range { from: Some(from), to: Some(to), .. } => {
+                    let length = self.integer(to)? - self.integer(from)? + 1;
+                    shape.push(usize::try_from(length).unwrap_or(0));
+                }
+                Index::Range { .. } | Index::All(_) => return Ok(None),
+            }
+        }
+        let empty = shape.contains(&0);
+        Ok(empty.then(|| Value::real(self.b.constant(Vec::new(), shape), false)))
     }
 
     /// `s[t - 1]` where `s` is being defined element by element.
@@ -97,6 +121,9 @@ impl Lowerer<'_> {
         let Some(Places { indices: places, shape, .. }) = self.element_places(name, rank, indices)? else {
             return Ok(None);
         };
+        if places.is_empty() && indices.len() == rank {
+            return Ok(Some(Value::real(self.b.constant(Vec::new(), shape), false)));
+        }
         if places.is_empty() {
             return Ok(None);
         }
@@ -203,15 +230,17 @@ impl Lowerer<'_> {
             Index::At(Expr { kind: ExprKind::Str(label), span }) => self.labelled(label, *span, axis, base),
             Index::All(_) => Ok(Pick::Range((0..n).collect())),
             Index::Range { from, to, span } => {
+                let known = from.as_ref().is_some_and(|e| self.is_of_model(e));
                 let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
                 let to = to.as_ref().map_or(Ok(n as i64), |e| self.integer(e))?;
                 if from <= to && (from < 1 || to > n as i64) {
-                    return Err(out_of_range(if from < 1 { from } else { to }, n, *span, base));
+                    let place = if from < 1 { from } else { to };
+                    return Err(self.out_of_range(place, n, *span, base).always(from < 1 && known));
                 }
                 Ok(Pick::Range((from..=to).filter_map(|i| usize::try_from(i - 1).ok()).collect()))
             }
             Index::At(e) => {
-                let value = self.expr(e)?;
+                let value = self.expr(e).map_err(|problem| unknown_index(problem, e))?;
                 let Some(places) = self.b.constant_of(value.node).cloned() else {
                     return Err(Diagnostic::error("index-not-data", "an index must be known before the fit")
                         .label(e.span, "this depends on a parameter, or on what is predicted")
@@ -226,6 +255,9 @@ impl Lowerer<'_> {
                 if let Some(levels) = value.levels.as_ref().filter(|l| !l.are_indices() && l.len() != n) {
                     return Err(self.other_levels(e, base, levels, n));
                 }
+                if let Some(levels) = value.levels.as_ref().filter(|l| self.other_count(l.len(), n)) {
+                    return Err(self.of_other_category(e, base, levels.len(), n));
+                }
                 let mut positions = Vec::with_capacity(places.len());
                 for &p in places.iter() {
                     if p.fract() != 0.0 || !value.integer {
@@ -234,7 +266,9 @@ impl Lowerer<'_> {
                             .help("declare it `int` or `category`"));
                     }
                     if p < 1.0 || p > n as f64 {
-                        return Err(out_of_range(p as i64, n, e.span, base));
+                        // The first step of a loop is always taken; how many follow, the data say.
+                        let known = p < 1.0 && positions.is_empty() && self.is_of_model(e);
+                        return Err(self.out_of_range(p as i64, n, e.span, base).always(known));
                     }
                     positions.push(p as usize - 1);
                 }
@@ -253,7 +287,7 @@ impl Lowerer<'_> {
             _ => None,
         };
         // Without data nobody knows the labels.
-        if !self.size_names.is_empty() && parameter.is_some() {
+        if self.probing && parameter.is_some() {
             return Ok(Pick::One(0));
         }
         let Some(labels) = parameter.and_then(|p| p.named.labels.get(axis).cloned().flatten()) else {
@@ -273,6 +307,19 @@ impl Lowerer<'_> {
             None => error,
         })
     }
+}
+
+/// A name that is not defined, as that of an index.
+fn unknown_index(problem: Diagnostic, e: &Expr) -> Diagnostic {
+    let ExprKind::Name(name) = &e.kind else { return problem };
+    let guess = problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"));
+    if problem.code != "unknown-name" || guess {
+        return problem;
+    }
+    problem.help(match name.chars().count() {
+        1 => format!("an index is the variable of a loop, `for {name} in 1..N {{ ... }}`; without an index a statement is about all elements"),
+        _ => format!("declare it among the data: `{name} : category[N] of J` if it names groups, `{name} : int[N]` if it holds places"),
+    })
 }
 
 /// Whether these are 1 or 0 for each of n elements, which picks nothing.
@@ -306,14 +353,43 @@ impl Lowerer<'_> {
     }
 }
 
-fn out_of_range(i: i64, n: usize, span: Span, base: &Expr) -> Diagnostic {
-    let error = Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{n}"))
-        .label(span, "")
-        .label(base.span, format!("this axis has size {n}"));
-    if i < 1 {
-        error.help("indices start at 1: the first element is `x[1]`, the last of N is `x[N]`")
-    } else {
-        error
+impl Lowerer<'_> {
+    fn out_of_range(&self, i: i64, n: usize, span: Span, base: &Expr) -> Diagnostic {
+        let size = self.size(n);
+        let error = Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{size}"))
+            .label(span, "")
+            .label(base.span, format!("this axis has size {size}"));
+        if i < 1 {
+            error.help("indices start at 1: the first element is `x[1]`, the last of N is `x[N]`")
+        } else {
+            error
+        }
+    }
+
+    /// Whether an integer is the same whatever the data are. Loops begin where they are written to begin.
+    fn is_of_model(&mut self, e: &Expr) -> bool {
+        self.loops.iter().all(|l| l.begins) && self.expr(e).is_ok_and(|v| !v.from_data)
+    }
+
+    /// Whether two sizes, invented, count the levels of two categories.
+    fn other_count(&self, levels: usize, n: usize) -> bool {
+        let counts = |n: usize| {
+            let name = self.size_names.iter().find(|(size, _)| *size == n).map(|(_, name)| name);
+            name.is_some_and(|name| self.level_counts.contains(name))
+        };
+        self.probing && levels != n && counts(levels) && counts(n)
+    }
+
+    fn of_other_category(&self, e: &Expr, base: &Expr, levels: usize, n: usize) -> Diagnostic {
+        let (name, levels, n) = (e.span.text(self.source), self.size(levels), self.size(n));
+        let message = format!(
+            "`{name}` has {levels} levels, and this axis has {n} places, for those of another category"
+        );
+        Diagnostic::error("level-count", message)
+            .label(e.span, "")
+            .label(base.span, format!("this axis has size {n}"))
+            .help(format!("index it by a `category[...] of {n}`, or give the axis the size `{levels}`"))
+            .always(true)
     }
 }
 

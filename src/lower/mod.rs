@@ -12,6 +12,7 @@ mod faults;
 mod index;
 mod lanes;
 mod ode;
+mod own;
 mod param;
 mod probe;
 mod reach;
@@ -24,12 +25,12 @@ mod warnings;
 pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
 pub use env::Value;
-pub use probe::check;
+pub use probe::{check, outline};
 
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::source::{Checked, Diagnostic, Span};
-use crate::syntax::ast::{Expr, ExprKind, Ident, Program, Stmt, StmtKind};
+use crate::syntax::ast::{BaseType, Expr, ExprKind, Ident, Program, Stmt, StmtKind};
 use crate::transform::Transform;
 use env::Env;
 use faults::Faults;
@@ -213,10 +214,18 @@ struct Lowerer<'d> {
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
+    /// Names of data, with where they are declared.
+    data_places: Vec<(String, Span)>,
+    /// Names of sizes, with the data that gave them.
+    size_origins: Vec<(String, String)>,
     /// Names that are defined element by element somewhere in the model.
     defining: Vec<String>,
-    /// Names of sizes, when the sizes themselves were invented to check a model without data.
+    /// Whether the data are invented, to check a model without any.
+    probing: bool,
+    /// Names of sizes that were invented.
     size_names: Vec<(usize, String)>,
+    /// Names of sizes that count the levels of a category.
+    level_counts: Vec<String>,
     /// The coordinates asked for.
     coordinates: Coordinates,
     /// Effects that a later statement describes, and those of them that wait for it now.
@@ -249,8 +258,12 @@ impl<'d> Lowerer<'d> {
             doubtful_scales: Vec::new(),
             calls: Vec::new(),
             declared: Vec::new(),
+            data_places: Vec::new(),
+            size_origins: Vec::new(),
             defining: Vec::new(),
+            probing: false,
             size_names: Vec::new(),
+            level_counts: Vec::new(),
             coordinates: Coordinates::Declared,
             split: Vec::new(),
             pending: Vec::new(),
@@ -265,7 +278,12 @@ impl<'d> Lowerer<'d> {
         for (problem, name) in without_prior(program, self.source) {
             faults.add(problem, vec![name], self.source);
         }
+        for (problem, name) in missing_without_distribution(program) {
+            faults.add(problem, vec![name], self.source);
+        }
         self.declared = program.statements.iter().filter_map(declared_name).collect();
+        self.data_places =
+            bind::data_declarations(program).iter().map(|d| (d.name.name.clone(), d.name.span)).collect();
         let mut defining = Vec::new();
         lanes::defined_elements(&program.statements, &mut defining);
         self.defining = defining.into_iter().map(str::to_string).collect();
@@ -281,6 +299,9 @@ impl<'d> Lowerer<'d> {
         self.all_statements(&program.statements, &mut faults);
         self.collect(&mut faults);
         self.settle_scales();
+        if faults.is_empty() {
+            self.warn_improper();
+        }
         faults
     }
 
@@ -303,11 +324,15 @@ impl<'d> Lowerer<'d> {
         if dims.is_empty() {
             return "scalar".into();
         }
-        let size = |n: &usize| match self.size_names.iter().find(|(size, _)| size == n) {
+        format!("[{}]", dims.iter().map(|&n| self.size(n)).collect::<Vec<_>>().join(", "))
+    }
+
+    /// A size as users write it: by its name where it was invented.
+    fn size(&self, n: usize) -> String {
+        match self.size_names.iter().find(|(size, _)| *size == n) {
             Some((_, name)) => name.clone(),
             None => n.to_string(),
-        };
-        format!("[{}]", dims.iter().map(size).collect::<Vec<_>>().join(", "))
+        }
     }
 
     /// Adds a summand of the log density; constants count too, so that the value is the whole log density.
@@ -334,6 +359,32 @@ fn without_prior<'p>(
             .label(p.name.span, "")
             .help(format!(
                 "give it one on the same line, such as `{written} ~ normal(0, 1)`, or write `~ flat()` if every value is as likely"
+            ));
+        Some((problem, name.clone()))
+    })
+}
+
+/// Columns declared `missing` whose empty cells cannot be latents, or would be latents without a distribution.
+fn missing_without_distribution(program: &Program) -> impl Iterator<Item = (Diagnostic, String)> {
+    let mut described = Vec::new();
+    described_names(&program.statements, &mut described);
+    bind::data_declarations(program).into_iter().filter(|d| d.missing).filter_map(move |decl| {
+        let name = &decl.name.name;
+        if decl.ty.base != BaseType::Real {
+            let message = format!("`{name}` cannot be `missing`: an empty cell is a latent, and latents are real");
+            let problem = Diagnostic::error("missing-type", message)
+                .label(decl.ty.span, "")
+                .help("fill the cells or remove the rows; only a `real` column can be declared `missing`");
+            return Some((problem, name.clone()));
+        }
+        if described.contains(&name.as_str()) {
+            return None;
+        }
+        let problem = Diagnostic::error("no-prior", format!("the empty cells of `{name}` have no distribution"))
+            .label(decl.name.span, "each is a latent of its own")
+            .help(format!(
+                "say how its values are distributed, such as `{name} ~ normal(mu, sigma)`, or write `{name} ~ flat()` if every \
+                 value is as likely"
             ));
         Some((problem, name.clone()))
     })

@@ -136,9 +136,11 @@ impl Lowerer<'_> {
         if size != states {
             return Err(Diagnostic::error(
                 "ode-function",
-                format!("`{}` gives {size} rates, and there are {states} states", f.name.name),
+                format!("`{}` gives {size} rates, and the initial state has {states} numbers", f.name.name),
             )
-            .label(span, ""));
+            .label(span, "")
+            .label(f.name.span, "defined here")
+            .help("a function for `ode` gives one rate for each number of the state, in the same order"));
         }
         Ok((inner.finish(), rate))
     }

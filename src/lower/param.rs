@@ -10,6 +10,9 @@ use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BaseType, Centering, Expr, ExprKind, ParamDecl, TypeExpr};
 use crate::transform::{self, Transform};
 
+/// Most coordinates of a model: a fit holds several numbers for each of them and for each of its draws.
+const MOST_COORDINATES: usize = 20_000_000;
+
 /// Where a parameter's values lie.
 pub(super) struct Region {
     pub(super) transform: &'static Transform,
@@ -20,7 +23,8 @@ pub(super) struct Region {
 impl Lowerer<'_> {
     pub(super) fn param(&mut self, p: &ParamDecl, span: Span) -> Result<()> {
         let (dims, labels) = self.param_dims(p)?;
-        let prior = p.prior.as_ref().map(|d| self.dist(d)).transpose()?;
+        let own = p.prior.as_ref().filter(|d| self.is_own(d));
+        let prior = p.prior.as_ref().filter(|_| own.is_none()).map(|d| self.dist(d)).transpose()?;
         if let Some((Centering::Noncentered, place)) = p.centering {
             return self.noncentered(p, prior, dims, labels, place, span);
         }
@@ -33,8 +37,16 @@ impl Lowerer<'_> {
             self.check_structure(prior, &value, p.name.span)?;
             self.check_extent(prior, &value, p.name.span)?;
             let inside = p.ty.is_none();
-            let node = at(density::prior(&mut self.b, prior, value.node, inside), span)?;
+            let node = density::prior(&mut self.b, prior, value.node, inside).map_err(|e| {
+                let message =
+                    format!("the prior does not fit the shape {} of `{}`", self.shape(&dims), p.name.name);
+                Diagnostic::error("shape-mismatch", message).label(span, "").note(e.to_string())
+            })?;
             self.warn_sum_to_zero(value.node, prior);
+            self.term(node, TermKind::Prior, span);
+        }
+        if let Some(own) = own {
+            let node = self.own_sum(own, &value, None)?;
             self.term(node, TermKind::Prior, span);
         }
         self.define(&p.name, value)
@@ -90,6 +102,7 @@ impl Lowerer<'_> {
         if transform.event > 0 {
             shape.push((transform.free)(event));
         }
+        self.room(name, dims, span)?;
         let size = shape.iter().product();
         let offset = self.dimension;
         self.dimension += size;
@@ -151,9 +164,12 @@ impl Lowerer<'_> {
         let Some(Noncentered { base, base_args, build }) = &row.noncentered else {
             return Err(cannot_noncenter(place, &format!("`{}` has no non-centred form", row.name)));
         };
+        if let Some(ty) = p.ty.as_ref() {
+            self.check_noncentered_type(ty, row, &args, place, span)?;
+        }
         let offset = self.dimension;
         let u = self.b.input(offset, dims.clone());
-        let size = dims.iter().product();
+        let size = self.room(&p.name.name, &dims, span)?;
         self.dimension += size;
         let base_nodes: Vec<NodeId> = base_args
             .iter()
@@ -187,6 +203,49 @@ impl Lowerer<'_> {
             form: Form::Noncentered,
         });
         self.define(&p.name, Value::real(node, false))
+    }
+
+    /// Refuses a type that the non-centred form of a prior does not have: its values follow from the prior alone.
+    fn check_noncentered_type(
+        &mut self,
+        ty: &TypeExpr,
+        prior: &'static Distribution,
+        args: &[NodeId],
+        place: Span,
+        span: Span,
+    ) -> Result<()> {
+        let shaped = transform_of(ty.base).is_some();
+        let bounded =
+            ty.lower.is_some() || ty.upper.is_some() || ty.offset.is_some() || ty.multiplier.is_some();
+        if !shaped && !bounded {
+            return Ok(());
+        }
+        let dist = Dist::Row { row: prior, args: args.to_vec(), span: place };
+        let own = self.region_of_prior(&dist, span)?;
+        let written = self.region(Some(ty), Some(&dist), span)?;
+        if own.transform.name == written.transform.name && own.bounds == written.bounds {
+            return Ok(());
+        }
+        let message = format!(
+            "`noncentered` makes the values of `{}`, which are {}, and the type asks for {}",
+            prior.name, own.text, written.text
+        );
+        let half = (prior.name == "normal" && written.text == "(0, inf)").then_some("half_normal");
+        Err(Diagnostic::error("cannot-noncenter", message).label(ty.span, "").label(place, "").help(match half {
+            Some(half) => format!("choose a prior with that support, such as `{half}(s) noncentered`, or leave `noncentered` out"),
+            None => "leave the type or `noncentered` out, or choose a prior with that support".into(),
+        }))
+    }
+
+    /// The number of elements of a parameter, if there is room for them.
+    fn room(&self, name: &str, dims: &[usize], span: Span) -> Result<usize> {
+        let size = dims.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).unwrap_or(usize::MAX);
+        if size.saturating_add(self.dimension) <= MOST_COORDINATES {
+            return Ok(size);
+        }
+        let message =
+            format!("`{name}` has {} elements, and a model at most {MOST_COORDINATES}", self.shape(dims));
+        Err(Diagnostic::error("too-many-parameters", message).label(span, ""))
     }
 
     /// The values of a base distribution with these arguments, from free coordinates: by the transform of its support.
@@ -280,11 +339,16 @@ impl Lowerer<'_> {
     fn written_bounds(&mut self, ty: &TypeExpr, span: Span) -> Result<Option<Region>> {
         let lower = ty.lower.as_ref().map(|b| self.bound(&b.value)).transpose()?;
         let upper = ty.upper.as_ref().map(|b| self.bound(&b.value)).transpose()?;
+        if let (Some(a), Some(b)) = (&ty.lower, &ty.upper) {
+            self.check_bounds(&a.value, &b.value, ty.span)?;
+        }
         if ty.offset.is_some() || ty.multiplier.is_some() {
             let offset =
                 ty.offset.as_ref().map_or(Ok(self.b.number(0.0)), |e| self.expr(e).map(|v| v.node))?;
-            let multiplier =
-                ty.multiplier.as_ref().map_or(Ok(self.b.number(1.0)), |e| self.expr(e).map(|v| v.node))?;
+            let multiplier = match &ty.multiplier {
+                Some(e) => self.multiplier(e)?,
+                None => self.b.number(1.0),
+            };
             return Ok(Some(Region {
                 transform: row("affine", span)?,
                 bounds: vec![offset, multiplier],
@@ -297,6 +361,21 @@ impl Lowerer<'_> {
         self.interval(lower, upper, span).map(Some)
     }
 
+    /// Refuses bounds that leave nothing between them.
+    pub(super) fn check_bounds(&mut self, lower: &Expr, upper: &Expr, span: Span) -> Result<()> {
+        let (a, b) = (self.expr(lower)?, self.expr(upper)?);
+        let (Some(low), Some(high)) = (self.b.scalar_of(a.node), self.b.scalar_of(b.node)) else {
+            return Ok(());
+        };
+        if low < high {
+            return Ok(());
+        }
+        let error = Diagnostic::error("empty-interval", format!("the interval ({low}, {high}) is empty"))
+            .label(span, "")
+            .always(!a.from_data && !b.from_data);
+        Err(if low > high { error.help("the lower end comes first") } else { error })
+    }
+
     /// A bound and its text; an infinite one is none.
     fn bound(&mut self, e: &Expr) -> Result<(NodeId, String)> {
         let value = self.expr(e)?;
@@ -305,6 +384,26 @@ impl Lowerer<'_> {
             None => e.span.text(self.source).to_string(),
         };
         Ok((value.node, text))
+    }
+
+    /// A multiplier, which must be positive.
+    fn multiplier(&mut self, e: &Expr) -> Result<NodeId> {
+        let value = self.expr(e)?;
+        let numbers = self.b.constant_of(value.node).cloned();
+        let wrong = numbers.and_then(|all| all.iter().copied().find(|x| !(*x > 0.0)));
+        let unbounded = self.parameters.iter().any(|p| p.named.node == value.node)
+            && self.b.range(value.node).low.at < 0.0;
+        let message = match wrong {
+            Some(x) => format!("a multiplier must be positive, and this is {x}"),
+            None if unbounded => {
+                format!("a multiplier must be positive, and `{}` need not be", e.span.text(self.source))
+            }
+            None => return Ok(value.node),
+        };
+        let code = if wrong.is_some() && value.from_data { "data-outside-domain" } else { "argument-domain" };
+        Err(Diagnostic::error(code, message)
+            .label(e.span, "")
+            .help("it is the scale of the coordinates: a standard deviation, for example"))
     }
 
     fn interval(

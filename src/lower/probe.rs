@@ -36,9 +36,33 @@ const OF_DATA: [&str; 12] = [
 
 /// Checks names, types, shapes and supports without data; gives warnings.
 pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
+    probed(program, source, |lowerer| lowerer.warnings.clone())
+}
+
+/// What a model declares and states, without data: a line for each, sizes by their names.
+pub fn outline(program: &Program, source: &str) -> Checked<Vec<String>> {
+    probed(program, source, |l| {
+        let parameters = l
+            .parameters
+            .iter()
+            .map(|p| format!("param {} {} in {}", p.named.name, l.shape(l.b.dims(p.named.node)), p.support));
+        let reported =
+            [("derive", &l.derived), ("simulated", &l.simulated)].into_iter().flat_map(|(word, all)| {
+                all.iter().map(move |n| format!("{word} {} {}", n.name, l.shape(l.b.dims(n.node))))
+            });
+        let terms = l.terms.iter().map(|t| {
+            let (line, column) = t.span.line_column(source);
+            format!("{:?} term from {line}:{column}", t.kind)
+        });
+        parameters.chain(reported).chain(terms).collect()
+    })
+}
+
+/// Lowers a model with invented data, and reads something off what came of it.
+fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> Checked<T> {
     let declared = data_declarations(program);
-    let problems = match check_with(program, source, &declared, &[]) {
-        Ok(warnings) => return Ok(warnings),
+    let problems = match check_with(program, source, &declared, &[], &read) {
+        Ok(found) => return Ok(found),
         Err(problems) => problems,
     };
     // A number among the data may be a size that the model itself fixes: `K : int` where arrays `[a, b]` are written out.
@@ -46,8 +70,9 @@ pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
         let number = |d: &&&DataDecl| d.ty.base == BaseType::Int && d.ty.dims.is_empty();
         for decl in declared.iter().filter(number) {
             for n in WRITTEN_OUT {
-                if let Ok(warnings) = check_with(program, source, &declared, &[(n, decl.name.name.clone())]) {
-                    return Ok(warnings);
+                let sizes = [(n, decl.name.name.clone())];
+                if let Ok(found) = check_with(program, source, &declared, &sizes, &read) {
+                    return Ok(found);
                 }
             }
         }
@@ -56,24 +81,80 @@ pub fn check(program: &Program, source: &str) -> Checked<Vec<Diagnostic>> {
 }
 
 /// Checks a model with some sizes given, the others invented.
-fn check_with(
+fn check_with<T>(
     program: &Program,
     source: &str,
     declared: &[&DataDecl],
     sizes: &[(usize, String)],
-) -> Checked<Vec<Diagnostic>> {
-    let mut invention = Invention { sizes: sizes.to_vec() };
+    read: &impl Fn(&Lowerer) -> T,
+) -> Checked<T> {
+    let mut invention = Invention { sizes: sizes.to_vec(), known: known_sizes(declared) };
     let text = invention.data(declared).to_string();
     let data = Dataset::from_texts(&[("invented.json", text.as_str())]).map_err(|e| vec![e])?;
     let mut lowerer = Lowerer::new(source, &data);
     lowerer.size_names = invention.sizes;
-    lowerer.program(program).into_result(|e| !OF_DATA.contains(&e.code) && e.places.is_empty())?;
-    Ok(lowerer.warnings)
+    lowerer.probing = true;
+    let of_model = |e: &Diagnostic| e.always || !OF_DATA.contains(&e.code) && e.places.is_empty();
+    let faults = lowerer.program(program);
+    let named = |mut e: Diagnostic| {
+        if matches!(e.code, "shape-mismatch" | "wrong-argument" | "ode-function") {
+            e.message = with_names(&e.message, &lowerer.size_names);
+            e.notes = e.notes.iter().map(|note| with_names(note, &lowerer.size_names)).collect();
+        }
+        e
+    };
+    faults.into_result(of_model).map_err(|found| found.into_iter().map(named).collect::<Vec<_>>())?;
+    Ok(read(&lowerer))
 }
 
-/// Named sizes and the numbers they got.
+/// Sizes that the model itself gives: the number of levels that are listed, and what defaults say.
+fn known_sizes(declared: &[&DataDecl]) -> Vec<(usize, String)> {
+    let mut known = Vec::new();
+    for decl in declared {
+        if let (Some(levels), Some(name)) = (&decl.ty.levels, &decl.ty.levels_name) {
+            known.push((levels.len(), name.name.clone()));
+        }
+        let Some(DataSource::Default(value)) = &decl.source else { continue };
+        match &value.kind {
+            ExprKind::Int(n) if decl.ty.dims.is_empty() => {
+                known.push((usize::try_from(*n).unwrap_or(0), decl.name.name.clone()));
+            }
+            _ => written_sizes(value, &decl.ty.dims, &mut known),
+        }
+    }
+    known
+}
+
+/// The sizes of an array that is written out, by the names of its axes.
+fn written_sizes(value: &Expr, dims: &[Expr], known: &mut Vec<(usize, String)>) {
+    let (ExprKind::Array(items), [axis, rest @ ..]) = (&value.kind, dims) else { return };
+    if let ExprKind::Name(name) = &axis.kind {
+        known.push((items.len(), name.clone()));
+    }
+    if let Some(first) = items.first() {
+        written_sizes(first, rest, known);
+    }
+}
+
+/// A message about sizes with the names of those that were invented: `[13, 2]` is `[N, 2]`.
+fn with_names(message: &str, names: &[(usize, String)]) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end = rest[start..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |n| start + n);
+        let inside = rest[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+        let name = names.iter().find(|(n, _)| !inside && rest[start..end] == n.to_string());
+        text.push_str(&rest[..start]);
+        text.push_str(name.map_or(&rest[start..end], |(_, name)| name));
+        rest = &rest[end..];
+    }
+    text + rest
+}
+
+/// Named sizes and the numbers they got, and those whose number the model gives.
 struct Invention {
     sizes: Vec<(usize, String)>,
+    known: Vec<(usize, String)>,
 }
 
 impl Invention {
@@ -103,7 +184,7 @@ impl Invention {
     }
 
     fn size(&mut self, name: &str) -> usize {
-        if let Some((n, _)) = self.sizes.iter().find(|(_, known)| known == name) {
+        if let Some((n, _)) = self.sizes.iter().chain(&self.known).find(|(_, known)| known == name) {
             return *n;
         }
         let n = PRIMES[self.sizes.len() % PRIMES.len()];
@@ -150,6 +231,9 @@ fn number(decl: &DataDecl, i: usize) -> Json {
     };
     let lower = decl.ty.lower.as_ref().and_then(|b| literal(&b.value));
     let upper = decl.ty.upper.as_ref().and_then(|b| literal(&b.value));
+    if let Some(label) = decl.ty.levels.as_ref().and_then(|all| all.get(i % all.len().max(1))) {
+        return json!(label.text);
+    }
     match decl.ty.base {
         BaseType::Binary => json!(i % 2),
         BaseType::Int | BaseType::Count | BaseType::Category => {

@@ -18,6 +18,8 @@ pub(super) struct Around {
     pub(super) end: String,
     /// The labels of the levels that the variable counts.
     pub(super) labels: Option<Arc<[String]>>,
+    /// Whether its first value is the same whatever the data are.
+    pub(super) begins: bool,
 }
 
 impl Lowerer<'_> {
@@ -89,6 +91,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
+        self.check_variable(&f.var)?;
         let (from, to) = (self.integer(&f.from)?, self.integer(&f.to)?);
         if to - from >= MOST_ITERATIONS {
             return Err(Diagnostic::error(
@@ -104,6 +107,20 @@ impl Lowerer<'_> {
         self.each_step(f, from, to)
     }
 
+    /// Refuses a loop variable that would hide something else of that name.
+    fn check_variable(&self, name: &Ident) -> Result<()> {
+        let taken = match self.env.get(&name.name) {
+            Some(Binding::Value(_) | Binding::Elements(_)) => true,
+            Some(Binding::Function(_)) | None => false,
+        };
+        if !taken {
+            return Ok(());
+        }
+        let message = format!("`{}` has a meaning already, and cannot be the variable of a loop", name.name);
+        let error = Diagnostic::error("defined-twice", message).label(name.span, "");
+        Err(self.with_first(error, name).help("give the variable a name of its own, such as `i`"))
+    }
+
     /// Writes a loop out step by step.
     pub(super) fn each_step(&mut self, f: &ForLoop, from: i64, to: i64) -> Result<()> {
         self.within(f, |l| l.steps_in_turn(f, from, to))
@@ -116,7 +133,8 @@ impl Lowerer<'_> {
             _ => None,
         };
         let end = f.to.span.text(self.source).to_string();
-        self.loops.push(Around { variable: f.var.name.clone(), end, labels });
+        let begins = self.expr(&f.from).is_ok_and(|v| !v.from_data);
+        self.loops.push(Around { variable: f.var.name.clone(), end, labels, begins });
         let done = work(self);
         self.loops.pop();
         done
@@ -145,8 +163,13 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let value = self.expr(&s.value)?;
-        let dist = self.dist(&s.dist)?;
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
+        if self.is_own(&s.dist) {
+            let node = self.own_sum(&s.dist, &value, weight)?;
+            self.term(node, kind_of(&value), stmt.span);
+            return Ok(());
+        }
+        let dist = self.dist(&s.dist)?;
         let node = self.density_sum(&dist, &value, weight, s)?;
         self.warn_sum_to_zero(value.node, &dist);
         self.warn_nonlinear(&s.value, &value);
@@ -177,10 +200,24 @@ impl Lowerer<'_> {
                 )));
         }
         if self.env.is_taken(text) {
-            return Err(error(format!("`{text}` is defined twice"))
+            return Err(self
+                .with_first(error(format!("`{text}` is defined twice")), name)
                 .help("a name means one thing in a model; give this one another name"));
         }
         Ok(())
+    }
+
+    /// Marks where a name got its first meaning.
+    fn with_first(&self, error: Diagnostic, name: &Ident) -> Diagnostic {
+        let first = self
+            .data_places
+            .iter()
+            .chain(&self.declared)
+            .find(|(known, span)| *known == name.name && span.start < name.span.start);
+        match first {
+            Some((_, span)) => error.label(*span, "the first"),
+            None => error,
+        }
     }
 
     /// The value of a name, whole.
@@ -235,6 +272,13 @@ impl Lowerer<'_> {
             )
             .label(span, "")
             .help(format!("define the first elements before the loop: `let {name}[1] = ...`"));
+        }
+        if crate::func::find(name).is_some() || crate::ops::scalar::find(name).is_some() {
+            return error.help(format!("`{name}` is a function: call it, `{name}(...)`"));
+        }
+        if crate::dist::find(name).is_some() {
+            return error
+                .help(format!("`{name}` is a distribution: it stands after `~`, as in `y ~ {name}(...)`"));
         }
         if self.single.iter().any(|single| single == name) {
             return Diagnostic::error(

@@ -239,6 +239,16 @@ impl Lowerer<'_> {
         else {
             return Ok(());
         };
+        let (counted, other) = (levels.len(), categories);
+        let names = |n: usize| self.size_names.iter().any(|(size, _)| *size == n);
+        if counted != other && names(counted) && names(other) {
+            let (counted, other) = (self.size(counted), self.size(other));
+            let message =
+                format!("`{name}` has {counted} levels, and `{}` has {other} categories here", row.name);
+            return Err(Diagnostic::error("level-count", message).label(span, "").always(true).help(format!(
+                "give each row a number for each level: a matrix [N, {counted}], such as `x * b'` with `param b[{counted}, D]`"
+            )));
+        }
         let largest = || self.b.constant_of(value.node).and_then(|c| c.iter().copied().reduce(f64::max));
         let fits = match levels.are_indices() {
             true => largest().is_none_or(|x| x <= categories as f64),
@@ -254,6 +264,7 @@ impl Lowerer<'_> {
         );
         Err(Diagnostic::error("level-count", message)
             .label(span, "")
+            .always(levels.are_given() && !names(categories))
             .note(format!("its levels are {}", levels.labels().join(", ")))
             .help("levels are counted in their order, whatever numbers they are; list those that never occur, too: `levels(1, 2, 3)`"))
     }

@@ -8,6 +8,10 @@ use crate::ops::array::{Sum, Take};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BinaryOp, DistExpr, DistKind, Expr, ExprKind, Program, StmtKind};
+use std::collections::HashSet;
+
+/// Transforms whose values have a finite volume, so that a flat density on them is a distribution.
+const BOUNDED: [&str; 5] = ["interval", "simplex", "unit_vector", "corr_matrix", "cholesky_corr"];
 
 /// Parameters with two priors: both count.
 pub(super) fn two_priors(program: &Program) -> Vec<Diagnostic> {
@@ -105,6 +109,65 @@ impl Lowerer<'_> {
             match (varying.next(), varying.next()) {
                 (Some(&one), None) => id = one,
                 _ => return false,
+            }
+        }
+    }
+
+    /// Warns of `X * as_column(b)`, a matrix of one column, where the vector `X * b` is meant.
+    pub(super) fn warn_column(&mut self, left: &Expr, right: &Expr) {
+        let ExprKind::Call { name, args } = &right.kind else { return };
+        let ([column], true) = (&args[..], name.name == "as_column") else { return };
+        let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == right.span);
+        if self.warnings.iter().any(told) {
+            return;
+        }
+        let (x, b) = (left.span.text(self.source), column.value.span.text(self.source));
+        self.warnings.push(
+            Diagnostic::warning(
+                "column-product",
+                format!("`{x} * as_column({b})` is a matrix of one column, [N, 1]"),
+            )
+            .label(right.span, "")
+            .note("with a vector [N] it broadcasts to [N, N], and a log density of that has N * N terms")
+            .help(format!("write `{x} * {b}`, which is a vector [N]")),
+        );
+    }
+
+    /// Warns of parameters that nothing but an improper prior holds: they have no posterior.
+    pub(super) fn warn_improper(&mut self) {
+        let graph = self.b.graph();
+        let mut left: Vec<NodeId> =
+            self.terms.iter().filter(|t| t.kind != TermKind::Jacobian).map(|t| t.node).collect();
+        let (mut seen, mut held) = (HashSet::new(), HashSet::new());
+        while let Some(id) = left.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let node = graph.node(id);
+            if let Op::Input { offset, .. } = &node.op {
+                held.insert(*offset);
+            }
+            left.extend(&node.args);
+        }
+        for p in self.parameters.iter().filter(|p| p.size > 0 && !held.contains(&p.offset)) {
+            let bounded = match &p.form {
+                Form::Transformed { transform, .. } => BOUNDED.contains(&transform.name),
+                Form::Noncentered => true,
+            };
+            let name = &p.named.name;
+            let Some((_, span)) = self.declared.iter().find(|(declared, _)| declared == name) else {
+                continue;
+            };
+            if !bounded {
+                let message = format!(
+                    "nothing holds `{name}`: its prior is flat, and neither data nor another parameter depend on it"
+                );
+                self.warnings.push(
+                    Diagnostic::warning("improper-posterior", message)
+                        .label(*span, "")
+                        .note("its posterior is flat and without end, so it has no mean and no standard deviation")
+                        .help("give it a prior that is a distribution, use it, or leave it out"),
+                );
             }
         }
     }

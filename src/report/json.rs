@@ -5,7 +5,8 @@ use crate::infer::certified::Promise;
 use crate::infer::{Ending, Fit, Output};
 use serde_json::{Map, Value, json as object};
 
-/// The fit, found by `path`; numbers that are not finite are null.
+/// The fit, found by `path`. Among the quantities a number that is not finite is the text "NaN", "Inf" or "-Inf", as in data
+/// files; elsewhere it is null.
 pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
     object!({
         "status": status(fit.status),
@@ -56,10 +57,21 @@ pub(super) fn status(ending: Ending) -> &'static str {
     }
 }
 
+/// A number, or a text that says which kind of number it is not.
+fn number(x: f64) -> Value {
+    match x {
+        x if x.is_nan() => "NaN".into(),
+        f64::INFINITY => "Inf".into(),
+        f64::NEG_INFINITY => "-Inf".into(),
+        x => x.into(),
+    }
+}
+
 fn table(outputs: &[Output]) -> Value {
     let rows = outputs.iter().map(|o| {
         let row = object!({
-            "mean": o.mean, "sd": o.sd, "mcse": o.mcse, "q5": o.q5, "q50": o.q50, "q95": o.q95,
+            "mean": number(o.mean), "sd": number(o.sd), "mcse": number(o.mcse),
+            "q5": number(o.q5), "q50": number(o.q50), "q95": number(o.q95),
         });
         (o.name.clone(), row)
     });

@@ -229,6 +229,8 @@ fn ragged(file: &str, line: usize, names: &[String], found: usize, text: &str, f
     let preamble = names.first().is_some_and(|name| name.starts_with('#') || name.starts_with("sep="));
     if preamble {
         diagnostic.help("the first line holds the names of the columns: remove what stands above them")
+    } else if found == names.len() + 1 && text.ends_with([',', ';', '\t', '|']) {
+        diagnostic.help("each row ends in a delimiter, and so has one more cell than the header: remove it, or end the header so too")
     } else if first && found == names.len() + 1 {
         diagnostic.help("if each row begins with a row name, give that column a name in the header too")
     } else if found < names.len() {

@@ -67,7 +67,16 @@ impl Parser<'_> {
         let entries = self.members()?;
         match self.source.skip_space() {
             None => Ok(entries),
-            Some(byte) => Err(self.unexpected(Some(byte), "the end of the file after the closing }")),
+            Some(byte) => {
+                let error = self.unexpected(Some(byte), "the end of the file after the closing }");
+                Err(match byte {
+                    b'{' => error.help(
+                        "one object holds all data, an array for each name: {\"y\": [1.5, 2], \"x\": [0, 1]}; rows can stand in a \
+                         .csv",
+                    ),
+                    _ => error,
+                })
+            }
         }
     }
 

@@ -81,7 +81,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         let logs: Vec<f64> = drawn.iter().flat_map(|b| b.log_weights.iter().copied()).collect();
         let smoothed = smooth(&logs);
         let errors = (0..names.len().saturating_sub(target.beside()))
-            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT))
+            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT, false))
             .map(|e| draws::worst(e.weighted));
         if draws::margin(errors, false) >= 1.0
             || smoothed.khat >= KHAT_LIMIT

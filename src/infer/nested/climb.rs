@@ -2,8 +2,6 @@
 
 use super::conditional::{LANES, Lanes};
 
-/// Twice what is left to gain where one more step ends at the mode.
-const NEAR: f64 = 1e-13;
 /// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as can be.
 const ROUNDED: f64 = 1e-9;
 /// Steps in a row that bring nothing, after which there is no mode to be found.
@@ -22,10 +20,13 @@ pub(super) struct Climb {
     idle: [u32; LANES],
     /// Where there is nothing to climb.
     lost: [bool; LANES],
+    /// Twice what is left to gain where one more step ends at the mode.
+    near: f64,
 }
 
 impl Climb {
-    pub(super) fn new(start: &[Lanes]) -> Climb {
+    /// From these points, to where so little is left to gain.
+    pub(super) fn new(start: &[Lanes], near: f64) -> Climb {
         Climb {
             value: [f64::NEG_INFINITY; LANES],
             at: start.to_vec(),
@@ -33,12 +34,13 @@ impl Climb {
             damping: [0.0; LANES],
             idle: [0; LANES],
             lost: [false; LANES],
+            near,
         }
     }
 
     /// Whether all are so near to their modes that one more step ends there.
     pub(super) fn near(&self) -> bool {
-        let close = |b: usize| self.left[b] < NEAR || (self.left[b] < ROUNDED && self.idle[b] > 0);
+        let close = |b: usize| self.left[b] < self.near || (self.left[b] < ROUNDED && self.idle[b] > 0);
         (0..LANES).all(|b| self.lost[b] || (close(b) && self.damping[b] == 0.0))
     }
 
@@ -58,7 +60,7 @@ impl Climb {
             let first = self.value[b] == f64::NEG_INFINITY;
             let climbed = value[b].is_finite() && value[b] >= self.value[b] - 1e-9 * (1.0 + value[b].abs());
             if climbed && decrement[b] >= 0.0 {
-                let slow = decrement[b] > patience * self.left[b] && decrement[b] > NEAR;
+                let slow = decrement[b] > patience * self.left[b] && decrement[b] > self.near;
                 anew |= slow || self.damping[b] != 0.0;
                 let gains = value[b] > self.value[b] + 1e-7 || decrement[b] < 0.5 * self.left[b];
                 self.idle[b] = if gains { 0 } else { self.idle[b] + 1 };

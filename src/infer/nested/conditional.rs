@@ -28,10 +28,16 @@ pub(super) type Lanes = [f64; LANES];
 const NARROW: f64 = 3e-5;
 /// Most Newton steps.
 const NEWTON: usize = 60;
-/// Twice what the last step may gain.
+/// Twice what is left to gain where one more step ends at the mode: where the value there must be known to rounding, and where the
+/// mode is only where draws come from.
+const NEAR: f64 = 1e-13;
+const ROUGHLY: f64 = 1e-5;
+/// Twice what the last step may gain, beside the former.
 const SETTLED: f64 = 1e-9;
 /// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
 const UNKNOWN: f64 = 1e3 * 1e-13;
+/// What is left to gain, in nats, after one step to the mode of a quadratic, if rounding is all that is left.
+const AT_MODE: f64 = 1e-3;
 /// Most colours where every point takes a search: a Hessian costs a gradient for each.
 const MOST_COLOURS: usize = 20;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
@@ -199,6 +205,11 @@ impl<'t> Conditional<'t> {
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
     }
 
+    /// Groups of inner coordinates.
+    pub(super) fn group_count(&self) -> usize {
+        self.group.iter().max().map_or(0, |g| g + 1)
+    }
+
     /// Gradients evaluated so far.
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
@@ -218,6 +229,8 @@ pub(super) struct Solver<'c> {
     pub(super) y: Vec<Lanes>,
     /// The last mode found and the factor there, where searches follow each other.
     trail: Option<(Vec<f64>, Vec<f64>)>,
+    /// Twice what is left to gain where one more step ends at the mode.
+    near: f64,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(super) log_marginal: Lanes,
 }
@@ -234,8 +247,14 @@ impl<'c> Solver<'c> {
             factor: Vec::new(),
             y: Vec::new(),
             trail: None,
+            near: NEAR,
             log_marginal: [f64::NAN; LANES],
         }
+    }
+
+    /// The same for modes that draws come from, whose weights know how far off they are.
+    pub(super) fn roughly(self) -> Solver<'c> {
+        Solver { near: ROUGHLY, ..self }
     }
 
     /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond repeat the last.
@@ -246,14 +265,7 @@ impl<'c> Solver<'c> {
         self.y.resize(k, [0.0; LANES]);
         let lanes = lanes(outer, count);
         match this.parts.how {
-            How::Quadratic => {
-                let (value, slope) = self.measure(&lanes, Some(1.0));
-                self.factor(&[0.0; LANES]);
-                let step = self.ascent(&slope);
-                let decrement = product(&step, &slope);
-                self.log_marginal = std::array::from_fn(|b| sum(value[b], 0.5 * decrement[b]));
-                self.y = step;
-            }
+            How::Quadratic => self.leap(&lanes),
             How::Searched => self.search(&lanes),
             How::Given => {
                 self.drift(&lanes);
@@ -262,6 +274,24 @@ impl<'c> Solver<'c> {
             }
         }
         self.integrate();
+    }
+
+    /// One step to the mode of a quadratic; leaves the log density there, not a number where it is not known.
+    fn leap(&mut self, outer: &[Lanes]) {
+        let (value, slope) = self.measure(outer, Some(1.0));
+        self.factor(&[0.0; LANES]);
+        self.y = self.ascent(&slope);
+        let gain = product(&self.y, &slope).map(|x| 0.5 * x);
+        self.log_marginal = std::array::from_fn(|b| sum(value[b], gain[b]));
+        if (0..LANES).any(|b| self.log_marginal[b].is_nan() && gain[b].is_finite()) {
+            // Far from the reference value and gain cancel; the value at the mode itself does not.
+            let (value, slope) = self.measure(outer, None);
+            let step = self.ascent(&slope);
+            let gain = product(&step, &slope).map(|x| 0.5 * x);
+            let known = |b: usize| if gain[b].abs() < AT_MODE { value[b] + gain[b] } else { f64::NAN };
+            self.log_marginal = std::array::from_fn(known);
+            self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+        }
     }
 
     /// From the log density at the mode to that of the outer point alone.
@@ -389,7 +419,7 @@ impl<'c> Solver<'c> {
     /// mode, not a number where none was found.
     fn search(&mut self, outer: &[Lanes]) {
         self.start(outer);
-        let mut climb = Climb::new(&self.y);
+        let mut climb = Climb::new(&self.y, self.near);
         // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
         let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
         // The factor at the reference serves to begin with.
@@ -404,7 +434,7 @@ impl<'c> Solver<'c> {
             let step = self.ascent(&slope);
             let decrement = product(&step, &slope);
             if last {
-                let settled = |b: usize| (0.0..SETTLED).contains(&decrement[b]);
+                let settled = |b: usize| (0.0..SETTLED.max(100.0 * self.near)).contains(&decrement[b]);
                 self.log_marginal =
                     std::array::from_fn(
                         |b| if settled(b) { value[b] + 0.5 * decrement[b] } else { f64::NAN },

@@ -67,14 +67,14 @@ fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
 }
 
 /// For sixteen outer points whose inner coordinates the solver holds: copies of inner coordinates, of which each group is one of
-/// so many candidates (the first from the standard normal `u`), and the logarithm of what the weights of all groups come to.
+/// so many candidates (the first from the standard normal `u`), and for each group the logarithm of the mean of its weights.
 pub(super) fn pick(
     solver: &mut Solver,
     outer: &[Lanes],
     u: Vec<Lanes>,
     group: &[usize],
     [candidates, copies]: [usize; 2],
-) -> (Vec<Vec<Lanes>>, Lanes) {
+) -> (Vec<Vec<Lanes>>, Vec<Lanes>) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
     let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
@@ -104,14 +104,14 @@ pub(super) fn pick(
         let [first, second] = weights;
         tried.extend([(away, first), (opposite, second)]);
     }
-    let mut gain = [0.0; LANES];
+    let mut gains = vec![[0.0; LANES]; count];
     let mut taken = vec![vec![[0usize; LANES]; count]; copies];
     let mut logs = vec![0.0; candidates];
     for g in 0..count {
         for b in 0..LANES {
             logs.iter_mut().zip(&tried).for_each(|(l, t)| *l = t.1[g][b]);
             let total = log_sum_exp(&logs);
-            gain[b] += total - (candidates as f64).ln();
+            gains[g][b] = total - (candidates as f64).ln();
             let (mut sum, mut at) = ((logs[0] - total).exp(), 0);
             let first = streams[b].uniform();
             for (c, taken) in taken.iter_mut().enumerate() {
@@ -127,7 +127,7 @@ pub(super) fn pick(
         let away = |(i, g): (usize, &usize)| std::array::from_fn(|b| tried[taken[*g][b]].0[i][b]);
         solver.inner(group.iter().enumerate().map(away).collect())
     });
-    (points.collect(), gain)
+    (points.collect(), gains)
 }
 
 /// A stream for each lane that depends on its point alone.

@@ -137,33 +137,53 @@ pub(super) struct Nested<'c> {
     outer: Warped<'c>,
     /// Candidates for each group of inner coordinates.
     candidates: usize,
+    /// The group of inner coordinates that each output follows from.
+    owners: &'c [Option<usize>],
     /// Buffers that are not in use.
     idle: Mutex<Vec<Solver<'c>>>,
 }
 
 impl<'c> Nested<'c> {
-    pub(super) fn new(conditional: &'c Conditional<'c>, outer: Warped<'c>, candidates: usize) -> Nested<'c> {
-        Nested { conditional, outer, candidates, idle: Mutex::new(Vec::new()) }
+    /// With so many candidates for each group, where each output follows from the group named.
+    pub(super) fn new(
+        conditional: &'c Conditional<'c>,
+        outer: Warped<'c>,
+        candidates: usize,
+        owners: &'c [Option<usize>],
+    ) -> Nested<'c> {
+        Nested { conditional, outer, candidates, owners, idle: Mutex::new(Vec::new()) }
+    }
+
+    fn take_solver(&self) -> Solver<'c> {
+        let kept = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        kept.unwrap_or_else(|| Solver::new(self.conditional).roughly())
+    }
+
+    fn give_back(&self, solver: Solver<'c>) {
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(solver);
+        }
     }
 
     /// Writes points of the model for up to sixteen draws, and what is to be added to the log density of each copy, or is all
-    /// of it where candidates have been weighed.
+    /// of it where candidates have been weighed; returns what each group adds.
     fn place_lanes(
         &self,
         solver: &mut Solver<'c>,
         outer: &[f64],
         u: Vec<Lanes>,
         mut put: impl FnMut(usize, Vec<Lanes>, Lanes),
-    ) {
+    ) -> Vec<Lanes> {
         let count = outer.len() / self.conditional.parts.outer.len().max(1);
         solver.solve(outer, count);
         let lanes = conditional::lanes(outer, count);
         if self.candidates > 1 {
-            let (points, gain) =
+            let (points, gains) =
                 pick(solver, &lanes, u, &self.conditional.group, [self.candidates, self.copies()]);
-            let value = std::array::from_fn(|b| solver.log_marginal[b] + gain[b]);
+            let value =
+                std::array::from_fn(|b| solver.log_marginal[b] + gains.iter().map(|g| g[b]).sum::<f64>());
             points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));
-            return;
+            return gains;
         }
         let swell = solver.swell();
         for (c, u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
@@ -171,6 +191,7 @@ impl<'c> Nested<'c> {
             let added = std::array::from_fn(|b| swell[b] - log_q(b));
             put(c, solver.inner(solver.away(u)), added);
         }
+        Vec::new()
     }
 
     /// All coordinates at so many points, the outer ones repeated for each copy, the inner ones at the reference.
@@ -197,14 +218,15 @@ impl Flow for Nested<'_> {
     }
 
     fn most_draws(&self) -> usize {
-        match self.conditional.parts.how {
-            How::Quadratic => usize::MAX,
-            How::Searched | How::Given => SEARCHED,
-        }
+        if self.dear() { SEARCHED } else { usize::MAX }
     }
 
     fn cheap(&self) -> bool {
         false
+    }
+
+    fn dear(&self) -> bool {
+        self.conditional.parts.how != How::Quadratic
     }
 
     /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows. Fits by
@@ -219,8 +241,17 @@ impl Flow for Nested<'_> {
     fn copies(&self) -> usize {
         match self.conditional.parts.how {
             How::Quadratic => FEW_COPIES,
+            How::Searched | How::Given if self.candidates > 1 => self.candidates.min(COPIES),
             How::Searched | How::Given => COPIES,
         }
+    }
+
+    fn groups(&self) -> usize {
+        if self.candidates > 1 { self.conditional.group_count() } else { 0 }
+    }
+
+    fn group_of(&self, output: usize) -> Option<usize> {
+        self.owners.get(output).copied().flatten()
     }
 
     fn place(&self, mut w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed {
@@ -231,27 +262,40 @@ impl Flow for Nested<'_> {
         let points = n * copies;
         let mut z = self.outer_points(&outer, n, copies);
         let (mut log_density, mut added) = (vec![0.0; points], vec![0.0; points]);
-        let kept = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        let mut solver = kept.unwrap_or_else(|| Solver::new(self.conditional));
+        let mut gains = vec![0.0; self.groups() * n];
+        let mut solver = self.take_solver();
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
             let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
-            self.place_lanes(&mut solver, &part(&outer, n, lanes.clone()), u, |c, x, more| {
+            let parts_of = self.place_lanes(&mut solver, &part(&outer, n, lanes.clone()), u, |c, x, more| {
                 for (b, draw) in lanes.clone().enumerate() {
                     let point = draw * copies + c;
                     parts.inner.iter().zip(&x).for_each(|(&i, x)| z[i * points + point] = x[b]);
                     added[point] = log_det[draw] + more[b];
                 }
             });
+            for (row, gain) in gains.chunks_exact_mut(n).zip(&parts_of) {
+                row[lanes.clone()].copy_from_slice(&gain[..lanes.len()]);
+            }
         }
-        if let Ok(mut idle) = self.idle.lock() {
-            idle.push(solver);
-        }
+        self.give_back(solver);
         if self.candidates == 1 {
             evaluator.log_density(&z, points, &mut log_density);
         }
         log_density.iter_mut().zip(&added).for_each(|(l, a)| *l += a);
-        Placed { points: z, log_density }
+        Placed { points: z, log_density, gains }
+    }
+
+    fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64> {
+        let (outer, mut log_density) = self.outer.forward(w, n);
+        let mut solver = self.take_solver();
+        for first in (0..n).step_by(LANES) {
+            let lanes = first..n.min(first + LANES);
+            solver.solve(&part(&outer, n, lanes.clone()), lanes.len());
+            log_density[lanes].iter_mut().zip(solver.log_marginal).for_each(|(l, m)| *l += m);
+        }
+        self.give_back(solver);
+        log_density
     }
 
     fn glance(&self, mut w: Vec<f64>, n: usize) -> Vec<f64> {

@@ -42,7 +42,8 @@ const NEAR: f64 = 0.02;
 const OTHERS: u64 = 1;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
-/// Most pairs of candidates.
+/// Pairs of candidates of a group, where their noise is smoothed over the draws, and most where it is not.
+const PAIRS: usize = 2;
 const MOST_PAIRS: usize = 12;
 
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
@@ -87,20 +88,21 @@ fn with(
     };
     let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
-    let straight = Nested::new(&conditional, Warped::flat(&marginal), 1);
+    let owners = owners(target, &conditional);
+    let straight = Nested::new(&conditional, Warped::flat(&marginal), 1, &owners);
     let before = judge(&straight, &q, PILOT, options);
     let first = before.elbo;
-    let candidates = if quadratic { 1 } else { candidates(&conditional, first[2]) };
-    let chosen = (candidates > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), candidates));
+    let [few, many] = if quadratic { [1, 1] } else { candidates(&conditional, first[2]) };
+    let chosen = (few > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), few, &owners));
     let flow = chosen.as_ref().unwrap_or(&straight);
-    let after = (candidates > 1).then(|| judge(flow, &q, PILOT, options));
+    let after = (few > 1).then(|| judge(flow, &q, PILOT, options));
     let judged = after.as_ref().unwrap_or(&before);
     let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, &q), Some(&before.pilot));
     let reached = Reached { plain, plain_draws, bent: (flow, &q), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);
     if !(fit.khat < LIGHT) && !options.stop.requested() {
         let bent = bend(&marginal, &q, options);
-        let curved = Nested::new(&conditional, bent.target, candidates);
+        let curved = Nested::new(&conditional, bent.target, many, &owners);
         let judged = &judge(&curved, &bent.q, PILOT, options);
         let reached = Reached { plain, plain_draws, bent: (&curved, &bent.q), first, judged, gradients: 0 };
         let other = finish(found, &reached, options);
@@ -116,13 +118,27 @@ fn with(
 }
 
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
-/// is small or all coordinates hang together.
-fn candidates(conditional: &Conditional, half_variance: f64) -> usize {
-    let groups = conditional.group.iter().max().map_or(0, |g| g + 1);
-    if groups < 2 || half_variance < SMALL {
-        return 1;
+/// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot.
+fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
+    if conditional.group_count() < 2 || half_variance < SMALL {
+        return [1, 1];
     }
-    2 * (half_variance.ceil() as usize).clamp(2, MOST_PAIRS)
+    [2 * PAIRS, 2 * (half_variance.ceil() as usize).clamp(PAIRS, MOST_PAIRS)]
+}
+
+/// The group of inner coordinates that each output follows from: that of the coordinate with the same place in a parameter made element
+/// by element.
+fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Option<usize>> {
+    let lowered = target.lowered();
+    let inner = &conditional.parts.inner;
+    let mut out = Vec::new();
+    for parameter in &lowered.parameters {
+        let count = lowered.graph.node(parameter.named.node).len();
+        let group =
+            |i: usize| inner.binary_search(&(parameter.offset + i)).ok().map(|at| conditional.group[at]);
+        out.extend((0..count).map(|i| if count == parameter.size { group(i) } else { None }));
+    }
+    out
 }
 
 /// A fit by quadrature whose importance weights spread because many groups each add a little: weights group by group, if the
@@ -135,13 +151,14 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
     }
     let flat = Warped::flat(target);
     let first = judge(&flat, q, PILOT, options).elbo;
-    let candidates = candidates(&conditional, first[2]);
+    let [candidates, _] = candidates(&conditional, first[2]);
     if candidates == 1 {
         return None;
     }
+    let owners = owners(target, &conditional);
     let outer = outer_part(q, &conditional.parts.outer)?;
     let marginal = Marginal::new(&conditional, &outer.scales());
-    let flow = Nested::new(&conditional, Warped::flat(&marginal), candidates);
+    let flow = Nested::new(&conditional, Warped::flat(&marginal), candidates, &owners);
     let judged = &judge(&flow, &outer, PILOT, options);
     let (plain, plain_draws): ((&dyn Flow, _), _) = ((&flat, q), None);
     let reached = Reached { plain, plain_draws, bent: (&flow, &outer), first, judged, gradients: 0 };

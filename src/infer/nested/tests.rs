@@ -117,8 +117,9 @@ fn candidates_correct_what_laplace_integrates() {
         let mut total = 0.0;
         for _ in 0..rounds {
             let u: Vec<Lanes> = (0..4).map(|_| std::array::from_fn(|_| stream.normal())).collect();
-            let (_, gain) = pick(solver, &[[log_tau; LANES]], u, &conditional.group, [candidates, 1]);
-            total += gain.iter().map(|g| g.exp()).sum::<f64>();
+            let (_, gains) = pick(solver, &[[log_tau; LANES]], u, &conditional.group, [candidates, 1]);
+            let all = |b: usize| gains.iter().map(|g| g[b]).sum::<f64>();
+            total += (0..LANES).map(|b| all(b).exp()).sum::<f64>();
         }
         solver.log_marginal[0] + (total / (rounds * LANES) as f64).ln()
     };

@@ -29,7 +29,7 @@ impl Lowerer<'_> {
     /// Lowers the loop with its recursions as nodes. False if it does not fit: then nothing has happened.
     pub(super) fn recursive_loop(&mut self, f: &ForLoop, from: i64, to: i64) -> bool {
         // Without data there is nothing to run, and inside another recursion the rest of the step would be lost.
-        if to - from + 1 < FEWEST || !self.size_names.is_empty() || self.inside.is_some() {
+        if to - from + 1 < FEWEST || self.probing || self.inside.is_some() {
             return false;
         }
         let Some(parts) = parts::take_apart(&f.body) else { return false };

@@ -5,6 +5,7 @@
 
 mod bessel;
 mod beta;
+mod erlang;
 mod gamma;
 mod incomplete_beta;
 mod incomplete_gamma;
@@ -21,6 +22,7 @@ pub use bessel::{
     von_mises_cdf,
 };
 pub use beta::{lbeta, lchoose, lfactorial};
+pub use erlang::inv_gamma_p_whole;
 pub use gamma::{digamma, lgamma, lgamma1p, lmultigamma, pentagamma, tetragamma, trigamma};
 pub use incomplete_beta::{
     beta_inc, beta_inc_dab, beta_inc_dx, beta_inc_upper, inv_beta_inc, inv_beta_inc_upper, log_beta_inc,

@@ -52,6 +52,14 @@ fn called_bounds(case: &Case<'_>) -> Option<Diagnostic> {
         return None;
     }
     let close = case.closing(i + 1)?;
+    if close == i + 3 {
+        let message = "a size stands in brackets";
+        let size = format!("[{}]", case.text(i + 2));
+        return Some(
+            case.error("size-brackets", message, (i + 1, close + 1), "expected `[...]`")
+                .help(write(&case.with(i + 1, close + 1, &size))),
+        );
+    }
     let interval = case.written(i + 1, close + 1);
     let message = "bounds follow the type after `in`";
     Some(
@@ -197,7 +205,14 @@ fn weights(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `let z = a if b > 0 else 1`
+/// A choice between values whose parts are not clear.
+fn choice(case: &Case<'_>, i: usize) -> Diagnostic {
+    let message = "a choice between values is written `where(condition, a, b)`";
+    case.error("ternary", message, (i, i + 1), "not inside a value")
+        .help("write `where(condition, a, b)`: a where the condition holds, b elsewhere")
+}
+
+/// `let z = a if b > 0 else 1`, `let z = if b > 0 then a else 1`
 fn inline_if(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
     if case.found_text() != "if" || i == 0 {
@@ -205,7 +220,12 @@ fn inline_if(case: &Case<'_>) -> Option<Diagnostic> {
     }
     let other = (i..case.len()).find(|&j| case.text(j) == "else")?;
     let equals = case.find(|j| case.text(j) == "=").filter(|&e| e < i)?;
-    let (yes, condition) = (case.written(equals + 1, i), case.written(i + 1, other));
+    let (yes, condition) =
+        match case.find(|j| case.text(j) == "then").filter(|&then| i < then && then < other) {
+            Some(then) => (case.written(then + 1, other), case.written(i + 1, then)),
+            None if i == equals + 1 => return Some(choice(case, i)),
+            None => (case.written(equals + 1, i), case.written(i + 1, other)),
+        };
     let no = case.written(other + 1, case.len());
     let message = "a choice between values is written `where(condition, a, b)`";
     Some(

@@ -352,11 +352,11 @@ fn missing_comma(case: &Case<'_>) -> Option<Diagnostic> {
             (i, i + 1),
             "expected `,` before this",
         )
-        .help(write(&format!(
-            "{}, {}",
+        .help(format!(
+            "write `{0}, {1}` for two values, `{0} * {1}` for a product",
             case.written(open + 1, i),
             case.written(i, case.value_after(i))
-        )))
+        ))
     })
 }
 

@@ -1,0 +1,64 @@
+//! Directions along which a posterior does not fall: it has no finite mass, and no approximation of it means anything.
+
+use super::{Fit, KHAT_LIMIT};
+use crate::num::linalg::symmetric_eigen;
+use crate::target::Target;
+
+/// Most coordinates for which directions are looked for.
+const MOST: usize = 300;
+/// Curvature, in that of the approximation, below which a direction is looked at.
+const FLAT: f64 = 0.1;
+/// How far along it, in standard deviations of the approximation, and how much the log density of a posterior falls at least.
+/// A Gaussian falls by 50 there, a Cauchy distribution by 4.6.
+const FAR: f64 = 10.0;
+const FALL: f64 = 2.0;
+/// Most names told.
+const NAMED: usize = 4;
+
+/// The warning about a direction along which the log density does not fall on either side, where an approximation is poor.
+///
+/// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the search ended; in
+/// its coordinates the curvature is 0 instead of 1.
+pub fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
+    let d = target.dimension();
+    if fit.khat < KHAT_LIMIT || !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
+        return None;
+    }
+    let factor = fit.factor.dense(d);
+    let mut evaluator = target.evaluator();
+    let mut products = vec![0.0; d * d];
+    evaluator.hessian_vectors(&fit.mean, &factor, d, &mut products);
+    let curvature: Vec<f64> = (0..d * d)
+        .map(|p| -(0..d).map(|i| factor[i * d + p / d] * products[i * d + p % d]).sum::<f64>())
+        .collect();
+    let eigen = symmetric_eigen(&curvature, d)?;
+    let least = (0..d).min_by(|&a, &b| eigen.values[a].abs().total_cmp(&eigen.values[b].abs()))?;
+    if eigen.values[least].abs() > FLAT {
+        return None;
+    }
+    let direction = &eigen.vectors[least * d..(least + 1) * d];
+    let step: Vec<f64> =
+        (0..d).map(|i| (0..d).map(|j| factor[i * d + j] * direction[j]).sum::<f64>()).collect();
+    let mut at = |far: f64| {
+        let point: Vec<f64> = fit.mean.iter().zip(&step).map(|(m, s)| m + far * s).collect();
+        let mut value = [f64::NAN];
+        evaluator.log_density(&point, 1, &mut value);
+        value[0]
+    };
+    let here = at(0.0);
+    if !(here - at(FAR) < FALL && here - at(-FAR) < FALL) {
+        return None;
+    }
+    let longest = step.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
+    let names = target.coordinate_names();
+    let moved: Vec<&str> = (0..d)
+        .filter(|&i| step[i].abs() > 0.1 * longest)
+        .filter_map(|i| names.get(i).map(String::as_str))
+        .collect();
+    let more = if moved.len() > NAMED { ", ..." } else { "" };
+    Some(format!(
+        "the posterior has no end along a direction of {}{more}: {FAR} standard deviations away the log density is what it is \
+         here, so there is no mean to estimate; give what is not told by the data a prior that is a distribution",
+        moved.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ")
+    ))
+}

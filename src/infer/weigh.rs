@@ -1,0 +1,67 @@
+//! The weights of importance draws: one for each draw, or, where a model falls into groups, one for each draw and group.
+
+use super::local::{Apart, Local};
+use super::psis::{khat_error, smooth};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Of many groups some have a k̂ that looks large by chance: so many standard errors are allowed for.
+const CHANCE: f64 = 3.0;
+
+/// Pareto-smoothed weights of draws.
+pub(super) struct Weighed {
+    /// Their logarithms, before Pareto smoothing.
+    logs: Vec<f64>,
+    /// What groups add to these, for what is reported of them.
+    own: Vec<Vec<f64>>,
+    /// Weights that sum to one, for what belongs to no group alone.
+    pub(super) weights: Vec<f64>,
+    /// Tail shape of these.
+    pub(super) khat: f64,
+    /// For each group its weights, and their tail shape: the lower end of what it may be.
+    of_groups: Vec<(Vec<f64>, f64)>,
+}
+
+impl Weighed {
+    /// Weights from logarithms, and from the parts of groups in these where there are any.
+    pub(super) fn new(log_weights: &[f64], local: &Local) -> Weighed {
+        let apart = local.smoothed(log_weights);
+        let Apart { log_weights: logs, own } =
+            apart.unwrap_or_else(|| Apart { log_weights: log_weights.to_vec(), own: Vec::new() });
+        let all = smooth(&logs);
+        let group = |own: &Vec<f64>| {
+            let smoothed = smooth(&sum(&logs, own));
+            let khat = smoothed.khat - CHANCE * khat_error(smoothed.khat, logs.len());
+            (smoothed.weights, khat)
+        };
+        let of_groups = own.par_iter().map(group).collect();
+        Weighed { logs, own, weights: all.weights, khat: all.khat, of_groups }
+    }
+
+    /// The tail shape of the weights for what is reported of a group.
+    pub(super) fn khat_of(&self, group: Option<usize>) -> f64 {
+        group.and_then(|g| self.of_groups.get(g)).map_or(self.khat, |(_, khat)| khat.max(self.khat))
+    }
+
+    /// The largest tail shape of all.
+    pub(super) fn worst_khat(&self) -> f64 {
+        self.of_groups.iter().fold(self.khat, |worst, (_, khat)| worst.max(*khat))
+    }
+
+    /// The weights of draws for what is reported of a group.
+    pub(super) fn of(&self, group: Option<usize>) -> &[f64] {
+        group.and_then(|g| self.of_groups.get(g)).map_or(&self.weights, |(weights, _)| weights)
+    }
+
+    /// Their logarithms, before Pareto smoothing.
+    pub(super) fn logs(&self, group: Option<usize>) -> Cow<'_, [f64]> {
+        match group.and_then(|g| self.own.get(g)) {
+            Some(own) => Cow::Owned(sum(&self.logs, own)),
+            None => Cow::Borrowed(&self.logs),
+        }
+    }
+}
+
+fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}

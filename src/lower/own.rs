@@ -1,0 +1,63 @@
+//! Distributions that a model defines itself: `fn my_lpdf(y, mu) = ...` makes `y ~ my(mu)` a statement.
+
+use super::env::{Binding, Value};
+use super::{Lowerer, Result, at};
+use crate::graph::NodeId;
+use crate::source::{Diagnostic, Span};
+use crate::syntax::ast::{DistExpr, DistKind, FnDecl};
+use std::sync::Arc;
+
+/// Endings of functions that are log densities.
+const ENDINGS: [&str; 2] = ["_lpdf", "_lpmf"];
+
+impl Lowerer<'_> {
+    /// The model's function that is the log density of a distribution of this name.
+    pub(super) fn own_density(&self, name: &str) -> Option<Arc<FnDecl>> {
+        ENDINGS.iter().find_map(|ending| match self.env.get(&format!("{name}{ending}")) {
+            Some(Binding::Function(f)) => Some(f.clone()),
+            Some(Binding::Value(_) | Binding::Elements(_)) | None => None,
+        })
+    }
+
+    /// Whether a distribution is one of the model's own.
+    pub(super) fn is_own(&self, d: &DistExpr) -> bool {
+        match &d.kind {
+            DistKind::Call { name, .. } => {
+                crate::dist::find(&name.name).is_none() && self.own_density(&name.name).is_some()
+            }
+            DistKind::Mixture(_)
+            | DistKind::Truncated { .. }
+            | DistKind::Censored { .. }
+            | DistKind::ZeroInflated { .. } => false,
+        }
+    }
+
+    /// The sum of the log density of a value under a distribution of the model's own.
+    pub(super) fn own_sum(
+        &mut self,
+        d: &DistExpr,
+        value: &Value,
+        weight: Option<(Value, Span)>,
+    ) -> Result<NodeId> {
+        let DistKind::Call { name, args } = &d.kind else {
+            return Err(
+                Diagnostic::error("unknown-distribution", "this is no distribution").label(d.span, "")
+            );
+        };
+        let Some(f) = self.own_density(&name.name) else {
+            return Err(Diagnostic::error(
+                "unknown-distribution",
+                format!("there is no distribution `{}`", name.name),
+            )
+            .label(name.span, ""));
+        };
+        let names: Vec<&str> = f.params.iter().skip(1).map(|p| p.name.as_str()).collect();
+        let rest = self.arguments(&name.name, &names, &vec![true; names.len()], args, d.span)?;
+        let all = std::iter::once(value.clone()).chain(rest.into_iter().flatten()).collect();
+        let mut each = self.apply(&f, all, d.span)?.node;
+        if let Some(weight) = self.known_weight(weight)? {
+            each = at(crate::dist::weighted(&mut self.b, each, weight), d.span)?;
+        }
+        at(self.b.sum(each, None), d.span)
+    }
+}
