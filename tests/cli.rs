@@ -42,6 +42,8 @@ fn exit_codes_are_those_of_the_manual() {
         ("check model.ppl --no-such-option", 2),
         ("fit model.ppl data.csv --method no_such_method", 2),
         ("list distributions no_such_distribution", 2),
+        ("check model.ppl data.csv --set N=3", 0),
+        ("check model.ppl data.csv --set M=3", 2),
     ] {
         let (found, out, err) = told(&f, args);
         assert_eq!(found, code, "{args}\n{out}\n{err}");
@@ -96,11 +98,14 @@ fn the_catalogue_has_everything_that_can_be_written() {
         "distributions normal",
         "functions exp",
         "constraints simplex",
+        "transforms interval",
     ] {
         let (code, out, err) = told(&f, &format!("list {args}"));
         let name = args.split(' ').next_back().unwrap();
         assert!(code == 0 && out.starts_with(name) && out.lines().count() > 1, "{args}\n{out}\n{err}");
     }
+    let (_, interval, _) = told(&f, "list constraints interval");
+    assert!(interval.starts_with("real in (a, b)"), "{interval}");
     let (_, all, _) = told(&f, "list distributions");
     assert!(all.contains("mixture(w1: D1, w2: D2, ...)"), "{all}");
 }
@@ -119,6 +124,46 @@ fn every_stage_can_be_dumped() {
         let (code, out, err) = told(&f, &format!("dump model.ppl data.csv --stage {stage}"));
         assert!(code == 0 && !out.is_empty() && out.contains(words), "{stage}\n{out}\n{err}");
     }
+    let (code, out, err) = told(&f, "dump model.ppl --stage model");
+    assert!(code == 0 && out.starts_with("param mu scalar in real\n"), "{out}\n{err}");
+}
+
+#[test]
+fn what_has_no_posterior_is_refused_or_flagged() {
+    let f = folder("improper");
+    std::fs::write(f.join("unused.ppl"), format!("{MODEL}param b ~ flat()\n")).unwrap();
+    let (code, out, err) = told(&f, "check unused.ppl data.csv");
+    assert!(code == 0 && err.starts_with("warning[improper-posterior]"), "{out}\n{err}");
+    let (code, out, err) = told(&f, "fit unused.ppl data.csv");
+    assert!(code == 1 && out.is_empty() && err.starts_with("error[improper-posterior]"), "{out}\n{err}");
+    let sum = "data { y : real[N] }\nparam a ~ flat()\nparam b ~ flat()\ny ~ normal(a + b, 1)\n";
+    std::fs::write(f.join("sum.ppl"), sum).unwrap();
+    let (code, out, err) = told(&f, "fit sum.ppl data.csv");
+    assert!(code == 3 && out.contains("no end along a direction of a, b"), "{out}\n{err}");
+}
+
+#[test]
+fn a_quantity_that_is_not_finite_is_said_to_be_so() {
+    let f = folder("not-finite");
+    let derived = "derive l = log(mu - 2)\nderive up = 1 / (mu - mu)\n";
+    std::fs::write(f.join("nan.ppl"), format!("{MODEL}{derived}")).unwrap();
+    let (code, out, err) = told(&f, "fit nan.ppl data.csv --json");
+    assert_eq!(code, 3, "{out}\n{err}");
+    let fit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(fit["parameters"]["l"]["mean"], "NaN", "{out}");
+    assert_eq!(fit["parameters"]["up"]["q50"], "Inf", "{out}");
+    assert!(
+        fit["parameters"]["mu"]["mean"].is_number() && fit["flags"][0].as_str().unwrap().starts_with("l, up")
+    );
+}
+
+#[test]
+fn a_statement_that_is_never_finite_is_marked() {
+    let f = folder("never-finite");
+    let model = "data { y : real[N] }\nparam S : cov_matrix[2] ~ inv_wishart(1, identity(2))\ny ~ normal(S[1, 1], 1)\n";
+    std::fs::write(f.join("never.ppl"), model).unwrap();
+    let (code, _, err) = told(&f, "fit never.ppl data.csv");
+    assert!(code == 1 && err.contains("never.ppl:2:1") && !err.contains("never.ppl:3"), "{err}");
 }
 
 #[test]

@@ -206,3 +206,22 @@ fn a_cell_that_is_infinite_is_named() {
     let found = ModelTarget::new(source, &data).err().unwrap();
     assert_eq!(found[0].places[0].line, Some(3), "{found:?}");
 }
+
+#[test]
+fn what_has_no_weight_may_lie_outside_the_support() {
+    let files = [("y.csv", "y\n0\n1.5\n2\n0\n")];
+    let model = |statement: &str| {
+        format!(
+            "data {{ y : real[N] }}\nparam p ~ beta(1, 1)\nparam m ~ normal(0, 1)\n(y > 0) ~ bernoulli(p)\n{statement}"
+        )
+    };
+    same(
+        &model("y ~ lognormal(m, 1) weight y > 0"),
+        &model("for i in 1..N { if y[i] > 0 { y[i] ~ lognormal(m, 1) } }"),
+        &files,
+        &[0.3, -0.4],
+    );
+    let data = Dataset::from_texts(&files).unwrap();
+    let wrong = ModelTarget::new(&model("y ~ lognormal(m, 1) weight y + 1"), &data).err().unwrap();
+    assert_eq!(wrong[0].code, "outside-support");
+}

@@ -286,7 +286,7 @@ pub(super) enum Catalogue {
     Functions,
     /// How constrained parameters are represented
     Transforms,
-    /// The same, by constraint
+    /// What parameters can be, as it is written
     Constraints,
 }
 

@@ -18,6 +18,8 @@ use std::time::Instant;
 
 /// The warning about a parameter that nothing holds; there is nothing to fit then.
 const IMPROPER: &str = "improper-posterior";
+/// Most statements marked in an error.
+const MARKED: usize = 3;
 /// Exit code of an answer that comes with a warning.
 const FLAGGED: u8 = 3;
 /// The method that is all of them.
@@ -168,7 +170,24 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
         bar.show(|| progress(p));
         interrupt::asked()
     })
-    .map_err(|e| Failure::Wrong(format!("error[fit]: {e}\n")))
+    .map_err(|e| no_fit(loaded, &e))
+}
+
+/// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked.
+fn no_fit(loaded: &load::Loaded, error: &infer::Error) -> Failure {
+    let target = &loaded.target;
+    let nodes: Vec<_> = target.lowered().terms.iter().map(|t| t.node).collect();
+    let values = target.values(&nodes, &vec![0.0; target.dimension()]);
+    let spans = target.lowered().terms.iter().map(|t| t.span);
+    let mut marked = Vec::new();
+    for (span, value) in spans.zip(values.iter().map(|v| v.first().copied().unwrap_or(0.0))) {
+        if !value.is_finite() && !marked.contains(&span) {
+            marked.push(span);
+        }
+    }
+    let start = Diagnostic::error("fit", error.to_string());
+    let told = marked.iter().take(MARKED);
+    loaded.source.failure(&[told.fold(start, |d, span| d.label(*span, "at the origin this is not finite"))])
 }
 
 /// How far a fit has come, without what it does not say.

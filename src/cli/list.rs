@@ -13,6 +13,19 @@ struct Entry {
     page: String,
 }
 
+impl Entry {
+    /// Its name without arguments and sizes.
+    fn bare(&self) -> &str {
+        self.name.split(['(', '[']).next().unwrap_or_default().trim_end()
+    }
+
+    /// Whether this is the entry that a user means.
+    fn is_called(&self, name: &str) -> bool {
+        let transform = self.page.trim_start().strip_prefix("transform: ").and_then(|p| p.lines().next());
+        self.name == name || self.bare() == name || transform == Some(name)
+    }
+}
+
 /// What the language itself builds of distributions: call, line, page.
 const COMBINATIONS: [(&str, &str, &str); 4] = [
     (
@@ -62,7 +75,8 @@ pub(super) fn run(args: &ListArgs) -> Outcome {
             dist::TABLE.iter().map(|d| distribution(d)).chain(COMBINATIONS.iter().map(entry)).collect()
         }
         Catalogue::Functions => functions(),
-        Catalogue::Transforms | Catalogue::Constraints => transforms(),
+        Catalogue::Transforms => transforms(),
+        Catalogue::Constraints => constraints(),
     };
     let Some(name) = &args.name else {
         let width = entries.iter().map(|e| e.name.len()).max().unwrap_or(0);
@@ -71,13 +85,13 @@ pub(super) fn run(args: &ListArgs) -> Outcome {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    match entries.iter().find(|e| e.name.split('(').next() == Some(name)) {
+    match entries.iter().find(|e| e.is_called(name)) {
         Some(e) => {
             outln!("{}\n  {}\n{}", e.name, e.line, e.page);
             Ok(ExitCode::SUCCESS)
         }
         None => {
-            let names = entries.iter().map(|e| e.name.split('(').next().unwrap_or(""));
+            let names = entries.iter().map(Entry::bare);
             let near = crate::source::nearest(name, names)
                 .map_or(String::new(), |n| format!("; did you mean `{n}`?"));
             Err(Failure::Usage(format!("there is no `{name}` in this list{near}")))
@@ -135,6 +149,16 @@ fn functions() -> Vec<Entry> {
         }
     });
     elementwise.chain(others).chain(OF_FUNCTIONS.iter().map(entry)).collect()
+}
+
+/// Constraints as they are written; their names are those of the transforms.
+fn constraints() -> Vec<Entry> {
+    let entry = |t: &&transform::Transform| Entry {
+        name: t.written.into(),
+        line: t.doc.into(),
+        page: format!("  transform: {}\n  {}\n  example: param x : {} ~ ...", t.name, t.formula, t.written),
+    };
+    transform::TABLE.iter().map(entry).collect()
 }
 
 fn transforms() -> Vec<Entry> {

@@ -29,3 +29,4 @@ pub use dataset::Dataset;
 pub use found::Found;
 pub use levels::Levels;
 pub use number::MISSING_MARKERS;
+pub use say::listed;

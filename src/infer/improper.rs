@@ -11,11 +11,12 @@ const FLAT: f64 = 0.1;
 /// How far along it, in standard deviations of the approximation, and how much the log density of a posterior falls at least.
 /// A Gaussian falls by 50 there, a Cauchy distribution by 4.6.
 const FAR: f64 = 10.0;
+const FARTHER: f64 = 1000.0;
 const FALL: f64 = 2.0;
 /// Most names told.
 const NAMED: usize = 4;
 
-/// The warning about a direction along which the log density does not fall on either side, where an approximation is poor.
+/// The warning about a direction along which the log density does not fall, where an approximation is poor.
 ///
 /// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the search ended; in
 /// its coordinates the curvature is 0 instead of 1.
@@ -46,7 +47,10 @@ pub fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
         value[0]
     };
     let here = at(0.0);
-    if !(here - at(FAR) < FALL && here - at(-FAR) < FALL) {
+    let mut flat = |far: f64| here - at(far) < FALL;
+    // On both sides, as for a sum of which only one part is known; or on one, however far, as where data can be separated.
+    let both = flat(FAR) && flat(-FAR);
+    if !both && ![1.0, -1.0].iter().any(|side| flat(side * FAR) && flat(side * FARTHER)) {
         return None;
     }
     let longest = step.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
@@ -57,8 +61,8 @@ pub fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
         .collect();
     let more = if moved.len() > NAMED { ", ..." } else { "" };
     Some(format!(
-        "the posterior has no end along a direction of {}{more}: {FAR} standard deviations away the log density is what it is \
-         here, so there is no mean to estimate; give what is not told by the data a prior that is a distribution",
+        "the posterior has no end along a direction of {}{more}: far out the log density is no lower than here, so there is \
+         no mean to estimate; give what the data do not tell a prior that is a distribution",
         moved.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ")
     ))
 }

@@ -20,7 +20,7 @@ impl Lowerer<'_> {
         weight: Option<(Value, Span)>,
         s: &Sample,
     ) -> Result<NodeId> {
-        self.check_value(dist, value, s.value.span)?;
+        let checked = self.check_value(dist, value, s.value.span);
         self.check_structure(dist, value, s.value.span)?;
         self.check_extent(dist, value, s.value.span)?;
         let weight = match self.known_weight(weight.clone())?.and(weight) {
@@ -30,7 +30,39 @@ impl Lowerer<'_> {
             }
             None => None,
         };
+        if let Err(problem) = checked {
+            // A value that counts for nothing need not be one that the distribution can give.
+            let Some((dist, value, weight)) = self.with_weight(dist, value, weight) else {
+                return Err(problem);
+            };
+            self.check_value(&dist, &value, s.value.span)?;
+            return at(sum(&mut self.b, &dist, value.node, Some(weight)), s.dist.span);
+        }
         at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
+    }
+
+    /// The values whose weight is not zero, with their distribution and weights; None if all have some, or a value is no number.
+    fn with_weight(
+        &mut self,
+        dist: &Dist,
+        value: &Value,
+        weight: Option<NodeId>,
+    ) -> Option<(Dist, Value, NodeId)> {
+        let Dist::Row { row, .. } = dist else { return None };
+        if row.event > 0 || row.args.iter().any(|a| a.rank > 0) {
+            return None;
+        }
+        let dims = self.b.dims(value.node).to_vec();
+        let spread = self.b.broadcast_to(weight?, &dims);
+        let weights = self.b.constant_of(spread)?;
+        let places: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
+        if places.len() == weights.len() {
+            return None;
+        }
+        let part = restrict(&mut self.b, dist, &dims, &places).ok()?;
+        let node = select(&mut self.b, value.node, &dims, &places);
+        let weight = select(&mut self.b, spread, &dims, &places);
+        Some((part, Value { node, ..value.clone() }, weight))
     }
 
     /// Weights, which must be known before the fit and may not be negative.
@@ -69,12 +101,17 @@ impl Lowerer<'_> {
         if fits {
             return Ok(());
         }
+        let by_row = matches!((weights, values), ([n], [m, _]) if n == m);
+        let help = match by_row {
+            true => format!("a weight for each row is `weight as_column({})`", span.text(self.source)),
+            false => "give one weight for each value; a weight for each group is `weight w[group]`".into(),
+        };
         let (weights, values) = (self.shape(weights), self.shape(values));
         let message = format!("there are {values} values here, and {weights} weights");
         Err(Diagnostic::error("shape-mismatch", message)
             .label(span, format!("these have shape {weights}"))
             .label(s.value.span, "")
-            .help("give one weight for each value; a weight for each group is `weight w[group]`"))
+            .help(help))
     }
 }
 

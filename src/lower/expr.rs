@@ -2,6 +2,7 @@
 
 use super::env::Value;
 use super::{Labels, Lowerer, Result, at};
+use crate::data::listed;
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -170,7 +171,7 @@ impl Lowerer<'_> {
             let error =
                 Diagnostic::error("unknown-level", format!("\"{}\" is not a level of this category", text.0))
                     .label(text.1, "")
-                    .note(format!("its levels are {}", levels.labels().join(", ")))
+                    .note(format!("its levels are {}", listed(levels.labels())))
                     .always(levels.are_given());
             return Err(match crate::source::nearest(text.0, levels.labels().iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean \"{near}\"?")),

@@ -2,6 +2,7 @@
 
 use super::env::{Binding, Value};
 use super::{Lowerer, Result};
+use crate::data::listed;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Expr, ExprKind, Index};
 
@@ -301,7 +302,7 @@ impl Lowerer<'_> {
         }
         let error = Diagnostic::error("unknown-level", format!("\"{label}\" is not a label of this axis"))
             .label(span, "")
-            .note(format!("its labels are {}", labels.join(", ")));
+            .note(format!("its labels are {}", listed(&labels)));
         Err(match crate::source::nearest(label, labels.iter().map(String::as_str)) {
             Some(near) => error.help(format!("did you mean \"{near}\"?")),
             None => error,
@@ -335,7 +336,7 @@ impl Lowerer<'_> {
         Diagnostic::error("level-count", message)
             .label(e.span, "")
             .label(base.span, format!("this axis has size {n}"))
-            .note(format!("its levels are {}: the first is place 1, whatever it is called", levels.labels().join(", ")))
+            .note(format!("its levels are {}: the first is place 1, whatever it is called", listed(levels.labels())))
             .help(format!(
                 "give the axis the number of levels (`{name} : category[N] of J`, `[J]`), list all levels (`levels(...)`), or \
                  declare `{name} : int[N]` if its numbers are places"

@@ -1,7 +1,9 @@
 //! Model and data to graph: every name becomes a node, every statement a term of the log density.
 
 mod bind;
+mod bounds;
 mod call;
+mod defaults;
 mod density;
 mod dist;
 mod effects;

@@ -3,6 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Lowerer, Result};
+use crate::data::listed;
 use crate::dist::{Distribution, Domain, End, Support};
 use crate::facts::Structure;
 use crate::graph::NodeId;
@@ -265,7 +266,7 @@ impl Lowerer<'_> {
         Err(Diagnostic::error("level-count", message)
             .label(span, "")
             .always(levels.are_given() && !names(categories))
-            .note(format!("its levels are {}", levels.labels().join(", ")))
+            .note(format!("its levels are {}", listed(levels.labels())))
             .help("levels are counted in their order, whatever numbers they are; list those that never occur, too: `levels(1, 2, 3)`"))
     }
 

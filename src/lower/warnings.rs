@@ -138,9 +138,9 @@ impl Lowerer<'_> {
         let graph = self.b.graph();
         let mut left: Vec<NodeId> =
             self.terms.iter().filter(|t| t.kind != TermKind::Jacobian).map(|t| t.node).collect();
-        let (mut seen, mut held) = (HashSet::new(), HashSet::new());
+        let (mut seen, mut held) = (vec![false; graph.len()], HashSet::new());
         while let Some(id) = left.pop() {
-            if !seen.insert(id) {
+            if std::mem::replace(&mut seen[id.0 as usize], true) {
                 continue;
             }
             let node = graph.node(id);

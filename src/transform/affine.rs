@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "affine",
+    written: "real offset m multiplier s",
     doc: "any real number, with coordinates shifted by `offset` and scaled by `multiplier`",
     formula: "x = offset + multiplier u; log-Jacobian log(multiplier)",
     event: 0,

@@ -15,6 +15,7 @@ scalar_row! {
 /// The row.
 pub static ROW: Transform = Transform {
     name: "cholesky_corr",
+    written: "cholesky_corr[K]",
     doc: "lower-triangular, rows of unit length, positive diagonal",
     formula: "row i: L_ij = tanh(u) √(1 - Σ_(k<j) L_ik²), L_ii = √(1 - Σ L_ik²); log-Jacobian Σ log(1 - tanh²) + ½ Σ_(1<j<i) log(1 - Σ_(k<j) L_ik²)",
     event: 2,

@@ -32,6 +32,7 @@ pub(super) fn entries(
 /// The row.
 pub static ROW: Transform = Transform {
     name: "cholesky_cov",
+    written: "cholesky_cov[K]",
     doc: "lower-triangular with a positive diagonal",
     formula: "row by row: L_ij = u below the diagonal, L_ii = exp(u); log-Jacobian Σ u over the diagonal",
     event: 2,

@@ -8,6 +8,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "corr_matrix",
+    written: "corr_matrix[K]",
     doc: "symmetric, positive definite, ones on the diagonal",
     formula: "z = tanh(u), column by column; L_ij = z_ij √(1 - Σ_(k<j) L_ik²), x = L Lᵀ; log-Jacobian Σ_(j<i) (1 + (K - j - 1)/2) log(1 - z_ij²)",
     event: 2,

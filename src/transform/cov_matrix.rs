@@ -34,6 +34,7 @@ pub(super) fn cholesky(x: &[f64]) -> Option<Vec<f64>> {
 /// The row.
 pub static ROW: Transform = Transform {
     name: "cov_matrix",
+    written: "cov_matrix[K]",
     doc: "symmetric and positive definite",
     formula: "x = L Lᵀ with L as for cholesky_cov; log-Jacobian K log 2 + Σ_i (K - i + 2) u_ii",
     event: 2,

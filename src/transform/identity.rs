@@ -5,6 +5,7 @@ use super::row::{Constrained, Transform};
 /// The row.
 pub static ROW: Transform = Transform {
     name: "real",
+    written: "real",
     doc: "any real number",
     formula: "x = u; log-Jacobian 0",
     event: 0,

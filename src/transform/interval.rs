@@ -29,6 +29,7 @@ scalar_row! {
 /// The row.
 pub static ROW: Transform = Transform {
     name: "interval",
+    written: "real in (a, b)",
     doc: "between a lower and an upper bound",
     formula: "x = lower + (upper - lower) inv_logit(u); log-Jacobian log(upper - lower) + log inv_logit(u) + log(1 - inv_logit(u))",
     event: 0,

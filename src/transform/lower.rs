@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "lower",
+    written: "real > a",
     doc: "above a lower bound",
     formula: "x = lower + exp(u); log-Jacobian u",
     event: 0,

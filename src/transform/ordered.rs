@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "ordered",
+    written: "ordered[K]",
     doc: "increasing entries",
     formula: "x_1 = u_1, x_k = x_(k-1) + exp(u_k); log-Jacobian Σ_(k≥2) u_k",
     event: 1,

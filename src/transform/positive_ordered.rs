@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "positive_ordered",
+    written: "positive_ordered[K]",
     doc: "increasing entries, all positive",
     formula: "x_1 = exp(u_1), x_k = x_(k-1) + exp(u_k); log-Jacobian Σ u_k",
     event: 1,

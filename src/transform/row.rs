@@ -6,6 +6,8 @@ use crate::graph::{BuildError, Builder, NodeId};
 pub struct Transform {
     /// The constraint's name.
     pub name: &'static str,
+    /// How it is written as the type of a parameter.
+    pub written: &'static str,
     /// What the constraint says.
     pub doc: &'static str,
     /// x as a function of the free coordinates u, and the log-Jacobian, for the manual.

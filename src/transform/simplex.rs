@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "simplex",
+    written: "simplex[K]",
     doc: "positive entries that sum to 1",
     formula: "z_k = inv_logit(u_k - log(K - k)), x_k = s_k z_k, s_1 = 1, s_(k+1) = s_k - x_k, x_K = s_K; log-Jacobian Σ log s_k + log z_k + log(1 - z_k)",
     event: 1,

@@ -16,6 +16,7 @@ fn basis(j: usize, n: usize) -> f64 {
 /// The row.
 pub static ROW: Transform = Transform {
     name: "sum_to_zero",
+    written: "sum_to_zero[K]",
     doc: "entries that sum to 0",
     formula: "x = B u with orthonormal columns B_n ∝ (1, ..., 1, -n, 0, ..., 0); log-Jacobian 0",
     event: 1,

@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "unit_vector",
+    written: "unit_vector[K]",
     doc: "entries whose squares sum to 1",
     formula: "x = u / |u|; log-Jacobian -|u|²/2 (a standard normal length makes the extra dimension proper)",
     event: 1,

@@ -6,6 +6,7 @@ use crate::ops::scalar;
 /// The row.
 pub static ROW: Transform = Transform {
     name: "upper",
+    written: "real < b",
     doc: "below an upper bound",
     formula: "x = upper - exp(u); log-Jacobian u",
     event: 0,
