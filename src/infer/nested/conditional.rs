@@ -224,6 +224,11 @@ impl<'t> Conditional<'t> {
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
     }
 
+    /// Gradients beside one that a Hessian takes.
+    pub(super) fn colours(&self) -> usize {
+        self.reading.colours.len()
+    }
+
     /// Groups of inner coordinates.
     pub(super) fn group_count(&self) -> usize {
         self.group.iter().max().map_or(0, |g| g + 1)
