@@ -5,6 +5,7 @@ mod common;
 use common::{check_row, value};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use stickler::ops::operand::{Arg, Index, Lane, Operand};
 use stickler::ops::scalar::{ScalarRow, TABLE, find};
 
 fn rows() -> impl Iterator<Item = &'static ScalarRow> {
@@ -60,5 +61,32 @@ fn values_match_mpmath() {
     let covered: BTreeSet<&str> = references.iter().map(|r| r.function.as_str()).collect();
     for row in rows() {
         assert!(covered.contains(row.name), "{} has no reference values", row.name);
+    }
+}
+
+/// Many elements of one draw may run side by side in registers: they have the bits that each has by itself.
+#[test]
+fn many_elements_have_the_bits_of_one() {
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    for row in rows() {
+        let (kernel, n, k) = (<f64 as Lane>::scalar(row.kernel), 23, row.args.len());
+        let columns: Vec<Vec<f64>> = (0..k)
+            .map(|k| (0..n).map(|i| row.probes[i % row.probes.len()][k] * (1.0 + 1e-3 * i as f64)).collect())
+            .collect();
+        let operands: Vec<Operand<f64>> =
+            columns.iter().map(|c| Operand { arg: Arg::Var(c), index: Index::Each }).collect();
+        let (need, mut values, mut slopes) = (vec![true; k], vec![0.0; n], vec![0.0; n * k]);
+        let mut alone = vec![0.0; n];
+        kernel.both(&operands, &need, &mut values, &mut slopes);
+        kernel.values(&operands, &mut alone);
+        for i in 0..n {
+            let one: Vec<Operand<f64>> =
+                columns.iter().map(|c| Operand { arg: Arg::Var(&c[i..i + 1]), index: Index::One }).collect();
+            let (mut value, mut slope, mut plain) = ([0.0], vec![0.0; k], [0.0]);
+            kernel.both(&one, &need, &mut value, &mut slope);
+            kernel.values(&one, &mut plain);
+            assert!(same(values[i], value[0]) && same(alone[i], plain[0]), "{}", row.name);
+            assert!((0..k).all(|k| same(slopes[k * n + i], slope[k])), "slopes of {}", row.name);
+        }
     }
 }

@@ -91,3 +91,65 @@ param b ~ normal(0, 1)
 y ~ normal(a + b * x1, 0.5 + w)";
     agree(source, &data, 1.0, 1e-12);
 }
+
+fn numbers(n: usize, seed: u64) -> String {
+    let mut stream = Stream::new(seed, 0, 0);
+    (0..n).map(|_| format!("{}\n", 1.0 + stream.normal())).collect()
+}
+
+const GARCH: &str = "data { y : real[T]; first : real > 0 }
+param mu ~ normal(0, 1)
+param a0 : real > 0 ~ normal(0, 1)
+param a1 : real in (0, 1) ~ uniform(0, 1)
+param b1 : real in (0, 1 - a1) ~ flat()
+let sigma[1] = first
+for t in 2..T {
+  let sigma[t] = sqrt(a0 + a1 * (y[t-1] - mu)^2 + b1 * sigma[t-1]^2)
+}
+y ~ normal(mu, sigma)";
+
+#[test]
+fn volatility_is_carried_as_a_variance() {
+    for n in [70, 500] {
+        let text = format!("y\n{}", numbers(n, 5));
+        let data = Dataset::from_texts(&[("data.csv", text.as_str()), ("first.json", r#"{"first": 0.7}"#)]);
+        let data = data.expect("reads");
+        agree(GARCH, &data, 0.5, 1e-12);
+        let dump = stickler::plan::dump(both(GARCH, &data).0.plan());
+        assert!(!dump.contains("sqrt") && dump.contains("normal.variance"), "{dump}");
+    }
+}
+
+#[test]
+fn what_needs_no_earlier_step_leaves_the_loop() {
+    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{}", numbers(100, 6)))]).expect("reads");
+    // The mean follows what was seen and its own past, two steps of it, with a bend.
+    let source = "data { y : real[T] }
+param mu ~ normal(0, 1)
+param phi ~ normal(0, 0.3)
+param psi ~ normal(0, 0.3)
+param sigma : real > 0 ~ normal(0, 1)
+let m[1] = mu
+let m[2] = mu + 0.1
+for t in 3..T {
+  let m[t] = mu + phi * tanh(y[t-1] - mu) + psi * m[t-1] + 0.2 * m[t-2]
+}
+y ~ normal(m, sigma)";
+    agree(source, &data, 0.5, 1e-12);
+    let linear = source.replace("+ 0.2 * m[t-2]", "");
+    agree(&linear, &data, 0.5, 1e-12);
+    let carried = linear.replace("psi * m[t-1]", "m[t-1]");
+    agree(&carried, &data, 0.2, 1e-12);
+}
+
+#[test]
+fn small_covariances_share_what_all_entries_need() {
+    let data = Dataset::from_texts(&[("data.csv", &format!("x\n{}", numbers(9, 8)))]).expect("reads");
+    let source = "data { x : real[N] }
+param rho : real > 0 ~ gamma(5, 5)
+param alpha : real > 0 ~ normal(0, 1)
+param z[N] ~ std_normal()
+derive f = cholesky(add_diag(gp_exp_quad_cov(x, alpha, rho), 1e-6)) * z
+x ~ normal(f, 0.5)";
+    agree(source, &data, 0.3, 1e-9);
+}

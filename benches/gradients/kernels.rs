@@ -297,22 +297,3 @@ impl ByHand for Process {
         value
     }
 }
-
-/// Multiplications and additions a second of a product that stays in the first-level cache: the most this processor does.
-pub struct Peak(pub usize);
-
-impl ByHand for Peak {
-    #[inline(always)]
-    fn run<U: Real>(&self, z: &[U], gradient: &mut [U]) -> U {
-        let mut sums = [U::zero(); ROWS];
-        for round in 0..self.0 {
-            for &v in z {
-                for s in &mut sums {
-                    *s = v.mul_add(v, *s);
-                }
-            }
-            gradient[round % gradient.len()] = sums[round % ROWS];
-        }
-        sums[0]
-    }
-}

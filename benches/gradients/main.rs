@@ -7,7 +7,7 @@ mod kernels;
 #[path = "../simulated/mod.rs"]
 mod simulated;
 
-use kernels::{ByHand, Garch, Groups, Logistic, Peak, Process, Schools, call};
+use kernels::{ByHand, Garch, Groups, Logistic, Process, Schools, call};
 use serde_json::Value;
 use simulated::Table;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use std::time::Instant;
 use stickler::data::Dataset;
 use stickler::num::real::{F16, Real};
 use stickler::num::stream::Stream;
+use stickler::plan::Peak;
 use stickler::target::{ModelTarget, Target};
 
 /// Draws of a batch.
@@ -83,7 +84,7 @@ fn main() {
             mean.exp()
         );
     }
-    println!("{:.1} GFlop/s at most in products of matrices, one thread", peak());
+    println!("{:.1} GFlop/s at most in products of matrices, one thread", Peak::measure().operations / 1e9);
     growth();
 }
 
@@ -186,17 +187,6 @@ fn best(mut work: impl FnMut()) -> (f64, f64) {
         (0..(0.5 / (once * times as f64)).clamp(10.0, 400.0) as usize).map(|_| run(times)).collect();
     all.sort_by(f64::total_cmp);
     (all[0], all[all.len() / 2])
-}
-
-/// Billions of multiplications and additions a second.
-fn peak() -> f64 {
-    let z = vec![F16::splat(1e-3); 64];
-    let (mut sink, rounds) = (vec![F16::zero(); 4], 200);
-    let kernel = Peak(rounds);
-    let (seconds, _) = best(|| {
-        std::hint::black_box(call(&kernel, std::hint::black_box(&z), &mut sink));
-    });
-    (2 * BATCH * 8 * z.len() * rounds) as f64 / seconds / 1e9
 }
 
 /// How the cost grows with rows, columns and draws: slopes of log seconds.

@@ -1,10 +1,11 @@
-//! `stickler bench`: seconds per gradient, for one draw and in a batch, and which line of the model costs what.
+//! `stickler bench`: seconds per gradient, for one draw and in a batch, which line of the model costs what, and how near the
+//! processor's limits that is.
 
 use super::args::BenchArgs;
 use super::load::Source;
 use super::{Failure, Outcome, load};
 use crate::num::stream::Stream;
-use crate::plan::StepCost;
+use crate::plan::{Peak, StepCost};
 use crate::target::{Evaluator, ModelTarget, Target};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -26,6 +27,7 @@ struct Line {
     text: String,
     seconds: f64,
     bytes: usize,
+    operations: usize,
     steps: Vec<String>,
 }
 
@@ -42,12 +44,84 @@ pub(super) fn run(args: &BenchArgs) -> Outcome {
     let z = points(&target, args.batch);
     let (draws, costs) = target.profile(&z, args.batch);
     let lines = by_line(&source, &costs);
+    let share = Share::of(&lines, draws, batch.best / args.batch as f64, args.threads);
     if args.json {
-        outln!("{}", json(args, &target, prepare, [&single, &batch], draws, &lines));
+        outln!("{}", json(args, &target, prepare, [&single, &batch], draws, &lines, &share));
     } else {
         out!("{}", text(args, &target, prepare, [&single, &batch], draws, &lines));
+        out!("{}", share.text());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a gradient in a batch does, and the most that the processor does.
+struct Share {
+    /// Additions and multiplications for a draw.
+    operations: f64,
+    /// Bytes read and written for a draw.
+    bytes: f64,
+    /// Seconds for a draw.
+    seconds: f64,
+    /// The most that these threads do.
+    peak: Peak,
+}
+
+impl Share {
+    fn of(lines: &[Line], draws: usize, seconds: f64, threads: usize) -> Share {
+        let (one, threads) = (Peak::measure(), threads as f64);
+        Share {
+            operations: lines.iter().map(|l| l.operations).sum::<usize>() as f64,
+            bytes: lines.iter().map(|l| l.bytes).sum::<usize>() as f64 / draws as f64,
+            seconds,
+            peak: Peak { operations: threads * one.operations, bytes: threads * one.bytes },
+        }
+    }
+
+    /// Of the most additions and multiplications a second.
+    fn of_operations(&self) -> f64 {
+        self.operations / self.seconds / self.peak.operations
+    }
+
+    /// Of the most bytes a second.
+    fn of_bytes(&self) -> f64 {
+        self.bytes / self.seconds / self.peak.bytes
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "operations_per_draw": self.operations,
+            "operations_per_second": self.operations / self.seconds,
+            "bytes_per_second": self.bytes / self.seconds,
+            "peak_operations_per_second": self.peak.operations,
+            "peak_bytes_per_second": self.peak.bytes,
+            "share_of_peak_operations": self.of_operations(),
+            "share_of_peak_bytes": self.of_bytes(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let giga = |x: f64| x / 1e9;
+        format!(
+            "\n{:<34} {:>12} {:>12} {:>12} {:>8}\n{:<34} {:>12.3} {:>12.2} {:>12.1} {:>7.1}%\n{:<34} {:>12.3} {:>12.2} {:>12.1} \
+             {:>7.1}%\nthe most: products of matrices in the first-level cache; reading 64 MB in order (what a small model touches \
+             is in the cache)\n",
+            "in the batch",
+            "1000 a draw",
+            "10^9 / s",
+            "the most",
+            "share",
+            "additions and multiplications",
+            self.operations / 1e3,
+            giga(self.operations / self.seconds),
+            giga(self.peak.operations),
+            100.0 * self.of_operations(),
+            "bytes touched",
+            self.bytes / 1e3,
+            giga(self.bytes / self.seconds),
+            giga(self.peak.bytes),
+            100.0 * self.of_bytes(),
+        )
+    }
 }
 
 fn points(target: &ModelTarget, draws: usize) -> Vec<f64> {
@@ -84,11 +158,12 @@ fn by_line(source: &Source, costs: &[StepCost]) -> Vec<Line> {
         let number = cost.span.map_or(0, |s| s.line_column(&source.text).0);
         let at = lines.iter().position(|l| l.number == number).unwrap_or_else(|| {
             let text = source.text.lines().nth(number.wrapping_sub(1)).unwrap_or("").trim().to_string();
-            lines.push(Line { number, text, seconds: 0.0, bytes: 0, steps: Vec::new() });
+            lines.push(Line { number, text, seconds: 0.0, bytes: 0, operations: 0, steps: Vec::new() });
             lines.len() - 1
         });
         lines[at].seconds += cost.forward + cost.reverse;
         lines[at].bytes += cost.bytes;
+        lines[at].operations += cost.operations;
         lines[at].steps.push(format!(
             "{} ({:.3} + {:.3} µs)",
             cost.name,
@@ -107,6 +182,7 @@ fn json(
     [single, batch]: [&Timing; 2],
     draws: usize,
     lines: &[Line],
+    share: &Share,
 ) -> Value {
     let per_draw = args.batch as f64;
     let profile: Vec<Value> = lines
@@ -117,6 +193,7 @@ fn json(
                 "text": l.text,
                 "seconds": l.seconds / draws as f64,
                 "bytes": l.bytes / draws,
+                "operations": l.operations,
                 "steps": l.steps,
             })
         })
@@ -130,7 +207,8 @@ fn json(
         "seconds_per_gradient_median": single.median,
         "seconds_per_gradient_batched": batch.best / per_draw,
         "seconds_per_gradient_batched_median": batch.median / per_draw,
-        "bytes_touched_per_draw": lines.iter().map(|l| l.bytes).sum::<usize>() / draws,
+        "bytes_touched_per_draw": share.bytes,
+        "peak": share.json(),
         "profile": profile,
     })
 }

@@ -3,22 +3,22 @@
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
 use crate::facts::known;
+use crate::num::real::Real;
 use crate::num::special::inv_logit;
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "bernoulli_logit"(x, alpha), "-log(1 + exp(±alpha)), minus where x is 1";
-    value -((alpha - (x * alpha).scale(2.0)).log1p_exp());
+    value -((away(x) * alpha).log1p_exp());
     slopes(_y) {
-        let sign = x.scale(2.0).shift(-1.0);
-        let miss = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope().1;
-        [(alpha * miss).scale(2.0), sign * miss]
+        let miss = (away(x) * alpha).log1p_exp_and_slope().1;
+        [(alpha * miss).scale(2.0), -(away(x) * miss)]
     };
     both(at, need) {
         let [x, alpha] = at;
-        let (minus_value, miss) = (alpha - (x * alpha).scale(2.0)).log1p_exp_and_slope();
+        let (minus_value, miss) = (away(x) * alpha).log1p_exp_and_slope();
         let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
-        (-minus_value, [in_x, x.scale(2.0).shift(-1.0) * miss])
+        (-minus_value, [in_x, -(away(x) * miss)])
     };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
     // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the outcome.
@@ -60,6 +60,12 @@ scalar_row! {
         let c: [f64; 2] = known::fixed(a, k)?;
         if k == 1 && c[0] == 0.0 { known::log_inv_logit(a[1]) } else { None }
     })
+}
+
+/// -1 for a 1, 1 for a 0.
+#[inline(always)]
+fn away<T: Real>(x: T) -> T {
+    x.scale(-2.0).shift(1.0)
 }
 
 /// The row.

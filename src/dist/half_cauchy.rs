@@ -12,8 +12,20 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
 
 scalar_row! {
     JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
-    value -(x / sigma).square().log1p();
-    slopes(_y) { let z = x / sigma; scale_only(minus_log1p_slope(z), z, sigma) };
+    value -(x * sigma.recip()).square().log1p();
+    slopes(_y) {
+        let r = sigma.recip();
+        let z = x * r;
+        let g = minus_log1p_slope(z) * r;
+        [g, -(g * z)]
+    };
+    both(at, _need) {
+        let [x, sigma] = at;
+        let r = sigma.recip();
+        let z = x * r;
+        let g = minus_log1p_slope(z) * r;
+        (-z.square().log1p(), [g, -(g * z)])
+    };
     probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
     facts Facts::with_log(
         |a, k| jets::scaled(a, k, [0, 1], |z| known::student(z, 1.0)),

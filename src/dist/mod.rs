@@ -18,7 +18,7 @@ mod tails;
 pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
 pub use multi_student_t::TAIL as STUDENT_TAIL;
-pub use normal::JOINT as NORMAL_JOINT;
+pub use normal::{JOINT as NORMAL_JOINT, SCALE as NORMAL_SCALE, VARIANCE as NORMAL_VARIANCE};
 pub use other_names::other_name;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,

@@ -14,6 +14,7 @@ mod softmax;
 mod sort;
 mod stan;
 
+pub use kernel::EXP_QUAD;
 pub use row::{Function, FunctionArg, Ty};
 pub use stan::stan_name;
 

@@ -32,6 +32,11 @@ const MOST_CELLS: usize = 4000;
 const MOST_CELLS_DEAR: usize = 900;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
+/// Where there are too many cells, they are made so much wider.
+const COARSER: [f64; 3] = [1.0, 1.6, 2.5];
+/// A share of the draws has the square root of the density: what is reported may grow where the posterior falls, as the scale of a hierarchy
+/// does.
+const FLATTER: f64 = 0.2;
 /// The share of draws from a mixture of Student-t's around the cells, for what lies beyond them.
 const BEYOND: f64 = 0.08;
 /// Cells evaluated together.
@@ -88,12 +93,30 @@ pub(super) fn cells(flow: &dyn Flow, q: &Gaussian) -> Option<Cells> {
     if d == 0 || d > most {
         return None;
     }
-    let ends = ends(WIDTH[d - 1]);
+    COARSER
+        .iter()
+        .find_map(|by| {
+            let ends = ends(by * WIDTH[d - 1]);
+            let found = follow(flow, q, factor, &ends, limit)?;
+            Some((ends, found))
+        })
+        .and_then(|(ends, found)| build(q, factor, ends, found))
+}
+
+/// Cells with their log densities, from the centre on while that is high; None if there are too many.
+fn follow(
+    flow: &dyn Flow,
+    q: &Gaussian,
+    factor: &[f64],
+    ends: &[f64],
+    limit: usize,
+) -> Option<BTreeMap<Place, f64>> {
+    let d = q.mean.len();
     let mut found: BTreeMap<Place, f64> = BTreeMap::new();
     let mut open: Vec<Place> = vec![[0; MOST]];
     let mut top = f64::NEG_INFINITY;
     while !open.is_empty() {
-        let values = evaluate(flow, q, factor, &ends, &open);
+        let values = evaluate(flow, q, factor, ends, &open);
         for (place, value) in open.iter().zip(&values) {
             let value = if value.is_finite() { *value } else { f64::NEG_INFINITY };
             found.insert(*place, value);
@@ -110,7 +133,7 @@ pub(super) fn cells(flow: &dyn Flow, q: &Gaussian) -> Option<Cells> {
         open = next;
     }
     found.retain(|_, value| *value > top - 2.0 * CUT);
-    build(q, factor, ends, found)
+    Some(found)
 }
 
 /// The cells near one, itself among them.
@@ -160,8 +183,12 @@ fn build(q: &Gaussian, factor: &[f64], ends: Vec<f64>, found: BTreeMap<Place, f6
     if shares.iter().map(|p| p * p).sum::<f64>().recip() < FEWEST.powi(d as i32) {
         return None;
     }
+    let beyond = around(q, factor, &ends, &found, &shares)?;
+    let flat: f64 = shares.iter().map(|p| p.sqrt()).sum();
+    let shares: Vec<f64> = shares.iter().map(|p| (1.0 - FLATTER) * p + FLATTER * p.sqrt() / flat).collect();
     let log_det: f64 = (0..d).map(|i| factor[i * d + i].abs().ln()).sum();
-    let cells: Vec<(Place, f64)> = found.iter().map(|(place, v)| (*place, v - total - log_det)).collect();
+    let density = |(place, p): (&Place, &f64)| (*place, p.ln() - size(place) - log_det);
+    let cells: Vec<(Place, f64)> = found.keys().zip(&shares).map(density).collect();
     let masses = shares
         .iter()
         .scan(0.0, |sum, p| {
@@ -169,7 +196,6 @@ fn build(q: &Gaussian, factor: &[f64], ends: Vec<f64>, found: BTreeMap<Place, f6
             Some(*sum)
         })
         .collect();
-    let beyond = around(q, factor, &ends, &cells, &shares)?;
     Some(Cells { mean: q.mean.clone(), factor: factor.to_vec(), ends, cells, masses, beyond })
 }
 
@@ -178,7 +204,7 @@ fn around(
     q: &Gaussian,
     factor: &[f64],
     ends: &[f64],
-    cells: &[(Place, f64)],
+    cells: &BTreeMap<Place, f64>,
     shares: &[f64],
 ) -> Option<Students> {
     let d = q.mean.len();
@@ -187,7 +213,7 @@ fn around(
         0.5 * (from + to)
     };
     let mean_of =
-        |of: &dyn Fn(&Place) -> f64| -> f64 { cells.iter().zip(shares).map(|(c, p)| p * of(&c.0)).sum() };
+        |of: &dyn Fn(&Place) -> f64| -> f64 { cells.keys().zip(shares).map(|(c, p)| p * of(c)).sum() };
     let mean: Vec<f64> = (0..d).map(|i| mean_of(&|c| middle(c, i))).collect();
     let mut spread: Vec<f64> = (0..d * d)
         .map(|p| {

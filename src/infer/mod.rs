@@ -63,13 +63,15 @@ const NAMED: usize = 3;
 /// Gradients of a fit that decides between starts.
 const SHORT: usize = 2000;
 /// A mode whose ELBO is further behind, in nats, does not matter.
-const COMPARABLE: f64 = 6.0;
+const COMPARABLE: f64 = 4.0;
 /// A tolerance above this, in nats, asks for a rough answer.
 const FINE: f64 = 0.05;
 /// Coordinates up to which an answer is polished.
 const FEW: usize = 40;
 /// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature of its own.
 const FAR: f64 = 0.05;
+/// A parameter with a larger mean or standard deviation is taken to run off to infinity.
+const ENDLESS: f64 = 1e100;
 /// Draws that summarise the Gaussian itself.
 const PLAIN: usize = 2048;
 
@@ -525,6 +527,8 @@ fn check(reached: &Reached, options: &Options) -> Fit {
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
     let Drawn { sample, weights, khat, worst, margin, .. } = drawn;
+    let runaways = runaways(&corrected[..judged]);
+    let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
     let keep = options.keep.min(draws::HELD / names.len().max(1));
     let chosen = if trusted { resample::systematic(&weights, keep) } else { (0..keep.min(count)).collect() };
@@ -534,8 +538,11 @@ fn check(reached: &Reached, options: &Options) -> Fit {
         chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
     };
     let mut kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
-    let mut flags: Vec<String> =
-        (!trusted).then(|| poor(khat, &corrected[..judged], &gaussian)).into_iter().collect();
+    let mut flags: Vec<String> = match runaways {
+        Some(runaways) => vec![runaways],
+        None if trusted => Vec::new(),
+        None => vec![poor(khat, &corrected[..judged], &gaussian)],
+    };
     if trusted && margin < 0.5 {
         flags.push(format!(
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
@@ -582,6 +589,18 @@ fn check(reached: &Reached, options: &Options) -> Fit {
         flags,
         notes,
     }
+}
+
+/// Says which parameters have no end that can be seen.
+fn runaways(outputs: &[Output]) -> Option<String> {
+    let runs = |o: &&Output| o.mean.abs() > ENDLESS || o.sd > ENDLESS;
+    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).take(NAMED).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that              is a distribution would hold it",
+            names.join(", ")
+        )
+    })
 }
 
 /// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.

@@ -15,6 +15,19 @@ pub struct F8(pub [f64; LANES]);
 #[repr(C, align(64))]
 pub struct F16(pub [f64; 16]);
 
+impl F16 {
+    /// The numbers of all, one after another.
+    pub fn flat(x: &[F16]) -> &[f64] {
+        // SAFETY: an F16 is sixteen f64 in a row and nothing else; so below.
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 16 * x.len()) }
+    }
+
+    /// The same, to write.
+    pub fn flat_mut(x: &mut [F16]) -> &mut [f64] {
+        unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 16 * x.len()) }
+    }
+}
+
 /// What sixteen draws are handled in: all at once, or eight and eight.
 pub trait Part: Real {
     /// Parts of sixteen draws.

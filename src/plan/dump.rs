@@ -54,7 +54,7 @@ pub fn dump(plan: &Plan) -> String {
 }
 
 fn line(out: &mut String, indent: &str, i: &Instruction) {
-    let end = i.out + if i.op == Primitive::Quadratic { 1 } else { i.n };
+    let end = i.out + i.op.written(i.n);
     let _ = writeln!(out, "{indent}{}..{end} = {}", i.out, instruction(i));
 }
 
@@ -63,5 +63,9 @@ fn instruction(i: &Instruction) -> String {
         .iter()
         .map(|a| if a.step == 0 { a.at.to_string() } else { format!("{}..{}", a.at, a.at + i.n) })
         .collect();
-    format!("{}({})", format!("{:?}", i.op).to_lowercase(), args.join(", "))
+    let name = match i.op {
+        Primitive::Call(row) => row.name.to_string(),
+        op => format!("{op:?}").to_lowercase(),
+    };
+    format!("{name}({})", args.join(", "))
 }

@@ -3,6 +3,7 @@
 mod code;
 mod dump;
 mod ode;
+mod peak;
 mod profile;
 mod program;
 mod recursion;
@@ -11,5 +12,6 @@ mod schedule;
 
 pub use code::Plan;
 pub use dump::dump;
+pub use peak::Peak;
 pub use profile::{StepCost, profile};
 pub use run::Workspace;

@@ -1,6 +1,7 @@
 //! Where the time of a gradient goes, step by step.
 
-use super::code::{Plan, Slot, Step};
+use super::code::{Code, Plan, Slot, Step};
+use super::program::{Instruction, Primitive, Source};
 use super::run::Workspace;
 use crate::ops::operand::Lane;
 use crate::source::Span;
@@ -19,6 +20,9 @@ pub struct StepCost {
     pub reverse: f64,
     /// Bytes it reads and writes in both passes, counted once for each array.
     pub bytes: usize,
+    /// Additions and multiplications of both passes for one draw. A function such as exp counts as one, and its slope in an
+    /// argument as two more; differential equations are not counted.
+    pub operations: usize,
 }
 
 /// Times every step by itself, `rounds` times over, at the point that stands in the workspace. The cost of looking at the
@@ -45,7 +49,7 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
 
 fn empty_cost<T>(step: &Step) -> StepCost {
     let wide = size_of::<T>();
-    let args: usize = step
+    let arguments: usize = step
         .args
         .iter()
         .map(|slot| match slot {
@@ -54,13 +58,70 @@ fn empty_cost<T>(step: &Step) -> StepCost {
             Slot::Var { len, .. } => 2 * len * wide,
         })
         .sum();
+    let own = match &step.code {
+        Code::Program(code) => code.iter().map(touched).sum::<usize>() * wide,
+        Code::Loop(code) => code.steps() * code.instructions().map(touched).sum::<usize>() * wide,
+        Code::Recursion { code, .. } => code.steps() * code.bodies().iter().map(bytes::<T>).sum::<usize>(),
+        Code::Predicted { operator, .. } => operator.bytes(),
+        Code::Map { .. } | Code::MapSum { .. } | Code::Concat | Code::Array { .. } | Code::Ode { .. } => 0,
+    };
     StepCost {
         name: step.code.name(),
         span: step.span,
         forward: f64::INFINITY,
         reverse: f64::INFINITY,
-        bytes: args + (2 * step.len + step.saved_len) * wide,
+        bytes: arguments + own + (2 * step.len + step.saved_len) * wide,
+        operations: operations(step),
     }
+}
+
+fn bytes<T>(plan: &Plan) -> usize {
+    plan.steps.iter().map(|step| empty_cost::<T>(step).bytes).sum()
+}
+
+/// Numbers that an instruction reads and writes, both ways.
+fn touched(i: &Instruction) -> usize {
+    let argument = |a: &Source| (1 + usize::from(a.varies)) * if a.step == 0 { 1 } else { i.n };
+    i.args[..i.op.arity()].iter().map(argument).sum::<usize>() + 2 * i.op.written(i.n)
+}
+
+fn operations(step: &Step) -> usize {
+    let varying = step.args.iter().filter(|slot| matches!(slot, Slot::Var { .. })).count();
+    match &step.code {
+        Code::Map { .. } => step.len * (1 + 2 * varying),
+        Code::MapSum { count, .. } => count * (2 + 2 * varying),
+        Code::Predicted { operator, .. } => operator.rows * (2 + 2 * varying) + 2 * operator.operations(),
+        Code::Array { op, dims } => {
+            let dims: Vec<&[usize]> = dims.iter().map(Vec::as_slice).collect();
+            op.0.operations(&dims) * (1 + varying)
+        }
+        Code::Program(code) => code.iter().map(arithmetic).sum(),
+        Code::Loop(code) => code.steps() * code.instructions().map(arithmetic).sum::<usize>(),
+        Code::Recursion { code, .. } => {
+            code.steps() * code.bodies().iter().flat_map(|body| &body.steps).map(operations).sum::<usize>()
+        }
+        Code::Concat | Code::Ode { .. } => 0,
+    }
+}
+
+/// Additions and multiplications of an instruction, both ways.
+fn arithmetic(i: &Instruction) -> usize {
+    let forward = match i.op {
+        Primitive::MulAdd => 2,
+        Primitive::SquareAdd | Primitive::Quadratic => 4,
+        Primitive::Add
+        | Primitive::Sub
+        | Primitive::Mul
+        | Primitive::Div
+        | Primitive::Neg
+        | Primitive::Square
+        | Primitive::Inv
+        | Primitive::Sqrt
+        | Primitive::Exp
+        | Primitive::Log
+        | Primitive::Call(_) => 1,
+    };
+    i.n * (forward + 2 * i.args[..i.op.arity()].iter().filter(|a| a.varies).count())
 }
 
 /// The least time between two looks at the clock.

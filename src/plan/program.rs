@@ -2,6 +2,7 @@
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
+use crate::ops::operand::{Arg, Index, Lane, Operand};
 use crate::ops::scalar::{self, ScalarRow};
 use std::cell::Cell;
 
@@ -30,8 +31,12 @@ pub(super) enum Primitive {
     Log,
     /// a · b + c
     MulAdd,
+    /// a (b - c)² + d
+    SquareAdd,
     /// Σ -c (a - b)² / 2, one number
     Quadratic,
+    /// Any other function of at most four numbers; its slopes stand after its value.
+    Call(&'static ScalarRow),
 }
 
 impl Primitive {
@@ -53,11 +58,33 @@ impl Primitive {
         table.into_iter().find(|(r, _)| *r == row).map(|(_, p)| p)
     }
 
+    /// How many numbers it writes for `n` elements.
+    pub(super) fn written(self, n: usize) -> usize {
+        match self {
+            Primitive::Quadratic => 1,
+            Primitive::Call(row) => 1 + row.args.len(),
+            Primitive::Add
+            | Primitive::Sub
+            | Primitive::Mul
+            | Primitive::Div
+            | Primitive::Neg
+            | Primitive::Square
+            | Primitive::Inv
+            | Primitive::Sqrt
+            | Primitive::Exp
+            | Primitive::Log
+            | Primitive::MulAdd
+            | Primitive::SquareAdd => n,
+        }
+    }
+
     /// Number of arguments.
     pub(super) fn arity(self) -> usize {
         match self {
+            Primitive::Call(row) => row.args.len(),
             Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div => 2,
             Primitive::MulAdd | Primitive::Quadratic => 3,
+            Primitive::SquareAdd => 4,
             Primitive::Neg
             | Primitive::Square
             | Primitive::Inv
@@ -79,13 +106,16 @@ pub(super) struct Source {
     pub(super) varies: bool,
 }
 
+/// Most arguments of an instruction.
+pub(super) const MOST_READ: usize = 4;
+
 /// `out[i] = op(args at i)` for `n` elements, or one sum over them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction {
     pub(super) op: Primitive,
     pub(super) n: usize,
     pub(super) out: usize,
-    pub(super) args: [Source; 3],
+    pub(super) args: [Source; MOST_READ],
 }
 
 /// How far the places of an instruction lie from where it says, as they do in the steps of a loop.
@@ -112,9 +142,9 @@ impl Shift for Still {
     }
 }
 
-/// Computes the values of all instructions in order.
-pub(super) fn forward<T: Real>(code: &[Instruction], values: &mut [T]) {
-    best_lanes(Run { code, values: Cell::from_mut(values).as_slice_of_cells() });
+/// Computes the values of all instructions in order; with `slopes`, also what the reverse sweep needs.
+pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], slopes: bool) {
+    best_lanes(Run { code, values: Cell::from_mut(values).as_slice_of_cells(), slopes });
 }
 
 /// Adds to the adjoints of the arguments, from the last instruction to the first.
@@ -126,17 +156,41 @@ pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints:
 struct Run<'a, T> {
     code: &'a [Instruction],
     values: &'a [Cell<T>],
+    slopes: bool,
 }
 
-impl<T: Real> LaneWork<T> for Run<'_, T> {
+impl<T: Lane> LaneWork<T> for Run<'_, T> {
     type Out = ();
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
         let values = view.cells(self.values);
         for i in self.code {
-            apply(i, Still, values);
+            match i.op {
+                Primitive::Call(row) => call(row, i, self.values, self.slopes),
+                _ => apply(i, Still, values),
+            }
         }
+    }
+}
+
+/// A function that is no instruction of its own, by the kernel that whole arrays use.
+fn call<T: Lane>(row: &'static ScalarRow, i: &Instruction, values: &[Cell<T>], slopes: bool) {
+    let n = i.op.arity();
+    let written = &values[i.out..i.out + 1 + n];
+    let mut args = [Operand::empty(); MOST_READ];
+    for (operand, source) in args.iter_mut().zip(&i.args[..n]) {
+        assert!(source.at < i.out || source.at > i.out + n);
+        // SAFETY: nobody else has the cells, and what is written lies apart from what is read.
+        let number = unsafe { &*values[source.at].as_ptr() };
+        *operand = Operand { arg: Arg::Var(std::slice::from_ref(number)), index: Index::One };
+    }
+    // SAFETY: as above; a cell is laid out as what it holds.
+    let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + n) };
+    let (value, slope) = written.split_at_mut(1);
+    match slopes {
+        true => T::scalar(row.kernel).both(&args[..n], &i.args.map(|a| a.varies), value, slope),
+        false => T::scalar(row.kernel).values(&args[..n], value),
     }
 }
 
@@ -221,17 +275,48 @@ pub(super) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<
             #[inline(always)]
             |[a, b, c]| a * b + c,
         ),
+        Primitive::SquareAdd => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b, c, d]| a * (b - c).square() + d,
+        ),
         Primitive::Quadratic => quadratic(i, shift, values),
+        // A loop has none of these.
+        Primitive::Call(_) => {}
     }
 }
 
-/// Element `k` of the arguments. Written so that all of them stay in registers.
+/// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not for each
+/// element.
 #[inline(always)]
-fn read<U: Real, const N: usize>(i: &Instruction, shift: impl Shift, values: &[Cell<U>], k: usize) -> [U; N] {
+fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
+    let last = i.n.wrapping_sub(1);
+    let mut most = i.out + shift.out() + if i.op == Primitive::Quadratic { 0 } else { last };
+    let mut j = 0;
+    while j < N {
+        most = most.max(i.args[j].at + shift.arg(j) + last * i.args[j].step);
+        j += 1;
+    }
+    i.n > 0 && most < len
+}
+
+/// Element `k` of the arguments. Written so that all of them stay in registers.
+///
+/// SAFETY: the instruction fits the buffer, and k < n.
+#[inline(always)]
+unsafe fn read<U: Real, const N: usize>(
+    i: &Instruction,
+    shift: impl Shift,
+    values: &[Cell<U>],
+    k: usize,
+) -> [U; N] {
     let mut x = [U::zero(); N];
     let mut j = 0;
     while j < N {
-        x[j] = values[i.args[j].at + shift.arg(j) + k * i.args[j].step].get();
+        let at = i.args[j].at + shift.arg(j) + k * i.args[j].step;
+        x[j] = unsafe { values.get_unchecked(at) }.get();
         j += 1;
     }
     x
@@ -244,17 +329,21 @@ fn each<U: Real, const N: usize>(
     values: &[Cell<U>],
     f: impl Fn([U; N]) -> U,
 ) {
+    assert!(fits::<N>(i, shift, values.len()));
     let out = i.out + shift.out();
     for k in 0..i.n {
-        values[out + k].set(f(read(i, shift, values, k)));
+        // SAFETY: just looked at.
+        unsafe { values.get_unchecked(out + k).set(f(read(i, shift, values, k))) };
     }
 }
 
 #[inline(always)]
 fn quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
+    assert!(fits::<3>(i, shift, values.len()));
     let mut sum = U::zero();
     for k in 0..i.n {
-        let [x, mu, w]: [U; 3] = read(i, shift, values, k);
+        // SAFETY: just looked at.
+        let [x, mu, w]: [U; 3] = unsafe { read(i, shift, values, k) };
         let d = x - mu;
         sum += d * w * d;
     }
@@ -376,6 +465,18 @@ pub(super) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Cell<U>], d
             #[inline(always)]
             |[a, b, _], _, u| [u * b, u * a, u],
         ),
+        Primitive::SquareAdd => back(
+            i,
+            shift,
+            v,
+            d,
+            #[inline(always)]
+            |[a, b, c, _], _, u| {
+                let difference = b - c;
+                let slope = u * a * (difference + difference);
+                [u * difference.square(), slope, -slope, u]
+            },
+        ),
         // The result and its adjoint are one number for all elements.
         Primitive::Quadratic => back(
             i,
@@ -389,6 +490,13 @@ pub(super) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Cell<U>], d
                 [-slope, slope, u * difference.square().scale(-0.5)]
             },
         ),
+        Primitive::Call(_) => {
+            let (out, up) = (i.out + shift.out(), d[i.out + shift.out()].get());
+            for (k, arg) in i.args[..i.op.arity()].iter().enumerate().filter(|(_, arg)| arg.varies) {
+                let cell = &d[arg.at + shift.arg(k)];
+                cell.set(cell.get() + up * v[out + 1 + k].get());
+            }
+        }
     }
 }
 
@@ -400,11 +508,14 @@ fn back<U: Real, const N: usize>(
     adjoints: &[Cell<U>],
     f: impl Fn([U; N], U, U) -> [U; N],
 ) {
+    assert!(fits::<N>(i, shift, values.len()));
     let mut sums = [U::zero(); N];
     let first = i.out + shift.out();
     for k in 0..i.n {
         let out = if i.op == Primitive::Quadratic { first } else { first + k };
-        let slopes = f(read(i, shift, values, k), values[out].get(), adjoints[out].get());
+        // SAFETY: just looked at.
+        let (x, y) = unsafe { (read(i, shift, values, k), values.get_unchecked(out).get()) };
+        let slopes = f(x, y, adjoints[out].get());
         let mut j = 0;
         while j < N {
             let arg = &i.args[j];

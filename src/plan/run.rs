@@ -58,7 +58,7 @@ impl<T: Lane> Workspace<T> {
 
     pub(super) fn step_forward(&mut self, step: &Step, slopes: bool) {
         match &step.code {
-            Code::Program(code) => return program::forward(code, &mut self.values),
+            Code::Program(code) => return program::forward(code, &mut self.values, slopes),
             Code::Loop(code) => return code.forward(&mut self.values),
             Code::Recursion { code, room } => {
                 let (before, rest) = self.values.split_at_mut(step.at);
@@ -137,14 +137,7 @@ impl<T: Lane> Workspace<T> {
 
     /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
     pub(super) fn seed(&mut self, plan: &Plan) {
-        self.adjoints.fill(T::zero());
-        for root in &plan.roots {
-            if let Slot::Var { at, len } = root {
-                for a in &mut self.adjoints[*at..at + len] {
-                    *a += T::one();
-                }
-            }
-        }
+        best_lanes(Seed { roots: &plan.roots, adjoints: &mut self.adjoints });
     }
 
     pub(super) fn step_reverse(&mut self, step: &Step) {
@@ -177,6 +170,11 @@ impl<T: Lane> Workspace<T> {
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
     pub fn gradient(&self, plan: &Plan) -> &[T] {
         &self.adjoints[..plan.inputs]
+    }
+
+    /// The sum of the first elements of all roots, after a forward sweep.
+    pub fn total(&self, plan: &Plan) -> T {
+        best_lanes(Total { roots: &plan.roots, values: &self.values, data: &self.data })
     }
 
     /// Element `i` of a root, after a forward sweep.
@@ -357,6 +355,56 @@ impl Step {
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
+    }
+}
+
+/// One for the adjoint of each root, zero for all others.
+struct Seed<'a, T> {
+    roots: &'a [Slot],
+    adjoints: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Seed<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let adjoints = view.slice_mut(self.adjoints);
+        for a in adjoints.iter_mut() {
+            *a = U::zero();
+        }
+        for root in self.roots {
+            if let Slot::Var { at, len } = root {
+                for a in &mut adjoints[*at..at + len] {
+                    *a += U::one();
+                }
+            }
+        }
+    }
+}
+
+/// The sum of the first elements of roots.
+struct Total<'a, T> {
+    roots: &'a [Slot],
+    values: &'a [T],
+    data: &'a [f64],
+}
+
+impl<T: Real> LaneWork<T> for Total<'_, T> {
+    type Out = T;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) -> T {
+        let values = view.slice(self.values);
+        let mut sum = U::zero();
+        for root in self.roots {
+            sum += match root {
+                Slot::Const(c) => U::splat(c[0]),
+                Slot::Data { at, .. } => U::splat(self.data[*at]),
+                Slot::Var { at, .. } => values[*at],
+            };
+        }
+        view.back(sum)
     }
 }
 

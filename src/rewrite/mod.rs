@@ -2,11 +2,16 @@
 //!
 //! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
 
+mod covariance;
+mod hoist;
 mod known_scale;
 mod normal_sums;
 mod predictor;
+mod radicand;
+mod variance;
 
-use crate::graph::{Builder, Graph, Node, NodeId};
+use crate::graph::{Builder, Graph, Node, NodeId, Op};
+use crate::ops::scalar::ADD;
 
 /// A rewrite.
 pub struct Rule {
@@ -19,11 +24,53 @@ pub struct Rule {
 }
 
 /// Every rule, in the order of use.
-pub static TABLE: &[&Rule] = &[&normal_sums::RULE, &known_scale::RULE, &predictor::RULE];
+pub static TABLE: &[&Rule] = &[
+    &radicand::RULE,
+    &hoist::RULE,
+    &variance::RULE,
+    &covariance::SHARED,
+    &covariance::LISTED,
+    &normal_sums::RULE,
+    &known_scale::RULE,
+    &predictor::RULE,
+];
 
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
     rules.iter().fold((graph, roots.to_vec()), |(graph, roots), rule| (rule.apply)(graph, &roots, dimension))
+}
+
+/// [`replace`] for a graph that has a candidate; others stay as they are.
+fn replace_where(
+    graph: Graph,
+    roots: &[NodeId],
+    candidate: impl Fn(&Node) -> bool,
+    with: impl FnMut(&mut Builder, &Node, &[NodeId]) -> Option<NodeId>,
+) -> (Graph, Vec<NodeId>) {
+    let any = graph.iter().any(|(_, node)| candidate(node));
+    if any { replace(graph, roots, with) } else { (graph, roots.to_vec()) }
+}
+
+/// The roots without the constants that are added to them, and for each root the constant.
+pub fn constants_apart(graph: &Graph, roots: &[NodeId]) -> (Vec<NodeId>, Vec<f64>) {
+    roots.iter().map(|&root| without_constant(graph, root)).unzip()
+}
+
+fn without_constant(graph: &Graph, mut id: NodeId) -> (NodeId, f64) {
+    let mut sum = 0.0;
+    loop {
+        let node = graph.node(id);
+        let number = |k: usize| graph.node(node.args[k]).constant().filter(|c| c.len() == 1).map(|c| c[0]);
+        if !matches!(&node.op, Op::Map(row) if **row == ADD) || node.len() != 1 {
+            return (id, sum);
+        }
+        let (other, by) = match (number(0), number(1)) {
+            (Some(x), _) => (node.args[1], x),
+            (None, Some(x)) => (node.args[0], x),
+            (None, None) => return (id, sum),
+        };
+        (id, sum) = (other, sum + by);
+    }
 }
 
 /// Goes through the nodes that the roots need, operands first: `with` may give another node for one, and what depends on it

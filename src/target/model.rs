@@ -3,12 +3,13 @@
 use super::simulate::{Buffers, Simulation};
 use super::{Evaluator, Target};
 use crate::data::Dataset;
-use crate::graph::NodeId;
+use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
+use crate::num::dispatch::best;
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::Lane;
 use crate::plan::{Plan, StepCost, Workspace, profile};
-use crate::rewrite::{Rule, rewrite};
+use crate::rewrite::{Rule, constants_apart, rewrite};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
@@ -89,8 +90,9 @@ impl ModelTarget {
     /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let kinds = lowered.terms.iter().map(|t| t.kind).collect();
-        let (graph, terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
+        let mut kinds: Vec<TermKind> = lowered.terms.iter().map(|t| t.kind).collect();
+        let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
+        let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
         let density = Plan::new(&graph, &terms, lowered.dimension);
         let simulation = Simulation::new(&lowered);
         let roots: Vec<NodeId> =
@@ -149,6 +151,22 @@ impl ModelTarget {
         }
         split
     }
+}
+
+/// Takes the constants out of all terms and puts their sum beside them, one for each kind: a constant costs no step then.
+fn settle(graph: Graph, terms: &mut Vec<NodeId>, kinds: &mut Vec<TermKind>) -> Graph {
+    let (nodes, constants) = constants_apart(&graph, terms);
+    *terms = nodes;
+    let mut b = Builder::from_graph(graph);
+    for kind in [TermKind::Prior, TermKind::Likelihood, TermKind::Jacobian] {
+        let of_kind = kinds.iter().zip(&constants).filter(|(k, _)| **k == kind);
+        let sum: f64 = of_kind.map(|(_, c)| c).sum();
+        if sum != 0.0 {
+            terms.push(b.number(sum));
+            kinds.push(kind);
+        }
+    }
+    b.finish()
 }
 
 /// Parameters, then derived quantities.
@@ -299,6 +317,16 @@ impl Evaluator for Threaded<'_> {
     }
 }
 
+/// Copies in pieces of the widest registers, so that what reads such a register next finds it whole.
+#[inline(always)]
+fn copy(from: &[f64], to: &mut [f64]) {
+    let ((from, rest), (to, end)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+    end.copy_from_slice(rest);
+}
+
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
@@ -328,21 +356,28 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
     ) {
         let width = T::WIDTH.min(draws - first);
         workspace.data().copy_from_slice(data);
-        for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
-            let z = &z[first..first + width];
-            if width == T::WIDTH {
-                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane]));
-            } else {
-                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
+        let inputs = workspace.inputs(plan);
+        // A batch of as many draws as there are lanes is laid out as the buffers are.
+        match T::flat_mut(inputs).filter(|_| draws == T::WIDTH) {
+            Some(inputs) => best(|| copy(&z[..inputs.len()], inputs)),
+            None => {
+                for (input, z) in inputs.iter_mut().zip(z.chunks_exact(draws)) {
+                    let z = &z[first..first + width];
+                    (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
+                }
             }
         }
         workspace.forward(plan, gradient.is_some());
-        let total = (0..plan.roots()).fold(T::zero(), |sum, r| sum + workspace.root(plan, r, 0));
+        let total = workspace.total(plan);
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
-        if let Some(gradient) = gradient {
-            workspace.reverse(plan);
-            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
-                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
+        let Some(gradient) = gradient else { return };
+        workspace.reverse(plan);
+        match T::flat(workspace.gradient(plan)).filter(|_| draws == T::WIDTH) {
+            Some(all) => best(|| copy(all, &mut gradient[..all.len()])),
+            None => {
+                for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+                    to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
+                }
             }
         }
     }

@@ -8,6 +8,7 @@
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
+use super::anchors::{Anchor, anchors, nearest};
 use super::climb::Climb;
 use super::colours::{Reading, read};
 use super::groups::groups;
@@ -18,6 +19,7 @@ use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
 use crate::vi::Scale;
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Outer points solved together.
@@ -32,12 +34,18 @@ const NEWTON: usize = 60;
 /// mode is only where draws come from.
 const NEAR: f64 = 1e-13;
 const ROUGHLY: f64 = 1e-5;
+/// Most steps from an anchor; twice what the first may promise, and what the last may leave for the step with a Hessian of its own.
+const CHORDS: usize = 5;
+const LONG: f64 = 20.0;
+const CLOSE: f64 = 1e-3;
 /// Twice what the last step may gain, beside the former.
 const SETTLED: f64 = 1e-9;
 /// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
 const UNKNOWN: f64 = 1e3 * 1e-13;
-/// What is left to gain, in nats, after one step to the mode of a quadratic, if rounding is all that is left.
+/// What is left to gain, in nats, after a step to the mode of a quadratic, if rounding is all that is left; and most steps more that
+/// columns which are nearly the same may need.
 const AT_MODE: f64 = 1e-3;
+const AGAIN: usize = 6;
 /// Most colours where every point takes a search: a Hessian costs a gradient for each.
 const MOST_COLOURS: usize = 20;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
@@ -62,6 +70,8 @@ pub(super) struct Conditional<'t> {
     /// The group of each inner coordinate: groups are independent given the outer coordinates.
     pub(super) group: Vec<usize>,
     pattern: Pattern,
+    /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
+    anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
     /// Gradients evaluated.
     gradients: AtomicUsize,
 }
@@ -92,6 +102,7 @@ impl<'t> Conditional<'t> {
             reading,
             group,
             pattern,
+            anchors: OnceLock::new(),
             gradients,
         };
         let origin = found.centre.clone();
@@ -143,6 +154,7 @@ impl<'t> Conditional<'t> {
             reading,
             group,
             pattern,
+            anchors: OnceLock::new(),
             gradients: AtomicUsize::new(0),
         })
     }
@@ -184,6 +196,13 @@ impl<'t> Conditional<'t> {
         self.factor = factor;
     }
 
+    /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
+    pub(super) fn anchor(&self, q: &Gaussian, seed: u64) {
+        if self.parts.how == How::Searched {
+            self.anchors.get_or_init(|| (anchors(self, q, seed), q.scales()));
+        }
+    }
+
     /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
     /// the curvature, infinite where there is none.
     pub(super) fn outer_scales(&self) -> Vec<f64> {
@@ -203,6 +222,11 @@ impl<'t> Conditional<'t> {
     /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where Hessians have many colours.
     pub(super) fn affordable(&self) -> usize {
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
+    }
+
+    /// Gradients beside one that a Hessian takes.
+    pub(super) fn colours(&self) -> usize {
+        self.reading.colours.len()
     }
 
     /// Groups of inner coordinates.
@@ -266,7 +290,12 @@ impl<'c> Solver<'c> {
         let lanes = lanes(outer, count);
         match this.parts.how {
             How::Quadratic => self.leap(&lanes),
-            How::Searched => self.search(&lanes),
+            How::Searched => {
+                if !self.approach(&lanes) {
+                    self.y.fill([0.0; LANES]);
+                    self.search(&lanes);
+                }
+            }
             How::Given => {
                 self.drift(&lanes);
                 self.reuse_factor();
@@ -283,7 +312,10 @@ impl<'c> Solver<'c> {
         self.y = self.ascent(&slope);
         let gain = product(&self.y, &slope).map(|x| 0.5 * x);
         self.log_marginal = std::array::from_fn(|b| sum(value[b], gain[b]));
-        if (0..LANES).any(|b| self.log_marginal[b].is_nan() && gain[b].is_finite()) {
+        for _ in 0..AGAIN {
+            if !(0..LANES).any(|b| self.log_marginal[b].is_nan() && gain[b].is_finite()) {
+                break;
+            }
             // Far from the reference value and gain cancel; the value at the mode itself does not.
             let (value, slope) = self.measure(outer, None);
             let step = self.ascent(&slope);
@@ -413,6 +445,43 @@ impl<'c> Solver<'c> {
         for b in (0..LANES).filter(|&b| led[b].is_finite() && !(here[b] > led[b])) {
             self.y.iter_mut().zip(&lead).for_each(|(y, r)| y[b] = r[b]);
         }
+    }
+
+    /// Steps to the modes that draws come from, with the factors of the nearest anchors, and the Hessian where they end; whether that is
+    /// near to all of them.
+    fn approach(&mut self, outer: &[Lanes]) -> bool {
+        let this = self.conditional;
+        let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near == ROUGHLY) else {
+            return false;
+        };
+        let Some(near) = nearest(anchors, outer, scales) else { return false };
+        self.factor.clear();
+        for (b, anchor) in near.iter().enumerate() {
+            anchor.lead(outer, b, &this.drift, &mut self.y, &mut self.factor);
+        }
+        let mut before = [f64::INFINITY; LANES];
+        for _ in 0..CHORDS {
+            let (_, slope) = self.measure(outer, None);
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            let falls = |b: usize| decrement[b] >= 0.0 && decrement[b] < 0.5 * before[b].min(LONG);
+            if !(0..LANES).all(|b| falls(b) || decrement[b].abs() < self.near) {
+                return false;
+            }
+            self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+            before = decrement;
+            if decrement.iter().all(|x| *x < CLOSE) {
+                break;
+            }
+        }
+        let (value, slope) = self.measure(outer, Some(NARROW));
+        self.factor(&[0.0; LANES]);
+        let step = self.ascent(&slope);
+        let decrement = product(&step, &slope);
+        self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+        self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+        (0..LANES)
+            .all(|b| (0.0..100.0 * self.near).contains(&decrement[b]) && self.log_marginal[b].is_finite())
     }
 
     /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the

@@ -6,6 +6,7 @@
 //! steps gives Laplace's approximation. Either way importance weights are those of θ and x together, from the log density
 //! itself, so what is only nearly Gaussian is corrected, and shows in k̂.
 
+mod anchors;
 mod climb;
 mod colours;
 mod conditional;
@@ -21,7 +22,7 @@ use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
 use super::mode::Mode;
 use super::warp::Warped;
-use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes};
+use super::{Approach, Fit, KHAT_LIMIT, Options, Path, Progress, finish, from_modes, modes, whiten};
 use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
 use crate::vi::Scale;
@@ -40,6 +41,9 @@ const SMALL: f64 = 0.25;
 const NEAR: f64 = 0.02;
 /// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
 const OTHERS: u64 = 1;
+/// Colours of a Hessian from which on it is costly; and the k̂ of weights below which the Gaussian at the mode of all coordinates will do.
+const COSTLY: usize = 5;
+const LIGHT_AT_MODE: f64 = 0.4;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
 /// Pairs of candidates of a group, where their noise is smoothed over the draws, and most where it is not.
@@ -76,6 +80,9 @@ fn with(
     let note = describe(target, &parts);
     let quadratic = parts.how == How::Quadratic;
     let mut conditional = Conditional::new(target, parts, options.seed)?;
+    if !quadratic && conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
+        return None;
+    }
     let scales = conditional.outer_scales();
     let modes = modes(&Marginal::new(&conditional, &scales).followed(), OTHERS, options).ok()?;
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
@@ -88,6 +95,7 @@ fn with(
     };
     let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
     let q = found.fitted.q.clone();
+    conditional.anchor(&q, options.seed);
     let owners = owners(target, &conditional);
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1, &owners);
     let before = judge(&straight, &q, PILOT, options);
@@ -115,6 +123,15 @@ fn with(
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// Whether few draws of the Gaussian at the mode of all coordinates have light weights: they need not be taken apart, which takes many
+/// gradients.
+fn nearly_gaussian(target: &ModelTarget, options: &Options) -> bool {
+    let Ok(found) = modes(target, 0, options) else { return false };
+    let Some(Mode { point, curvature }) = found.modes.into_iter().next() else { return false };
+    let q = whiten::dense(point, curvature);
+    judge(&Warped::flat(target), &q, PILOT, options).khat < LIGHT_AT_MODE
 }
 
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it

@@ -58,11 +58,14 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
             inner = wider;
         }
     }
-    if !inner.is_empty() && (1..=MOST_OUTER).contains(&(d - inner.len())) {
-        return vec![split(d, inner, How::Quadratic)];
-    }
     if inner.len() == d {
         return Vec::new();
+    }
+    let exact = !inner.is_empty() && d - inner.len() <= MOST_OUTER;
+    let most = 2 * inner.len() >= d;
+    let exactly = exact.then(|| split(d, inner, How::Quadratic));
+    if let Some(exactly) = exactly.clone().filter(|_| most) {
+        return vec![exactly];
     }
     let all = coordinates(&mut blocks.iter());
     let effects = coordinates(&mut blocks.iter().filter(|b| b.1 >= EFFECTS));
@@ -79,6 +82,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         let first = effects.len() >= MANY_EFFECTS;
         out.insert(if first { 0 } else { out.len() }, split(d, effects, How::Searched));
     }
+    // A few coordinates taken exactly leave many to fit: better than nothing.
+    out.extend(exactly);
     out
 }
 

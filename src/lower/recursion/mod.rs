@@ -17,9 +17,8 @@ use crate::syntax::ast::{Expr, ExprKind, ForLoop, Index, Stmt, StmtKind};
 use hoist::Steps;
 use parts::Part;
 
-/// Fewest steps for which a node of its own is worth it. Written out, GARCH over 200 or 1000 steps takes a tenth less time a
-/// gradient in a batch, over 10,000 a third more; a node starts sooner at any length.
-const FEWEST: i64 = 250;
+/// Fewest steps for which a node of its own is worth it: of shorter loops written out, more can be known.
+const FEWEST: i64 = 64;
 
 /// Why a loop is written out; nobody reads it.
 fn unfit() -> Diagnostic {

@@ -26,6 +26,23 @@ fn fetch(at: *const f64) {
     let _ = at;
 }
 
+/// The sum of all, in four sums side by side that do not wait for each other.
+#[inline(always)]
+pub fn total<U: Real>(x: &[U]) -> U {
+    let mut sums = [U::zero(); 4];
+    let (fours, rest) = x.as_chunks::<4>();
+    for four in fours {
+        for j in 0..4 {
+            sums[j] += four[j];
+        }
+    }
+    let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for &x in rest {
+        sum += x;
+    }
+    sum
+}
+
 /// `out[r] += Σ_c x[r, c] v[c]` for a row-major matrix of `v.len()` columns.
 #[inline(always)]
 pub fn add_rows<U: Real>(x: &[f64], v: &[U], out: &mut [U]) {
@@ -93,13 +110,16 @@ pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &mut [U]) {
         column_block::<U, BLOCK>(x, k, c, up, into);
         c += BLOCK;
     }
-    if c + 4 <= k {
-        column_block::<U, 4>(x, k, c, up, into);
-        c += 4;
-    }
-    while c < k {
-        column_block::<U, 1>(x, k, c, up, into);
-        c += 1;
+    // Sums side by side hide how long each addition takes: the rest in one block too.
+    match k - c {
+        1 => column_block::<U, 1>(x, k, c, up, into),
+        2 => column_block::<U, 2>(x, k, c, up, into),
+        3 => column_block::<U, 3>(x, k, c, up, into),
+        4 => column_block::<U, 4>(x, k, c, up, into),
+        5 => column_block::<U, 5>(x, k, c, up, into),
+        6 => column_block::<U, 6>(x, k, c, up, into),
+        7 => column_block::<U, 7>(x, k, c, up, into),
+        _ => {}
     }
 }
 

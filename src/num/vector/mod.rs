@@ -10,6 +10,7 @@ pub use pair::Pair;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Wide2, Wide4, Wide8};
 
+use super::elementary::ROUND;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A register of numbers and the operations that formulas without branches need.
@@ -45,6 +46,24 @@ pub trait Vector:
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
+    }
+    /// The larger of the two, and `self` where that is NaN.
+    #[inline(always)]
+    fn at_least(self, low: Self) -> Self {
+        self.if_less(low, low, self)
+    }
+    /// The smaller of the two, and `self` where that is NaN.
+    #[inline(always)]
+    fn at_most(self, high: Self) -> Self {
+        high.if_less(self, high, self)
+    }
+    /// self · 2^k for an integer-valued |k| ≤ 2044, rounded once even where the result is subnormal.
+    #[inline(always)]
+    fn times_two_to(self, k: Self) -> Self {
+        let round = Self::splat(ROUND);
+        let shifted = k * Self::splat(0.5) + round;
+        let rest = k - (shifted - round);
+        self * Self::two_to(shifted) * Self::two_to(rest + round)
     }
     /// Where the integer n in n + [`ROUND`](super::elementary::ROUND) is odd: `yes`; elsewhere `no`.
     fn if_odd(shifted: Self, yes: Self, no: Self) -> Self;

@@ -59,6 +59,18 @@ impl<V: Vector> Vector for Pair<V> {
         Pair(self.0.mul_add(a.0, b.0), self.1.mul_add(a.1, b.1))
     }
     #[inline(always)]
+    fn at_least(self, low: Self) -> Self {
+        Pair(self.0.at_least(low.0), self.1.at_least(low.1))
+    }
+    #[inline(always)]
+    fn at_most(self, high: Self) -> Self {
+        Pair(self.0.at_most(high.0), self.1.at_most(high.1))
+    }
+    #[inline(always)]
+    fn times_two_to(self, k: Self) -> Self {
+        Pair(self.0.times_two_to(k.0), self.1.times_two_to(k.1))
+    }
+    #[inline(always)]
     fn two_to(shifted: Self) -> Self {
         Pair(V::two_to(shifted.0), V::two_to(shifted.1))
     }

@@ -26,10 +26,11 @@ pub struct Wide8(pub __m512d);
 macro_rules! register {
     (
         $t:ident, add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, sqrt: $sqrt:ident,
-        set: $set:ident, and: $and:ident, andnot: $andnot:ident, or: $or:ident, xor: $xor:ident,
+        min: $min:ident, max: $max:ident, set: $set:ident, and: $and:ident, andnot: $andnot:ident, or: $or:ident, xor: $xor:ident,
         to_bits: $to_bits:ident, from_bits: $from_bits:ident, set_bits: $set_bits:ident,
         add_bits: $add_bits:ident, sub_bits: $sub_bits:ident, or_bits: $or_bits:ident,
         shift_left: $left:ident, shift_right: $right:ident, $(mul_add: $mul_add:ident,)?
+        $(times_two_to: $times_two_to:ident,)?
         less: $less:expr, equal: $equal:expr, odd: $odd:expr
     ) => {
         register!(@operator $t, Add, add, $add);
@@ -79,6 +80,21 @@ macro_rules! register {
                     $t(unsafe { $mul_add(self.0, a.0, b.0) })
                 }
             )?
+            // Both instructions give their second argument where either is NaN, or both are zero.
+            #[inline(always)]
+            fn at_least(self, low: $t) -> $t {
+                $t(unsafe { $max(low.0, self.0) })
+            }
+            #[inline(always)]
+            fn at_most(self, high: $t) -> $t {
+                $t(unsafe { $min(high.0, self.0) })
+            }
+            $(
+                #[inline(always)]
+                fn times_two_to(self, k: $t) -> $t {
+                    $t(unsafe { $times_two_to(self.0, k.0) })
+                }
+            )?
             #[inline(always)]
             fn two_to(shifted: $t) -> $t {
                 $t(unsafe {
@@ -120,7 +136,7 @@ macro_rules! register {
 
 register! {
     Wide2, add: _mm_add_pd, sub: _mm_sub_pd, mul: _mm_mul_pd, div: _mm_div_pd, sqrt: _mm_sqrt_pd,
-    set: _mm_set1_pd, and: _mm_and_pd, andnot: _mm_andnot_pd, or: _mm_or_pd, xor: _mm_xor_pd,
+    min: _mm_min_pd, max: _mm_max_pd, set: _mm_set1_pd, and: _mm_and_pd, andnot: _mm_andnot_pd, or: _mm_or_pd, xor: _mm_xor_pd,
     to_bits: _mm_castpd_si128, from_bits: _mm_castsi128_pd, set_bits: _mm_set1_epi64x,
     add_bits: _mm_add_epi64, sub_bits: _mm_sub_epi64, or_bits: _mm_or_si128,
     shift_left: _mm_slli_epi64, shift_right: _mm_srli_epi64,
@@ -129,7 +145,7 @@ register! {
 
 register! {
     Wide4, add: _mm256_add_pd, sub: _mm256_sub_pd, mul: _mm256_mul_pd, div: _mm256_div_pd, sqrt: _mm256_sqrt_pd,
-    set: _mm256_set1_pd, and: _mm256_and_pd, andnot: _mm256_andnot_pd, or: _mm256_or_pd, xor: _mm256_xor_pd,
+    min: _mm256_min_pd, max: _mm256_max_pd, set: _mm256_set1_pd, and: _mm256_and_pd, andnot: _mm256_andnot_pd, or: _mm256_or_pd, xor: _mm256_xor_pd,
     to_bits: _mm256_castpd_si256, from_bits: _mm256_castsi256_pd, set_bits: _mm256_set1_epi64x,
     add_bits: _mm256_add_epi64, sub_bits: _mm256_sub_epi64, or_bits: _mm256_or_si256,
     shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd,
@@ -138,10 +154,11 @@ register! {
 
 register! {
     Wide8, add: _mm512_add_pd, sub: _mm512_sub_pd, mul: _mm512_mul_pd, div: _mm512_div_pd, sqrt: _mm512_sqrt_pd,
-    set: _mm512_set1_pd, and: _mm512_and_pd, andnot: _mm512_andnot_pd, or: _mm512_or_pd, xor: _mm512_xor_pd,
+    min: _mm512_min_pd, max: _mm512_max_pd, set: _mm512_set1_pd, and: _mm512_and_pd, andnot: _mm512_andnot_pd, or: _mm512_or_pd, xor: _mm512_xor_pd,
     to_bits: _mm512_castpd_si512, from_bits: _mm512_castsi512_pd, set_bits: _mm512_set1_epi64,
     add_bits: _mm512_add_epi64, sub_bits: _mm512_sub_epi64, or_bits: _mm512_or_si512,
     shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd,
+    times_two_to: _mm512_scalef_pd,
     less: less_512, equal: equal_512, odd: odd_512
 }
 

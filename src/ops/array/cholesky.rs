@@ -6,6 +6,7 @@ use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
 use crate::num::real::Real;
 use crate::ops::operand::accumulate;
+use std::cell::Cell;
 
 /// The lower triangular L with L Lᵀ = A. Only the lower triangle of A is read, and only it has a derivative; where A is
 /// not positive definite the factor is not a number from the row on that shows it.
@@ -25,6 +26,10 @@ impl Kernel for Cholesky {
         dims[0].iter().product()
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        dims[0].last().copied().unwrap_or(0).pow(3) / 3
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[0], cx.out);
@@ -36,49 +41,52 @@ impl Kernel for Cholesky {
         let n = cx.dims[0][0];
         let (l, work) = (cx.out, &mut *cx.saved);
         work.copy_from_slice(cx.adjoint);
-        pull(l, work, n);
-        for i in 0..n {
-            (0..=i).for_each(|j| accumulate(adjoint, i * n + j, work[i * n + j]));
-        }
+        pull(l, work, adjoint, n);
     }
 }
 
 wide_lanes! {
-    /// Replaces a matrix by its factor.
+    /// Replaces a matrix by its factor, column by column: one division each, and rows that do not wait for each other.
     fn factor<'a, T>(a: &'a mut [T], n: usize) {
         let (zero, never) = (T::zero(), T::splat(f64::NAN));
-        for i in 0..n {
-            let (above, row) = a.split_at_mut(i * n);
-            for j in 0..i {
-                let other = &above[j * n..j * n + n];
-                row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        for j in 0..n {
+            let (head, below) = a.split_at_mut((j + 1) * n);
+            let row = &mut head[j * n..];
+            let pivot = row[j] - dot(&row[..j], &row[..j]);
+            row[j] = zero.if_less(pivot, pivot, never).sqrt();
+            row[j + 1..n].fill(zero);
+            let inverse = row[j].recip();
+            for other in below.chunks_exact_mut(n) {
+                other[j] = (other[j] - dot(&other[..j], &row[..j])) * inverse;
             }
-            let pivot = row[i] - dot(&row[..i], &row[..i]);
-            row[i] = zero.if_less(pivot, pivot, never).sqrt();
-            row[i + 1..n].fill(zero);
         }
     }
 }
 
 wide_lanes! {
-    /// Replaces the adjoint of the factor (lower triangle of `bar`) by that of the matrix: Murray (2016), 'Differentiation of
-    /// the Cholesky decomposition', the unblocked algorithm.
-    fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], n: usize) {
+    /// Adds to `into` the adjoint of the matrix, from that of the factor (lower triangle of `bar`, which is overwritten): Murray
+    /// (2016), 'Differentiation of the Cholesky decomposition', the unblocked algorithm.
+    fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], into: &'a [Cell<T>], n: usize) {
         for j in (0..n).rev() {
-            let pivot = l[j * n + j];
+            let inverse = l[j * n + j].recip();
             let (head, below) = bar.split_at_mut((j + 1) * n);
             let row = &mut head[j * n..];
             let mut diagonal = row[j];
             for (i, line) in below.chunks_exact_mut(n).enumerate() {
                 let other = &l[(j + 1 + i) * n..(j + 2 + i) * n];
-                line[j] = line[j] / pivot;
+                line[j] = line[j] * inverse;
                 diagonal -= other[j] * line[j];
                 axpy(-line[j], &other[..j], &mut row[..j]);
                 axpy(-line[j], &l[j * n..j * n + j], &mut line[..j]);
             }
-            diagonal = diagonal / pivot;
+            diagonal = diagonal * inverse;
             axpy(-diagonal, &l[j * n..j * n + j], &mut row[..j]);
             row[j] = diagonal.scale(0.5);
+        }
+        for i in 0..n {
+            for j in 0..i + 1 {
+                accumulate(into, i * n + j, bar[i * n + j]);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::design::{add_columns, add_rows};
+use crate::num::linalg::design::{add_columns, add_rows, total};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
 use std::hash::{Hash, Hasher};
@@ -49,6 +49,18 @@ impl Operator {
         if self.rows * (self.columns + self.entries) >= LARGE { MOST_BLOCKS } else { 1 }
     }
 
+    /// Additions and multiplications for one draw, one way.
+    pub fn operations(&self) -> usize {
+        2 * self.rows * (self.columns + self.entries)
+    }
+
+    /// Bytes of its numbers.
+    pub fn bytes(&self) -> usize {
+        let offset = self.offset.as_ref().map_or(0, |o| o.len());
+        let dense = self.dense.as_ref().map_or(0, |d| d.len());
+        8 * (offset + dense + self.factors.len()) + 4 * self.places.len()
+    }
+
     /// Rows `start..start + out.len()`.
     #[inline(always)]
     pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {
@@ -87,10 +99,7 @@ impl Operator {
     pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &mut [U]) {
         let n = up.len();
         if !self.everywhere.is_empty() {
-            let mut sum = U::zero();
-            for &u in up {
-                sum += u;
-            }
+            let sum = total(up);
             for &(c, x) in &self.everywhere {
                 into[c] += sum.scale(x);
             }
@@ -135,6 +144,10 @@ impl Kernel for Design {
     /// Room for the coefficients, or for their adjoint.
     fn saved(&self, _: &[&[usize]]) -> usize {
         self.0.coefficients
+    }
+
+    fn operations(&self, _: &[&[usize]]) -> usize {
+        self.0.operations()
     }
 
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {

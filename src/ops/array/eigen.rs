@@ -31,6 +31,10 @@ impl Kernel for EigenSym {
         3 * dims[0].iter().product::<usize>()
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        9 * dims[0].last().copied().unwrap_or(0).pow(3)
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         let (a, work) = cx.saved.split_at_mut(n * n);

@@ -34,6 +34,10 @@ impl Kernel for HmmForward {
         }
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        2 * dims[1].iter().product::<usize>() * dims[2][0]
+    }
+
     fn saved(&self, dims: &[&[usize]]) -> usize {
         let (k, n) = (dims[0][0], dims[2][0]);
         2 * k * k + 3 * k + n * (2 * k + 1)

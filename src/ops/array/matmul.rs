@@ -47,6 +47,11 @@ impl Kernel for MatMul {
         Ok(out)
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        let (n, k, m) = extents(dims);
+        2 * n * k * m
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let sizes = extents(cx.dims);
         if let (Arg::Const(a), Arg::Var(b), 1) = (cx.args[0], cx.args[1], sizes.2) {
@@ -108,6 +113,9 @@ impl<T: Real> LaneWork<T> for GeneralReverse<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let ((n, k, m), a, b) = (self.sizes, self.a.seen(view), self.b.seen(view));
         let up = view.slice(self.up);
+        if let (Arg::Var(a), Arg::Var(b), [Some(left), Some(right)], 1) = (a, b, self.into, m) {
+            return matrix_times_vector(a, b, up, view.cells(left), view.cells(right));
+        }
         if let Some(into) = self.into[0] {
             let into = view.cells(into);
             for i in 0..n {
@@ -131,6 +139,18 @@ impl<T: Real> LaneWork<T> for GeneralReverse<'_, T> {
                     accumulate(into, l * m + j, sum);
                 }
             }
+        }
+    }
+}
+
+/// The adjoints of a matrix and of a vector, row by row of the matrix.
+#[inline(always)]
+fn matrix_times_vector<U: Real>(a: &[U], b: &[U], up: &[U], left: &[Cell<U>], right: &[Cell<U>]) {
+    let k = b.len().max(1);
+    for ((&u, row), left) in up.iter().zip(a.chunks_exact(k)).zip(left.chunks_exact(k)) {
+        for ((&x, &y), (left, right)) in row.iter().zip(b).zip(left.iter().zip(right)) {
+            left.set(left.get() + u * y);
+            right.set(right.get() + x * u);
         }
     }
 }

@@ -53,6 +53,12 @@ pub trait Kernel: std::fmt::Debug + Clone + PartialEq + Hash + Send + Sync + 'st
         0
     }
 
+    /// About how many additions and multiplications the forward sweep takes for one draw; the reverse sweep takes as many for
+    /// each argument that varies. As many as the arguments have numbers, unless the operation says otherwise.
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        dims.iter().map(|d| d.iter().product::<usize>()).sum()
+    }
+
     /// Computes the result.
     fn forward<T: Real>(&self, cx: &mut Forward<T>);
 
@@ -87,6 +93,8 @@ pub trait ArrayOp:
     fn shape(&self, args: &[Shape]) -> Result<Shape, ShapeError>;
     /// See [`Kernel::saved`].
     fn saved(&self, dims: &[&[usize]]) -> usize;
+    /// See [`Kernel::operations`].
+    fn operations(&self, dims: &[&[usize]]) -> usize;
     /// Whether the other is the same operation with the same settings.
     fn same(&self, other: &dyn ArrayOp) -> bool;
     /// Feeds operation and settings to a hasher.
@@ -104,6 +112,9 @@ impl<K: Kernel> ArrayOp for K {
     }
     fn saved(&self, dims: &[&[usize]]) -> usize {
         Kernel::saved(self, dims)
+    }
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        Kernel::operations(self, dims)
     }
     fn same(&self, other: &dyn ArrayOp) -> bool {
         other.as_any().downcast_ref::<K>().is_some_and(|o| o == self)

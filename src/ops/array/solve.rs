@@ -39,6 +39,11 @@ impl Kernel for Solve {
         dims.iter().map(|d| d.iter().product::<usize>()).sum()
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        let n = dims[0].last().copied().unwrap_or(0);
+        2 * n.pow(3) / 3 + 2 * n * dims[1].iter().product::<usize>()
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         let work = &mut cx.saved[..n * n];
@@ -81,6 +86,10 @@ impl Kernel for Inverse {
         dims[0].iter().product()
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        2 * dims[0].last().copied().unwrap_or(0).pow(3)
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[0], cx.saved);
@@ -118,6 +127,10 @@ impl Kernel for LogDet {
     /// Room for the matrix and for its inverse.
     fn saved(&self, dims: &[&[usize]]) -> usize {
         2 * dims[0].iter().product::<usize>()
+    }
+
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        2 * dims[0].last().copied().unwrap_or(0).pow(3) / 3
     }
 
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {

@@ -82,6 +82,10 @@ impl Kernel for TriangularSolve {
         dims.iter().map(|d| d.iter().product::<usize>()).sum()
     }
 
+    fn operations(&self, dims: &[&[usize]]) -> usize {
+        dims[0].last().copied().unwrap_or(0) * dims[1].iter().product::<usize>()
+    }
+
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[1], cx.out);

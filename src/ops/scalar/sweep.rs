@@ -2,6 +2,7 @@
 
 use super::tile::{Elementwise, MOST_ARGS, TILE};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::linalg::design::total;
 use crate::num::real::Real;
 use crate::ops::array::{Operator, Rows};
 use crate::ops::operand::{Adjoint, Arg, Index, Operand};
@@ -302,10 +303,7 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
                 }
             }
         }
-        let mut total = U::zero();
-        for &y in values.iter() {
-            total += y;
-        }
+        let sum = total(values);
         let all = view.slice_mut(self.into.slopes);
         let mut at = 0;
         for (k, arg) in self.into.args.iter().enumerate() {
@@ -322,11 +320,7 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             }
             match arg.index {
                 Index::One => {
-                    let mut sum = U::zero();
-                    for &s in slopes {
-                        sum += s;
-                    }
-                    all[at] += sum;
+                    all[at] += total(slopes);
                     at += 1;
                 }
                 Index::Each => {
@@ -342,6 +336,6 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
                 }
             }
         }
-        view.back(total)
+        view.back(sum)
     }
 }

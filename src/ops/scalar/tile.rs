@@ -4,7 +4,7 @@
 //! sums, weights, adjoints — is written once, in `sweep`.
 
 use super::ScalarFn;
-use crate::num::dispatch::{LaneWork, View, widest};
+use crate::num::dispatch::{LaneWork, Level, View, level, widest};
 use crate::num::real::{Dual, F16, Part, Real};
 use crate::ops::operand::{Arg, Index, Operand};
 use std::marker::PhantomData;
@@ -41,22 +41,24 @@ impl<F, const N: usize> Tile<F, N> {
 
 impl<F: ScalarFn<N>, const N: usize> ScalarKernel for Tile<F, N> {}
 
-/// One number, with or without a tangent. Where the value is known it is computed again: one copy of the code less.
+/// One number, with or without a tangent. Where the value is known it is computed again: one copy of the code less. `$wide`
+/// handles the first elements, and says how many.
 macro_rules! one_by_one {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $wide:path),*) => {$(
         impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
             fn values(&self, args: &[Operand<$t>], out: &mut [$t]) {
-                for (i, o) in out.iter_mut().enumerate() {
-                    *o = F::value(std::array::from_fn(|k| args[k].at(i)));
+                for i in $wide(self, args, None, out, &mut [])..out.len() {
+                    out[i] = F::value(std::array::from_fn(|k| args[k].at(i)));
                 }
             }
 
             fn both(&self, args: &[Operand<$t>], need: &[bool], out: &mut [$t], slopes: &mut [$t]) {
-                let need: [bool; N] = std::array::from_fn(|k| need[k]);
                 let n = out.len();
-                for (i, o) in out.iter_mut().enumerate() {
+                let start = $wide(self, args, Some(need), out, slopes);
+                let need: [bool; N] = std::array::from_fn(|k| need[k]);
+                for i in start..n {
                     let (y, d) = F::both(std::array::from_fn(|k| args[k].at(i)), &need);
-                    *o = y;
+                    out[i] = y;
                     (0..N).for_each(|k| slopes[k * n + i] = d[k]);
                 }
             }
@@ -68,7 +70,59 @@ macro_rules! one_by_one {
         }
     )*};
 }
-one_by_one!(f64, Dual);
+one_by_one!(f64: by_sixteens, Dual: none);
+
+/// Fewest elements of one draw for which all lanes are worth running.
+const WORTH_LANES: usize = 6;
+
+/// Elements of one draw by the code for sixteen draws, where the processor has the registers: the bits are the same. Gives the
+/// number of elements done; values alone where no slopes are needed.
+fn by_sixteens(
+    f: &dyn Elementwise<F16>,
+    args: &[Operand<f64>],
+    need: Option<&[bool]>,
+    out: &mut [f64],
+    slopes: &mut [f64],
+) -> usize {
+    if out.len() < WORTH_LANES || level() < Level::Avx512 {
+        return 0;
+    }
+    let (n, mut start) = (out.len(), 0);
+    while n - start >= WORTH_LANES {
+        let width = F16::WIDTH.min(n - start);
+        let mut x = [[F16::zero()]; MOST_ARGS];
+        for (x, arg) in x.iter_mut().zip(args) {
+            // Lanes beyond the last element repeat it.
+            x[0] = F16(std::array::from_fn(|lane| arg.at(start + lane.min(width - 1))));
+        }
+        let mut operands = [Operand::empty(); MOST_ARGS];
+        operands.iter_mut().zip(&x).for_each(|(o, x)| *o = Operand { arg: Arg::Var(x), index: Index::One });
+        let (mut y, mut d) = ([F16::zero()], [F16::zero(); MOST_ARGS]);
+        match need {
+            None => f.values(&operands[..args.len()], &mut y),
+            Some(need) => f.both(&operands[..args.len()], need, &mut y, &mut d),
+        }
+        out[start..start + width].copy_from_slice(&y[0].0[..width]);
+        if need.is_some() {
+            for (k, d) in d[..args.len()].iter().enumerate() {
+                slopes[k * n + start..][..width].copy_from_slice(&d.0[..width]);
+            }
+        }
+        start += width;
+    }
+    start
+}
+
+/// Tangents have no such code.
+fn none(
+    _: &dyn Elementwise<F16>,
+    _: &[Operand<Dual>],
+    _: Option<&[bool]>,
+    _: &mut [Dual],
+    _: &mut [Dual],
+) -> usize {
+    0
+}
 
 /// Sixteen draws in AVX-512 registers, or draw by draw where the processor has none.
 impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {

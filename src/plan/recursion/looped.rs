@@ -2,7 +2,7 @@
 //! the steps, so that nothing is copied.
 
 use super::super::code::{Code, Plan, Slot};
-use super::super::program::{Instruction, Primitive, Shift, apply, pull};
+use super::super::program::{Instruction, MOST_READ, Primitive, Shift, apply, pull};
 use super::RecursionCode;
 use crate::graph::Origin;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
@@ -24,6 +24,7 @@ pub(in crate::plan) struct LoopCode {
     /// Where a step puts what it computes on the way, if the next one puts it there too: then it is computed again for the
     /// reverse sweep. Empty if every step has a place of its own.
     room: std::ops::Range<usize>,
+    linear: Option<Linear>,
 }
 
 /// Most numbers that are kept of all steps; where there are more, they are computed again.
@@ -33,8 +34,79 @@ const MOST_KEPT: usize = 1 << 14;
 #[derive(Clone, Debug)]
 struct Moving {
     first: Instruction,
-    strides: [usize; 3],
+    strides: [usize; MOST_READ],
     out: usize,
+}
+
+/// A loop whose step is h ← a · h + b alone, as autoregressions and GARCH have it: h stays in registers.
+#[derive(Clone, Copy, Debug)]
+struct Linear {
+    /// Which argument is h.
+    carried: usize,
+    /// Which is a.
+    factor: usize,
+}
+
+impl Linear {
+    /// If the steps are that and nothing else.
+    fn of(ways: &[Vec<Moving>], loads: bool) -> Option<Linear> {
+        let [way] = ways else { return None };
+        let [only] = way.as_slice() else { return None };
+        let (first, stride) = (&only.first, only.out);
+        if loads || first.op != Primitive::MulAdd || first.n != 1 || stride == 0 {
+            return None;
+        }
+        let before = |k: usize| first.args[k].at + stride == first.out && only.strides[k] == stride;
+        let (carried, factor) = if before(0) { (0, 1) } else { (1, 0) };
+        // What is read beside h must not be h as well.
+        let free = |k: usize| !first.args[k].varies || !before(k);
+        (before(carried) && free(factor) && free(2)).then_some(Linear { carried, factor })
+    }
+
+    #[inline(always)]
+    fn forward<U: Real>(self, moving: &Moving, steps: usize, values: &[Cell<U>]) {
+        let first = &moving.first;
+        let mut h = values[first.args[self.carried].at].get();
+        for step in 0..steps {
+            let a = values[first.args[self.factor].at + step * moving.strides[self.factor]].get();
+            h = a * h + values[first.args[2].at + step * moving.strides[2]].get();
+            values[first.out + step * moving.out].set(h);
+        }
+    }
+
+    #[inline(always)]
+    fn reverse<U: Real>(self, moving: &Moving, steps: usize, values: &[Cell<U>], adjoints: &[Cell<U>]) {
+        let (first, start) = (&moving.first, moving.first.args[self.carried].at);
+        let (factor, plus) = (&first.args[self.factor], &first.args[2]);
+        let (factor_stride, plus_stride) = (moving.strides[self.factor], moving.strides[2]);
+        // The adjoint of h from the step after, and those of what is the same in every step.
+        let (mut after, mut in_factor, mut in_plus) = (U::zero(), U::zero(), U::zero());
+        for step in (0..steps).rev() {
+            let up = adjoints[first.out + step * moving.out].get() + after;
+            let slope = up * values[start + step * moving.out].get();
+            if factor_stride == 0 {
+                in_factor += slope;
+            } else if factor.varies {
+                let cell = &adjoints[factor.at + step * factor_stride];
+                cell.set(cell.get() + slope);
+            }
+            if plus_stride == 0 {
+                in_plus += up;
+            } else if plus.varies {
+                let cell = &adjoints[plus.at + step * plus_stride];
+                cell.set(cell.get() + up);
+            }
+            after = up * values[factor.at + step * factor_stride].get();
+        }
+        let sums = [
+            (start, true, after),
+            (factor.at, factor_stride == 0 && factor.varies, in_factor),
+            (plus.at, plus_stride == 0 && plus.varies, in_plus),
+        ];
+        for (at, _, sum) in sums.into_iter().filter(|(_, varies, _)| *varies) {
+            adjoints[at].set(adjoints[at].get() + sum);
+        }
+    }
 }
 
 /// The places of an instruction in a step.
@@ -113,6 +185,7 @@ impl LoopCode {
         let code = LoopCode {
             steps: code.recursion.steps,
             way: code.recursion.way.clone(),
+            linear: Linear::of(&ways, !maker.loads.is_empty()),
             ways,
             loads: maker.loads,
             initial: initial.collect(),
@@ -184,6 +257,9 @@ impl<T: Real> LaneWork<T> for Ahead<'_, T> {
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
         let values = view.cells(self.values);
+        if let Some(linear) = self.code.linear {
+            return linear.forward(&self.code.ways[0][0], self.code.steps, values);
+        }
         for step in 0..self.code.steps {
             self.code.load(values, step);
             for moving in self.code.way(step) {
@@ -205,6 +281,9 @@ impl<T: Real> LaneWork<T> for Backwards<'_, T> {
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
+        if let Some(linear) = self.code.linear {
+            return linear.reverse(&self.code.ways[0][0], self.code.steps, values, adjoints);
+        }
         for step in (0..self.code.steps).rev() {
             self.code.load(values, step);
             if !self.code.room.is_empty() {
@@ -298,10 +377,14 @@ impl Maker<'_> {
         }
         let len = body.values - body.inputs;
         let (stride, all) = if self.keeps { (len, len * self.code.recursion.steps) } else { (0, len) };
-        let room = Region { from: body.inputs, len, at: self.take(all), stride, varies: true };
+        let room = Region { from: body.inputs, len, at: self.next, stride, varies: true };
+        let used = Cell::new(false);
         let find = |at: usize, n: usize| match regions.iter().find(|r| r.meets(at, n)) {
             Some(region) => region.holds(at, n).then_some(*region),
-            None => Some(room),
+            None => {
+                used.set(true);
+                Some(room)
+            }
         };
         let mut code = Vec::new();
         for step in &body.steps {
@@ -310,15 +393,21 @@ impl Maker<'_> {
                 code.push(moved(instruction, find)?);
             }
         }
+        // A step that computes its results and nothing else needs no room.
+        if used.get() {
+            self.take(all);
+        }
         Some(code)
     }
 }
 
 /// An instruction of a step at the places of the plan.
 fn moved(i: &Instruction, find: impl Fn(usize, usize) -> Option<Region>) -> Option<Moving> {
-    let mut moving = Moving { first: *i, strides: [0; 3], out: 0 };
-    let written = if i.op == Primitive::Quadratic { 1 } else { i.n };
-    let to = find(i.out, written)?;
+    if matches!(i.op, Primitive::Call(_)) {
+        return None;
+    }
+    let mut moving = Moving { first: *i, strides: [0; MOST_READ], out: 0 };
+    let to = find(i.out, i.op.written(i.n))?;
     moving.first.out = to.at + i.out - to.from;
     moving.out = to.stride;
     for (k, arg) in i.args.iter().enumerate().take(i.op.arity()) {

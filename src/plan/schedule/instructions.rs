@@ -1,18 +1,18 @@
 //! Small arithmetic as instructions: which nodes become one, where it reads, and where it writes.
 
 use super::super::code::{Code, Slot};
-use super::super::program::{Instruction, Primitive, Source};
+use super::super::program::{Instruction, MOST_READ, Primitive, Source};
 use super::Scheduler;
 use crate::facts::common_dims;
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::Concat;
-use crate::ops::scalar::QUADRATIC;
+use crate::ops::scalar::{QUADRATIC, ScalarRow};
 
 /// Most elements of an arithmetic step that becomes an instruction; longer ones have steps of their own.
 const MOST_ELEMENTS: usize = 256;
 
 /// Most elements of a constant that is spread over all lanes for an instruction.
-const MOST_SPREAD: usize = 64;
+const MOST_SPREAD: usize = 256;
 
 impl Scheduler<'_> {
     /// Finds the arrays put together of elements that instructions compute: these write to where the array stands.
@@ -26,7 +26,8 @@ impl Scheduler<'_> {
             let free = |a: &NodeId| {
                 let arg = self.graph.node(*a);
                 arg.constant().is_some()
-                    || (self.primitive(*a).is_some() && self.places[a.0 as usize].is_none())
+                    || (self.primitive(*a).is_some_and(|op| op.written(arg.len()) == arg.len())
+                        && self.places[a.0 as usize].is_none())
             };
             let mut parts = node.args.clone();
             parts.retain(|&a| self.graph.node(a).constant().is_none());
@@ -45,22 +46,29 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Finds the products that only a sum uses: both are one instruction.
+    /// Finds the products that only a sum uses: both are one instruction. So are a difference, its square, a multiple of it and
+    /// the sum that uses that.
     pub(super) fn fuse(&mut self) {
         for &id in &self.wanted {
             let node = self.graph.node(id);
             if self.primitive(id) != Some(Primitive::Add) {
                 continue;
             }
-            let alone = |a: NodeId| {
+            let alone = |a: NodeId, op: Primitive| {
                 let at = a.0 as usize;
-                self.primitive(a) == Some(Primitive::Mul)
+                self.primitive(a) == Some(op)
                     && self.uses[at] == 1
                     && self.places[at].is_none()
                     && self.graph.node(a).len() == node.len()
             };
-            if let Some(&product) = node.args.iter().find(|&&a| alone(a)) {
-                self.fused[product.0 as usize] = true;
+            let Some(&product) = node.args.iter().find(|&&a| alone(a, Primitive::Mul)) else { continue };
+            let factors = &self.graph.node(product).args;
+            let square = factors.iter().copied().find(|&a| alone(a, Primitive::Square));
+            let difference = square.map(|s| self.graph.node(s).args[0]).filter(|&d| alone(d, Primitive::Sub));
+            self.fused[product.0 as usize] = true;
+            if let (Some(square), Some(difference)) = (square, difference) {
+                self.fused[square.0 as usize] = true;
+                self.fused[difference.0 as usize] = true;
             }
         }
     }
@@ -68,13 +76,18 @@ impl Scheduler<'_> {
     /// The instruction of a node and what it reads: for a sum with a fused product, the factors and the other summand.
     pub(super) fn operation(&self, id: NodeId, op: Primitive) -> (Primitive, Vec<NodeId>) {
         let args = &self.graph.node(id).args;
-        let fused = args.iter().position(|a| self.fused[a.0 as usize]);
-        match (op, fused) {
-            (Primitive::Add, Some(k)) => {
-                let factors = &self.graph.node(args[k]).args;
-                (Primitive::MulAdd, vec![factors[0], factors[1], args[1 - k]])
+        let is_fused = |a: &NodeId| self.fused[a.0 as usize];
+        let (Primitive::Add, Some(k)) = (op, args.iter().position(is_fused)) else {
+            return (op, args.clone());
+        };
+        let factors = &self.graph.node(args[k]).args;
+        match factors.iter().position(is_fused) {
+            Some(square) => {
+                let difference = &self.graph.node(self.graph.node(factors[square]).args[0]).args;
+                let reads = vec![factors[1 - square], difference[0], difference[1], args[1 - k]];
+                (Primitive::SquareAdd, reads)
             }
-            _ => (op, args.clone()),
+            None => (Primitive::MulAdd, vec![factors[0], factors[1], args[1 - k]]),
         }
     }
 
@@ -101,9 +114,16 @@ impl Scheduler<'_> {
     /// The arithmetic of a small elementwise step.
     pub(super) fn primitive(&self, id: NodeId) -> Option<Primitive> {
         let node = self.graph.node(id);
+        let n = self.elements(node);
+        let alone = |row: &ScalarRow| n == 1 && row.args.len() <= MOST_READ;
         let op = match &node.op {
-            Op::Map(row) => Primitive::of(row)?,
             Op::MapSum { row, weighted: false } if **row == QUADRATIC => Primitive::Quadratic,
+            Op::Map(row) => match Primitive::of(row) {
+                Some(op) => op,
+                None if alone(row) => Primitive::Call(row),
+                None => return None,
+            },
+            Op::MapSum { row, weighted: false } if alone(row) => Primitive::Call(row),
             Op::MapSum { .. }
             | Op::Constant(_)
             | Op::Input { .. }
@@ -111,7 +131,6 @@ impl Scheduler<'_> {
             | Op::Ode(_)
             | Op::Recursion(_) => return None,
         };
-        let n = self.elements(node);
         let fits = |&a: &NodeId| {
             let arg = self.graph.node(a);
             let most = if arg.constant().is_some() { MOST_SPREAD } else { MOST_ELEMENTS };
@@ -132,7 +151,7 @@ impl Scheduler<'_> {
         let node = self.graph.node(id);
         let (n, len) = (self.elements(node), node.len());
         let (op, reads) = self.operation(id, op);
-        let mut args = [Source::default(); 3];
+        let mut args = [Source::default(); MOST_READ];
         for (source, &a) in args.iter_mut().zip(&reads) {
             let len = self.graph.node(a).len();
             let step = usize::from(len == n && n > 1);
@@ -146,8 +165,9 @@ impl Scheduler<'_> {
         let out = match self.places[id.0 as usize] {
             Some((array, offset)) => self.joined_at(array) + offset,
             None => {
-                self.plan.values += len;
-                self.plan.values - len
+                let written = op.written(len);
+                self.plan.values += written;
+                self.plan.values - written
             }
         };
         (Instruction { op, n, out, args }, Slot::Var { at: out, len })
@@ -174,9 +194,8 @@ impl Scheduler<'_> {
         self.plan.buffer = start + self.spread_length;
         for step in &mut self.plan.steps {
             let Code::Program(code) = &mut step.code else { continue };
-            for source in code.iter_mut().flat_map(|i| &mut i.args).filter(|s| !s.varies) {
-                source.at += start;
-            }
+            let read = code.iter_mut().flat_map(|i| &mut i.args[..i.op.arity()]);
+            read.filter(|source| !source.varies).for_each(|source| source.at += start);
         }
     }
 }

@@ -1,0 +1,94 @@
+//! Modes of the inner coordinates at some outer points, from which searches for others begin.
+
+use super::super::gaussian::Gaussian;
+use super::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::num::sobol::Sobol;
+use rayon::prelude::*;
+
+/// Most outer coordinates: in more, no anchor is near.
+const MOST: usize = 2;
+/// Anchors in one coordinate and in two.
+const COUNT: [usize; MOST] = [64, 256];
+/// They lie this much further apart than draws of the Gaussian do.
+const WIDER: f64 = 1.5;
+
+/// An outer point, the inner mode there in steps from the reference, and the factor of its curvature.
+pub(super) struct Anchor {
+    at: Vec<f64>,
+    mode: Vec<f64>,
+    factor: Vec<f64>,
+}
+
+/// Anchors around a Gaussian for the outer coordinates; none where these are many.
+pub(super) fn anchors(conditional: &Conditional, q: &Gaussian, seed: u64) -> Vec<Anchor> {
+    let d = q.mean.len();
+    if d == 0 || d > MOST {
+        return Vec::new();
+    }
+    let Some(sobol) = Sobol::new(d, seed, super::PURPOSE) else { return Vec::new() };
+    let count = COUNT[d - 1];
+    let mut u = vec![0.0; d * count];
+    sobol.fill_normal(0, count, &mut u);
+    u.iter_mut().for_each(|u| *u *= WIDER);
+    let mut outer = vec![0.0; d * count];
+    q.factor.apply(&u, [d, count], &mut outer);
+    outer.chunks_exact_mut(count).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|x| *x += m));
+    let block = |first: usize| -> Vec<Anchor> {
+        let points = part(&outer, count, first..first + LANES);
+        let mut solver = Solver::new(conditional);
+        solver.solve(&points, LANES);
+        let one = |b: usize| Anchor {
+            at: (0..d).map(|i| points[i * LANES + b]).collect(),
+            mode: solver.y.iter().map(|y| y[b]).collect(),
+            factor: solver.factor.iter().map(|f| f[b]).collect(),
+        };
+        (0..LANES).filter(|&b| solver.log_marginal[b].is_finite()).map(one).collect()
+    };
+    let firsts: Vec<usize> = (0..count).step_by(LANES).collect();
+    firsts.into_par_iter().flat_map_iter(block).collect()
+}
+
+/// For each lane the anchor nearest to its outer point, with distances in units of these scales.
+pub(super) fn nearest<'a>(
+    anchors: &'a [Anchor],
+    outer: &[Lanes],
+    scales: &[f64],
+) -> Option<[&'a Anchor; LANES]> {
+    let first = anchors.first()?;
+    let mut found = [first; LANES];
+    for (b, found) in found.iter_mut().enumerate() {
+        let far = |anchor: &Anchor| -> f64 {
+            let off = anchor.at.iter().zip(outer).zip(scales);
+            off.map(|((a, o), s)| ((a - o[b]) / s).powi(2)).sum()
+        };
+        let mut least = f64::INFINITY;
+        for anchor in anchors {
+            let distance = far(anchor);
+            if distance < least {
+                (least, *found) = (distance, anchor);
+            }
+        }
+    }
+    Some(found)
+}
+
+impl Anchor {
+    /// Where the mode at an outer point should be, if it moves from here as `drift` says (`inner × outer`), for one lane.
+    pub(super) fn lead(
+        &self,
+        outer: &[Lanes],
+        b: usize,
+        drift: &[f64],
+        y: &mut [Lanes],
+        factor: &mut Vec<Lanes>,
+    ) {
+        let moved = |row: &[f64]| -> f64 {
+            row.iter().zip(outer).zip(&self.at).map(|((d, o), a)| d * (o[b] - a)).sum()
+        };
+        for ((y, mode), row) in y.iter_mut().zip(&self.mode).zip(drift.chunks_exact(outer.len())) {
+            y[b] = mode + moved(row);
+        }
+        factor.resize(self.factor.len(), [0.0; LANES]);
+        factor.iter_mut().zip(&self.factor).for_each(|(to, from)| to[b] = *from);
+    }
+}
