@@ -224,6 +224,11 @@ impl<'t> Conditional<'t> {
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
     }
 
+    /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.
+    pub(super) fn drawn_group(&self) -> Vec<usize> {
+        self.pattern.eliminated(&self.group)
+    }
+
     /// Gradients beside one that a Hessian takes.
     pub(super) fn colours(&self) -> usize {
         self.reading.colours.len()

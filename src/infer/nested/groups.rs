@@ -22,6 +22,8 @@ const LINE: [(f64, f64); 4] = [
 ];
 /// The weight of the slope at 0.
 const HERE: f64 = 8.0 / 45.0;
+/// How much further every second pair reaches.
+const WIDER: f64 = 1.25;
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -66,23 +68,64 @@ fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
     (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
 }
 
+/// How far pairs of candidates reach: every second one further, so that no group has a tail that candidates do not see.
+struct Spread {
+    /// Coordinates of each group.
+    sizes: Vec<f64>,
+    /// Pairs that reach further, of all.
+    wide: f64,
+}
+
+impl Spread {
+    fn new(group: &[usize], groups: usize, pairs: usize) -> Spread {
+        let mut sizes = vec![0.0; groups];
+        group.iter().for_each(|&g| sizes[g] += 1.0);
+        Spread { sizes, wide: (pairs / 2) as f64 / pairs as f64 }
+    }
+
+    /// What the standard normal numbers of a pair are multiplied by.
+    fn scale(&self, pair: usize) -> f64 {
+        if pair % 2 == 1 { WIDER } else { 1.0 }
+    }
+
+    /// For each group minus the log density of all its candidates together, at standard normal numbers of these groups.
+    fn log_weights(&self, u: &[Lanes], drawn_group: &[usize]) -> Vec<Lanes> {
+        let mut squares = vec![[0.0; LANES]; self.sizes.len()];
+        for (u, &g) in u.iter().zip(drawn_group) {
+            (0..LANES).for_each(|b| squares[g][b] += u[b] * u[b]);
+        }
+        let log_density = |size: f64, square: f64| {
+            let narrow = (1.0 - self.wide).ln() - 0.5 * square;
+            let wide = self.wide.ln() - size * WIDER.ln() - 0.5 * square / (WIDER * WIDER);
+            log_sum_exp(&[narrow, wide])
+        };
+        let group = |(square, size): (&Lanes, &f64)| square.map(|s| -log_density(*size, s));
+        squares.iter().zip(&self.sizes).map(group).collect()
+    }
+}
+
 /// For sixteen outer points whose inner coordinates the solver holds: copies of inner coordinates, of which each group is one of
 /// so many candidates (the first from the standard normal `u`), and for each group the logarithm of the mean of its weights.
 pub(super) fn pick(
     solver: &mut Solver,
     outer: &[Lanes],
     u: Vec<Lanes>,
-    group: &[usize],
+    [group, drawn_group]: [&[usize]; 2],
     [candidates, copies]: [usize; 2],
 ) -> (Vec<Vec<Lanes>>, Vec<Lanes>) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
     let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
     let here = solver.slope_at(outer, &vec![[0.0; LANES]; u.len()], 0.0);
-    for pair in 0..candidates / 2 {
-        let u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
+    let pairs = candidates / 2;
+    let spread = Spread::new(group, count, pairs);
+    for pair in 0..pairs {
+        let mut u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
+        let wider = spread.scale(pair);
+        u.iter_mut().for_each(|u| u.iter_mut().for_each(|x| *x *= wider));
         let away = solver.away(u.clone());
-        let mut weights = [vec![[0.0; LANES]; count], vec![[0.0; LANES]; count]];
+        let start = spread.log_weights(&u, drawn_group);
+        let mut weights = [start.clone(), start];
         let mut add = |slope: &[Lanes], shares: [f64; 2]| {
             for ((slope, away), &g) in slope.iter().zip(&away).zip(group) {
                 for (weight, share) in weights.iter_mut().zip(shares) {
@@ -94,11 +137,6 @@ pub(super) fn pick(
         for (k, (t, share)) in LINE.iter().enumerate() {
             // The way to the opposite is the same line the other way round.
             add(&solver.slope_at(outer, &away, *t), [*share, -LINE[LINE.len() - 1 - k].1]);
-        }
-        for (u, &g) in u.iter().zip(group) {
-            for weight in &mut weights {
-                (0..LANES).for_each(|b| weight[g][b] += 0.5 * u[b] * u[b]);
-            }
         }
         let opposite = away.iter().map(|a| a.map(|x| -x)).collect();
         let [first, second] = weights;

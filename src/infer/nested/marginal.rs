@@ -139,6 +139,8 @@ pub(super) struct Nested<'c> {
     candidates: usize,
     /// The group of inner coordinates that each output follows from.
     owners: &'c [Option<usize>],
+    /// The group that each standard normal number belongs to.
+    drawn_group: Vec<usize>,
     /// Buffers that are not in use.
     idle: Mutex<Vec<Solver<'c>>>,
 }
@@ -151,7 +153,8 @@ impl<'c> Nested<'c> {
         candidates: usize,
         owners: &'c [Option<usize>],
     ) -> Nested<'c> {
-        Nested { conditional, outer, candidates, owners, idle: Mutex::new(Vec::new()) }
+        let drawn_group = conditional.drawn_group();
+        Nested { conditional, outer, candidates, owners, drawn_group, idle: Mutex::new(Vec::new()) }
     }
 
     fn take_solver(&self) -> Solver<'c> {
@@ -178,8 +181,8 @@ impl<'c> Nested<'c> {
         solver.solve(outer, count);
         let lanes = conditional::lanes(outer, count);
         if self.candidates > 1 {
-            let (points, gains) =
-                pick(solver, &lanes, u, &self.conditional.group, [self.candidates, self.copies()]);
+            let groups = [&self.conditional.group[..], &self.drawn_group];
+            let (points, gains) = pick(solver, &lanes, u, groups, [self.candidates, self.copies()]);
             let value =
                 std::array::from_fn(|b| solver.log_marginal[b] + gains.iter().map(|g| g[b]).sum::<f64>());
             points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));

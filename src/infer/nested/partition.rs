@@ -18,9 +18,13 @@ const MOST_OUTER: usize = 12;
 const MOST_OUTER_CONCAVE: usize = 8;
 const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 
-/// Fewest coordinates of a parameter that may be the effects of groups, so many that they are taken alone first, and most.
+/// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a Gaussian gives them; so many
+/// that they are taken alone first, and most.
+const FEW_EFFECTS: usize = 4;
 const EFFECTS: usize = 10;
 const MANY_EFFECTS: usize = 60;
+/// Coordinates beside effects that are few.
+const FEW_LEFT: usize = 2;
 const MOST_EFFECTS: usize = 2000;
 
 /// How the inner coordinates follow from the outer ones.
@@ -68,7 +72,7 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         return vec![exactly];
     }
     let all = coordinates(&mut blocks.iter());
-    let effects = coordinates(&mut blocks.iter().filter(|b| b.1 >= EFFECTS));
+    let effects = coordinates(&mut blocks.iter().filter(|b| b.1 >= FEW_EFFECTS));
     let few = |inner: &[usize]| (1..=MOST_OUTER_CONCAVE).contains(&(d - inner.len()));
     let mut out = Vec::new();
     if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
@@ -79,7 +83,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         && effects.len() <= MOST_EFFECTS
         && !out.iter().any(|p| p.inner.len() == effects.len())
     {
-        let first = effects.len() >= MANY_EFFECTS;
+        // With few coordinates left, a grid serves these, and groups that are independent given them have weights of their own.
+        let first = effects.len() >= MANY_EFFECTS || d - effects.len() <= FEW_LEFT;
         out.insert(if first { 0 } else { out.len() }, split(d, effects, How::Searched));
     }
     // A few coordinates taken exactly leave many to fit: better than nothing.

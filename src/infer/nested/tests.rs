@@ -117,7 +117,8 @@ fn candidates_correct_what_laplace_integrates() {
         let mut total = 0.0;
         for _ in 0..rounds {
             let u: Vec<Lanes> = (0..4).map(|_| std::array::from_fn(|_| stream.normal())).collect();
-            let (_, gains) = pick(solver, &[[log_tau; LANES]], u, &conditional.group, [candidates, 1]);
+            let groups = [&conditional.group[..], &conditional.drawn_group()];
+            let (_, gains) = pick(solver, &[[log_tau; LANES]], u, groups, [candidates, 1]);
             let all = |b: usize| gains.iter().map(|g| g[b]).sum::<f64>();
             total += (0..LANES).map(|b| all(b).exp()).sum::<f64>();
         }
@@ -133,6 +134,50 @@ fn candidates_correct_what_laplace_integrates() {
         let (a, b) = (difference(0.0, &mut solver), difference(0.7, &mut solver));
         assert!((a - b).abs() < 0.02, "{candidates}: {a} {b}");
     }
+}
+
+/// The same where groups have different sizes, so that coordinates are not eliminated in their own order.
+#[test]
+fn groups_of_different_sizes_keep_their_own_weights() {
+    let data = Dataset::from_texts(&[("data.csv", "y\n0\n3\n1\n")]).unwrap();
+    let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[3]\nb ~ normal(0, tau)\n\
+                let e = [b[1] + b[2], b[2], b[3]]\ny ~ poisson_log(e)";
+    let target = ModelTarget::new(text, &data).unwrap();
+    let parts = Partition { inner: vec![1, 2, 3], outer: vec![0], how: How::Searched };
+    let conditional = Conditional::new(&target, parts, 1).unwrap();
+    assert_eq!(conditional.group, [0, 0, 1]);
+    assert_eq!(conditional.drawn_group(), [1, 0, 0]);
+    let mut solver = Solver::new(&conditional);
+    solver.solve(&[0.0], 1);
+    let mut stream = Stream::new(7, 1, 1);
+    let rounds = 3000;
+    let mut means = [0.0; 2];
+    for _ in 0..rounds {
+        let u: Vec<Lanes> = (0..3).map(|_| std::array::from_fn(|_| stream.normal())).collect();
+        let groups = [&conditional.group[..], &conditional.drawn_group()];
+        let (_, gains) = pick(&mut solver, &[[0.0; LANES]], u, groups, [4, 1]);
+        for (mean, gain) in means.iter_mut().zip(&gains) {
+            *mean += gain.iter().map(|g| g.exp()).sum::<f64>() / (rounds * LANES) as f64;
+        }
+    }
+    // By sums over fine grids, relative to Laplace's approximation at the modes, with tau = 1.
+    let grid: Vec<f64> = (0..1200).map(|k| -6.0 + 0.01 * (f64::from(k) + 0.5)).collect();
+    let single = |b: f64| b - b.exp() - 0.5 * b * b;
+    let pair = |a: f64, b: f64| 3.0 * b - b.exp() - (a + b).exp() - 0.5 * (a * a + b * b);
+    let top = grid.iter().copied().fold(0.0, |t: f64, b| if single(b) > single(t) { b } else { t });
+    let laplace = single(top).exp() * (2.0 * std::f64::consts::PI / (1.0 + top.exp())).sqrt();
+    let whole: f64 = grid.iter().map(|b| 0.01 * single(*b).exp()).sum();
+    assert!((means[1] / (whole / laplace) - 1.0).abs() < 0.01, "{} {}", means[1], whole / laplace);
+    let (mut a, mut b) = (0.0_f64, 0.0_f64);
+    for _ in 0..200 {
+        a -= 0.1 * ((a + b).exp() + a);
+        b -= 0.1 * (b.exp() + (a + b).exp() + b - 3.0);
+    }
+    let (p, q): (f64, f64) = ((a + b).exp(), b.exp());
+    let det = (1.0 + p) * (1.0 + p + q) - p * p;
+    let laplace = pair(a, b).exp() * 2.0 * std::f64::consts::PI / det.sqrt();
+    let whole: f64 = grid.iter().flat_map(|a| grid.iter().map(|b| 1e-4 * pair(*a, *b).exp())).sum();
+    assert!((means[0] / (whole / laplace) - 1.0).abs() < 0.01, "{} {}", means[0], whole / laplace);
 }
 
 /// A moving average with a coefficient of 3 multiplies rounding by 3 at every step: what is integrated out is then not known, and

@@ -46,6 +46,13 @@ impl Pattern {
         self.place.len()
     }
 
+    /// What belongs to each row, in the order of elimination.
+    pub fn eliminated<T: Copy + Default>(&self, by_row: &[T]) -> Vec<T> {
+        let mut out = vec![T::default(); by_row.len()];
+        self.place.iter().zip(by_row).for_each(|(&p, x)| out[p] = *x);
+        out
+    }
+
     /// Products and sums that a factorisation takes.
     pub fn work(&self) -> usize {
         self.start.windows(2).map(|w| (w[1] - w[0] + 1).pow(2)).sum()
