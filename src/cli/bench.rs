@@ -103,8 +103,8 @@ impl Share {
         let giga = |x: f64| x / 1e9;
         format!(
             "\n{:<34} {:>12} {:>12} {:>12} {:>8}\n{:<34} {:>12.3} {:>12.2} {:>12.1} {:>7.1}%\n{:<34} {:>12.3} {:>12.2} {:>12.1} \
-             {:>7.1}%\nthe most: products of matrices in the first-level cache; reading 64 MB in order (what a small model touches \
-             is in the cache)\n",
+             {:>7.1}%\nThe most: products of matrices in the first-level cache, where a function such as exp counts as one operation \
+             though it is\nabout 40; and reading 64 MB in order, while what a small model touches stays in the cache.\n",
             "in the batch",
             "1000 a draw",
             "10^9 / s",

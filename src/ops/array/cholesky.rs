@@ -46,7 +46,9 @@ impl Kernel for Cholesky {
 }
 
 wide_lanes! {
-    /// Replaces a matrix by its factor, column by column: one division each, and rows that do not wait for each other.
+    /// Replaces a matrix by its factor, column by column, so that rows do not wait for each other. Divisions by the pivot, not
+    /// products with its inverse: these would add a rounding to each element, which matrices that are nearly singular make
+    /// thousands of millions of times larger.
     fn factor<'a, T>(a: &'a mut [T], n: usize) {
         let (zero, never) = (T::zero(), T::splat(f64::NAN));
         for j in 0..n {
@@ -55,9 +57,8 @@ wide_lanes! {
             let pivot = row[j] - dot(&row[..j], &row[..j]);
             row[j] = zero.if_less(pivot, pivot, never).sqrt();
             row[j + 1..n].fill(zero);
-            let inverse = row[j].recip();
             for other in below.chunks_exact_mut(n) {
-                other[j] = (other[j] - dot(&other[..j], &row[..j])) * inverse;
+                other[j] = (other[j] - dot(&other[..j], &row[..j])) / row[j];
             }
         }
     }
@@ -68,18 +69,18 @@ wide_lanes! {
     /// (2016), 'Differentiation of the Cholesky decomposition', the unblocked algorithm.
     fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], into: &'a [Cell<T>], n: usize) {
         for j in (0..n).rev() {
-            let inverse = l[j * n + j].recip();
+            let pivot = l[j * n + j];
             let (head, below) = bar.split_at_mut((j + 1) * n);
             let row = &mut head[j * n..];
             let mut diagonal = row[j];
             for (i, line) in below.chunks_exact_mut(n).enumerate() {
                 let other = &l[(j + 1 + i) * n..(j + 2 + i) * n];
-                line[j] = line[j] * inverse;
+                line[j] = line[j] / pivot;
                 diagonal -= other[j] * line[j];
                 axpy(-line[j], &other[..j], &mut row[..j]);
                 axpy(-line[j], &l[j * n..j * n + j], &mut line[..j]);
             }
-            diagonal = diagonal * inverse;
+            diagonal = diagonal / pivot;
             axpy(-diagonal, &l[j * n..j * n + j], &mut row[..j]);
             row[j] = diagonal.scale(0.5);
         }

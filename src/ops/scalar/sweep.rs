@@ -12,8 +12,11 @@ use std::cell::Cell;
 /// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
 const ROWS: usize = 32;
 
+/// Elements of a plain sum that are handled at a time.
+const TERMS: usize = 64;
+
 /// Numbers of room that the sweeps need.
-pub const ROOM: usize = ROWS * (2 + MOST_ARGS);
+pub const ROOM: usize = TERMS * (2 + MOST_ARGS);
 
 /// `out[i] = f(args at i)`.
 pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
@@ -51,13 +54,13 @@ pub fn sum<T: Real>(
     room: &mut [T],
 ) -> T {
     slopes.fill(T::zero());
-    if count <= ROWS {
+    if count <= TERMS {
         let into = Slope { args, start: 0, slopes, predictor: None };
         return sum_tile(f, into, weights, count, room);
     }
     let mut total = T::zero();
-    for start in (0..count).step_by(ROWS) {
-        let n = ROWS.min(count - start);
+    for start in (0..count).step_by(TERMS) {
+        let n = TERMS.min(count - start);
         let tile = from(args, start);
         let weights = weights.map(|w| &w[start..start + n]);
         let into = Slope { args: &tile[..args.len()], start, slopes: &mut *slopes, predictor: None };

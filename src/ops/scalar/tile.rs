@@ -149,7 +149,7 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
     }
 }
 
-/// Sixteen draws by the code for one.
+/// Sixteen draws by the code for one, as sixteen elements.
 fn draw_by_draw(
     f: &dyn Elementwise<f64>,
     args: &[Operand<F16>],
@@ -157,25 +157,25 @@ fn draw_by_draw(
     out: &mut [F16],
     mut slopes: Option<&mut [F16]>,
 ) {
+    const WIDTH: usize = F16::WIDTH;
     let n = out.len();
     for (i, o) in out.iter_mut().enumerate() {
-        for lane in 0..F16::WIDTH {
-            let mut x = [[0.0]; MOST_ARGS];
-            args.iter().zip(&mut x).for_each(|(a, x)| x[0] = a.at(i).lane(lane));
-            let mut operands = [Operand::empty(); MOST_ARGS];
-            operands.iter_mut().zip(&x).for_each(|(o, x)| {
-                *o = Operand { arg: Arg::Const(x), index: Index::One };
-            });
-            let operands = &operands[..args.len()];
-            let (mut y, mut d) = ([0.0], [0.0; MOST_ARGS]);
-            match &mut slopes {
-                None => f.values(operands, &mut y),
-                Some(slopes) => {
-                    f.both(operands, need, &mut y, &mut d);
-                    (0..args.len()).for_each(|k| slopes[k * n + i].set_lane(lane, d[k]));
+        let mut x = [[0.0; WIDTH]; MOST_ARGS];
+        args.iter().zip(&mut x).for_each(|(a, x)| *x = a.at(i).0);
+        let mut operands = [Operand::empty(); MOST_ARGS];
+        operands.iter_mut().zip(&x).for_each(|(o, x)| {
+            *o = Operand { arg: Arg::Const(x), index: Index::Each };
+        });
+        let operands = &operands[..args.len()];
+        match &mut slopes {
+            None => f.values(operands, &mut o.0),
+            Some(slopes) => {
+                let mut d = [0.0; WIDTH * MOST_ARGS];
+                f.both(operands, need, &mut o.0, &mut d);
+                for (k, d) in d.chunks_exact(WIDTH).take(args.len()).enumerate() {
+                    slopes[k * n + i].0.copy_from_slice(d);
                 }
             }
-            o.set_lane(lane, y[0]);
         }
     }
 }

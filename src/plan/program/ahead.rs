@@ -1,0 +1,177 @@
+//! The values of instructions.
+
+use super::{Instruction, MOST_READ, Primitive, Shift, Still, fits, read};
+use crate::num::dispatch::{LaneWork, View};
+use crate::num::real::Real;
+use crate::ops::operand::{Arg, Index, Lane, Operand};
+use crate::ops::scalar::ScalarRow;
+use std::cell::Cell;
+
+/// Runs all instructions in order.
+pub(super) struct Run<'a, T> {
+    pub(super) code: &'a [Instruction],
+    pub(super) values: &'a [Cell<T>],
+    /// Whether what the reverse sweep needs is computed too.
+    pub(super) slopes: bool,
+}
+
+impl<T: Lane> LaneWork<T> for Run<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let values = view.cells(self.values);
+        for i in self.code {
+            match i.op {
+                Primitive::Call(row) => call(row, i, self.values, self.slopes),
+                _ => apply(i, Still, values),
+            }
+        }
+    }
+}
+
+/// A function that is no instruction of its own, by the kernel that whole arrays use.
+fn call<T: Lane>(row: &'static ScalarRow, i: &Instruction, values: &[Cell<T>], slopes: bool) {
+    let n = i.op.arity();
+    let written = &values[i.out..i.out + 1 + n];
+    let mut args = [Operand::empty(); MOST_READ];
+    for (operand, source) in args.iter_mut().zip(&i.args[..n]) {
+        assert!(source.at < i.out || source.at > i.out + n);
+        // SAFETY: nobody else has the cells, and what is written lies apart from what is read.
+        let number = unsafe { &*values[source.at].as_ptr() };
+        *operand = Operand { arg: Arg::Var(std::slice::from_ref(number)), index: Index::One };
+    }
+    // SAFETY: as above; a cell is laid out as what it holds.
+    let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + n) };
+    let (value, slope) = written.split_at_mut(1);
+    match slopes {
+        true => T::scalar(row.kernel).both(&args[..n], &i.args.map(|a| a.varies), value, slope),
+        false => T::scalar(row.kernel).values(&args[..n], value),
+    }
+}
+
+/// Computes the value of an instruction.
+#[inline(always)]
+pub(in crate::plan) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
+    match i.op {
+        Primitive::Add => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a + b,
+        ),
+        Primitive::Sub => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a - b,
+        ),
+        Primitive::Mul => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a * b,
+        ),
+        Primitive::Div => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b]| a / b,
+        ),
+        Primitive::Neg => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| -a,
+        ),
+        Primitive::Square => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.square(),
+        ),
+        Primitive::Inv => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.recip(),
+        ),
+        Primitive::Sqrt => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.sqrt(),
+        ),
+        Primitive::Exp => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.exp(),
+        ),
+        Primitive::Log => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a]| a.ln(),
+        ),
+        Primitive::MulAdd => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b, c]| a * b + c,
+        ),
+        Primitive::SquareAdd => each(
+            i,
+            shift,
+            values,
+            #[inline(always)]
+            |[a, b, c, d]| a * (b - c).square() + d,
+        ),
+        Primitive::Quadratic => quadratic(i, shift, values),
+        // A loop has none of these.
+        Primitive::Call(_) => {}
+    }
+}
+
+#[inline(always)]
+fn each<U: Real, const N: usize>(
+    i: &Instruction,
+    shift: impl Shift,
+    values: &[Cell<U>],
+    f: impl Fn([U; N]) -> U,
+) {
+    assert!(fits::<N>(i, shift, values.len()));
+    let (out, mut x) = (i.out + shift.out(), [U::zero(); N]);
+    for k in 0..i.n {
+        // SAFETY: just looked at.
+        unsafe {
+            read(i, shift, values, k, &mut x);
+            values.get_unchecked(out + k).set(f(x));
+        }
+    }
+}
+
+#[inline(always)]
+fn quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
+    assert!(fits::<3>(i, shift, values.len()));
+    let (mut sum, mut args) = (U::zero(), [U::zero(); 3]);
+    for k in 0..i.n {
+        // SAFETY: just looked at.
+        unsafe { read(i, shift, values, k, &mut args) };
+        let [x, mu, w] = args;
+        let d = x - mu;
+        sum += d * w * d;
+    }
+    values[i.out + shift.out()].set(sum.scale(-0.5));
+}
