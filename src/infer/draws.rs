@@ -278,7 +278,8 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let known = |j: usize| {
             let weights = weights_of(&sample, &weighed, &weights, j);
             let errors = summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0);
-            Known::new(&errors, times, inflation(weighed.khat_of(sample.group_of(j))))
+            let group = sample.group_of(j);
+            Known::new(&errors, times, inflation(weighed.khat_of(group)), weighed.noise_of(group))
         };
         let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
@@ -326,7 +327,7 @@ struct Known {
 }
 
 impl Known {
-    fn new(errors: &Errors, times: f64, inflation: f64) -> Known {
+    fn new(errors: &Errors, times: f64, inflation: f64, noise: f64) -> Known {
         let weighted = worst(errors.weighted);
         let by_difference = errors.shifted(times);
         let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
@@ -334,7 +335,13 @@ impl Known {
             true => (worst(by_difference), by_difference[0]),
             false => (weighted, errors.weighted[0]),
         };
-        Known { error: inflation * error, of_mean: inflation * of_mean, shifted }
+        // What does not vary has no error.
+        let noise = if error > 0.0 { noise } else { 0.0 };
+        Known {
+            error: (inflation * error).hypot(noise),
+            of_mean: (inflation * of_mean).hypot(noise),
+            shifted,
+        }
     }
 }
 

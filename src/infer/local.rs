@@ -5,11 +5,17 @@
 //! for a polynomial of the second degree, fitted to all draws; what is reported of a group keeps that group's own factor as
 //! it is, so that its candidates count as their weights say. A polynomial misses little: what is left of log c_j is orthogonal to
 //! constants, straight lines and squares under the Gaussian, so to first order it moves no mean and no variance of θ.
+//!
+//! The noise of the fit moves what is reported of θ. Along orthonormal features a coefficient of the sum of all groups has the variance V / n,
+//! where V adds up the variances of the factors, and a quantity of unit variance has coefficients whose squares sum to no more than one: its mean
+//! is off by √(V / n) standard deviations at most, and the logarithm of its standard deviation by less.
 
 use crate::num::linalg::{cholesky, solve_cholesky};
 use crate::num::special::log_sum_exp;
 use rayon::prelude::*;
 
+/// The logarithm of a factor is taken for no more than this above its polynomial.
+const MOST: f64 = 3.0;
 /// Draws that each coefficient needs.
 const DRAWS_EACH: usize = 12;
 /// Beyond so many standard deviations a polynomial is not believed, and factors count as they are.
@@ -42,6 +48,8 @@ pub(super) struct Apart {
     pub(super) log_weights: Vec<f64>,
     /// For each group what to add, so that its own part is as it was.
     pub(super) own: Vec<Vec<f64>>,
+    /// The standard error that the noise of all groups leaves in what follows from no group alone, in standard deviations.
+    pub(super) noise: f64,
 }
 
 impl Local {
@@ -87,7 +95,9 @@ impl Local {
             return None;
         }
         log_weights.iter_mut().zip(&left).for_each(|(w, l)| *w -= l);
-        Some(Apart { log_weights, own })
+        let factors = |own: &Vec<f64>| own.iter().map(|o| o.min(MOST).exp()).collect::<Vec<_>>();
+        let variance: f64 = own.par_iter().map(|own| design.variance(&factors(own))).sum();
+        Some(Apart { log_weights, own, noise: (variance / design.effective()).sqrt() })
     }
 }
 
@@ -161,7 +171,7 @@ impl Design {
         for _ in 0..STEPS {
             let mut step = vec![0.0; self.count];
             for b in counting() {
-                let over = self.weights[b] * ((gain[b] - self.value(b, &coefficients)).min(2.0).exp() - 1.0);
+                let over = self.weights[b] * ((gain[b] - self.value(b, &coefficients)).min(MOST).exp() - 1.0);
                 let row = &self.rows[b * self.count..(b + 1) * self.count];
                 step.iter_mut().zip(row).for_each(|(s, x)| *s += over * x);
             }
@@ -174,6 +184,11 @@ impl Design {
         }
         let at = |b: usize| if self.weights[b] > 0.0 { self.value(b, &coefficients) } else { gain[b] };
         settled.then(|| (0..gain.len()).map(at).collect())
+    }
+
+    /// The effective number of draws.
+    fn effective(&self) -> f64 {
+        self.weights.iter().sum::<f64>().powi(2) / self.weights.iter().map(|w| w * w).sum::<f64>()
     }
 
     /// The variance of numbers, one for each draw.

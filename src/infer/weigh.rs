@@ -18,6 +18,8 @@ pub(super) struct Weighed {
     pub(super) weights: Vec<f64>,
     /// Tail shape of these.
     pub(super) khat: f64,
+    /// The standard error that the noise of groups leaves in what belongs to no group alone, in standard deviations.
+    noise: f64,
     /// For each group its weights, and their tail shape: the lower end of what it may be.
     of_groups: Vec<(Vec<f64>, f64)>,
 }
@@ -26,8 +28,8 @@ impl Weighed {
     /// Weights from logarithms, and from the parts of groups in these where there are any.
     pub(super) fn new(log_weights: &[f64], local: &Local) -> Weighed {
         let apart = local.smoothed(log_weights);
-        let Apart { log_weights: logs, own } =
-            apart.unwrap_or_else(|| Apart { log_weights: log_weights.to_vec(), own: Vec::new() });
+        let none = || Apart { log_weights: log_weights.to_vec(), own: Vec::new(), noise: 0.0 };
+        let Apart { log_weights: logs, own, noise } = apart.unwrap_or_else(none);
         let all = smooth(&logs);
         let group = |own: &Vec<f64>| {
             let smoothed = smooth(&sum(&logs, own));
@@ -35,7 +37,12 @@ impl Weighed {
             (smoothed.weights, khat)
         };
         let of_groups = own.par_iter().map(group).collect();
-        Weighed { logs, own, weights: all.weights, khat: all.khat, of_groups }
+        Weighed { logs, own, weights: all.weights, khat: all.khat, noise, of_groups }
+    }
+
+    /// The standard error that smoothing leaves in what is reported of a group, or of none, in standard deviations.
+    pub(super) fn noise_of(&self, group: Option<usize>) -> f64 {
+        if group.is_some() { 0.0 } else { self.noise }
     }
 
     /// The tail shape of the weights for what is reported of a group.

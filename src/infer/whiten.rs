@@ -1,7 +1,7 @@
 //! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is not.
 
 use super::gaussian::Gaussian;
-use crate::num::linalg::{cholesky, solve_lower_transposed_many, symmetric_eigen};
+use crate::num::linalg::{cholesky, invert_lower, symmetric_eigen};
 use crate::target::Evaluator;
 use crate::vi::Scale;
 
@@ -70,10 +70,8 @@ pub(super) fn inverse_root(h: &[f64], d: usize, least: f64) -> Option<Vec<f64>> 
     if (0..d).any(|i| l[i * d + i].powi(2) < least) {
         return None;
     }
-    let mut inverse: Vec<f64> = (0..n).map(|p| f64::from(p / d == p % d)).collect();
-    solve_lower_transposed_many(&l, &mut inverse, [d, d]);
-    let mut c: Vec<f64> = (0..n).map(|p| inverse[n - 1 - p]).collect();
-    (0..d).for_each(|i| c[i * d + i + 1..(i + 1) * d].fill(0.0));
+    let inverse = invert_lower(&l, d);
+    let c: Vec<f64> = (0..n).map(|p| inverse[(d - 1 - p % d) * d + (d - 1 - p / d)]).collect();
     c.iter().all(|x| x.is_finite()).then_some(c)
 }
 

@@ -22,8 +22,8 @@ const LINE: [(f64, f64); 4] = [
 ];
 /// The weight of the slope at 0.
 const HERE: f64 = 8.0 / 45.0;
-/// How much further every second pair reaches.
-const WIDER: f64 = 1.25;
+/// How much further every second pair reaches in groups of one coordinate.
+const WIDER: f64 = 1.3;
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -68,39 +68,47 @@ fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
     (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
 }
 
-/// How far pairs of candidates reach: every second one further, so that no group has a tail that candidates do not see.
+/// How far pairs of candidates reach: every second one further, so that no group has a tail that candidates do not see. An effect of which
+/// the data say little on one side (no event among a few) is as wide there as its prior, and narrow at its mode.
 struct Spread {
-    /// Coordinates of each group.
-    sizes: Vec<f64>,
+    /// Coordinates of each group, and how much further every second pair reaches there: not at all in several coordinates, where most of them
+    /// would go too far.
+    groups: Vec<(f64, f64)>,
     /// Pairs that reach further, of all.
     wide: f64,
 }
 
 impl Spread {
-    fn new(group: &[usize], groups: usize, pairs: usize) -> Spread {
-        let mut sizes = vec![0.0; groups];
-        group.iter().for_each(|&g| sizes[g] += 1.0);
-        Spread { sizes, wide: (pairs / 2) as f64 / pairs as f64 }
+    fn new(group: &[usize], count: usize, pairs: usize) -> Spread {
+        let mut sizes = vec![0.0; count];
+        group.iter().for_each(|&g| sizes[g] += 1.0_f64);
+        let wider = |size: f64| if size > 1.0 { 1.0 } else { WIDER };
+        let groups = sizes.into_iter().map(|size| (size, wider(size))).collect();
+        Spread { groups, wide: (pairs / 2) as f64 / pairs as f64 }
     }
 
-    /// What the standard normal numbers of a pair are multiplied by.
-    fn scale(&self, pair: usize) -> f64 {
-        if pair % 2 == 1 { WIDER } else { 1.0 }
+    /// Lets the standard normal numbers of a pair, of these groups, reach as far as they should.
+    fn reach(&self, pair: usize, u: &mut [Lanes], drawn_group: &[usize]) {
+        if pair % 2 == 1 {
+            for (u, &g) in u.iter_mut().zip(drawn_group) {
+                u.iter_mut().for_each(|x| *x *= self.groups[g].1);
+            }
+        }
     }
 
-    /// For each group minus the log density of all its candidates together, at standard normal numbers of these groups.
+    /// For each group minus the log density of all its candidates together, at numbers of these groups.
     fn log_weights(&self, u: &[Lanes], drawn_group: &[usize]) -> Vec<Lanes> {
-        let mut squares = vec![[0.0; LANES]; self.sizes.len()];
+        let mut squares = vec![[0.0; LANES]; self.groups.len()];
         for (u, &g) in u.iter().zip(drawn_group) {
             (0..LANES).for_each(|b| squares[g][b] += u[b] * u[b]);
         }
-        let log_density = |size: f64, square: f64| {
+        let log_density = |(size, wider): (f64, f64), square: f64| {
             let narrow = (1.0 - self.wide).ln() - 0.5 * square;
-            let wide = self.wide.ln() - size * WIDER.ln() - 0.5 * square / (WIDER * WIDER);
+            let wide = self.wide.ln() - size * wider.ln() - 0.5 * square / (wider * wider);
             log_sum_exp(&[narrow, wide])
         };
-        let group = |(square, size): (&Lanes, &f64)| square.map(|s| -log_density(*size, s));
-        squares.iter().zip(&self.sizes).map(group).collect()
+        let group = |(square, group): (&Lanes, &(f64, f64))| square.map(|s| -log_density(*group, s));
+        squares.iter().zip(&self.groups).map(group).collect()
     }
 }
 
@@ -121,8 +129,7 @@ pub(super) fn pick(
     let spread = Spread::new(group, count, pairs);
     for pair in 0..pairs {
         let mut u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
-        let wider = spread.scale(pair);
-        u.iter_mut().for_each(|u| u.iter_mut().for_each(|x| *x *= wider));
+        spread.reach(pair, &mut u, drawn_group);
         let away = solver.away(u.clone());
         let start = spread.log_weights(&u, drawn_group);
         let mut weights = [start.clone(), start];

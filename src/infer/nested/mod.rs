@@ -46,8 +46,10 @@ const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
-/// Pairs of candidates of a group, where their noise is smoothed over the draws, and most where it is not.
+/// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the noise of other groups is
+/// smoothed over the draws; most pairs.
 const PAIRS: usize = 2;
+const NATS: f64 = 3.0;
 const MOST_PAIRS: usize = 12;
 
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
@@ -140,7 +142,8 @@ fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
     if conditional.group_count() < 2 || half_variance < SMALL {
         return [1, 1];
     }
-    [2 * PAIRS, 2 * (half_variance.ceil() as usize).clamp(PAIRS, MOST_PAIRS)]
+    let pairs = |each: f64| 2 * ((half_variance / each).ceil() as usize).clamp(PAIRS, MOST_PAIRS);
+    [pairs(NATS), pairs(1.0)]
 }
 
 /// The group of inner coordinates that each output follows from: that of the coordinate with the same place in a parameter made element

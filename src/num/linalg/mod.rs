@@ -25,6 +25,6 @@ pub use product::{
 pub use qr::{Qr, qr, qr_triangle};
 pub use sparse::Pattern;
 pub use triangular::{
-    solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many,
+    invert_lower, solve_lower, solve_lower_many, solve_lower_transposed, solve_lower_transposed_many,
     solve_packed_transposed_many,
 };

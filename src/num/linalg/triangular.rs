@@ -5,6 +5,8 @@ use crate::num::dispatch::{Work, best};
 
 /// Rows solved at once before their effect on the others is taken as one matrix product.
 const BLOCK: usize = 16;
+/// Columns of an inverse that are found together.
+const COLUMNS: usize = 64;
 
 struct Forward<'a> {
     l: &'a [f64],
@@ -131,6 +133,26 @@ pub(super) fn solve_block(l: &[f64], stride: usize, [corner, size]: [usize; 2], 
     }
 }
 
+/// L⁻¹ for lower triangular L [d × d], zero above its diagonal: a third of the work of solving for all of it.
+pub fn invert_lower(l: &[f64], d: usize) -> Vec<f64> {
+    assert!(l.len() >= d * d);
+    let mut out = vec![0.0; d * d];
+    let mut columns = Vec::new();
+    for first in (0..d).step_by(COLUMNS) {
+        // Columns of a lower triangular matrix begin at the diagonal.
+        let (width, height) = (COLUMNS.min(d - first), d - first);
+        columns.clear();
+        columns.resize(height * width, 0.0);
+        (0..width).for_each(|k| columns[k * width + k] = 1.0);
+        solve_block(l, d, [first, height], &mut columns, width);
+        for (row, values) in columns.chunks_exact(width).enumerate() {
+            let from = (first + row) * d + first;
+            out[from..from + width].copy_from_slice(values);
+        }
+    }
+    out
+}
+
 /// Solves Lᵀ X = B in place, for lower triangular L [d × d] and X [d × n].
 pub fn solve_lower_transposed_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
     assert!(l.len() >= d * d && x.len() >= d * n);
@@ -206,6 +228,10 @@ mod tests {
                 solve(&l, &mut b, [d, n]);
                 assert!(b.iter().zip(&x).all(|(got, x)| (got - x).abs() < 1e-11));
             }
+            let inverse = invert_lower(&l, d);
+            let mut b = vec![0.0; d * d];
+            lower_product(&l, &inverse, [d, d], &mut b);
+            assert!((0..d * d).all(|p| (b[p] - f64::from(p / d == p % d)).abs() < 1e-12));
             let mut b = vec![0.0; d * n];
             lower_transposed_product(&l, &x, [d, n], &mut b);
             let packed: Vec<f64> = (0..d).flat_map(|i| l[i * d..=i * d + i].to_vec()).collect();
