@@ -78,6 +78,12 @@ fn span(ends: &[f64], k: i16) -> (f64, f64) {
     if k < 0 { (-end, -near) } else { (near, end) }
 }
 
+/// Where the middle of a cell is.
+fn middle(ends: &[f64], k: i16) -> f64 {
+    let (from, to) = span(ends, k);
+    0.5 * (from + to)
+}
+
 /// The cell that a number falls into, if there is one.
 fn cell_of(ends: &[f64], x: f64) -> Option<i16> {
     let far = ends.partition_point(|end| *end < x.abs());
@@ -160,12 +166,9 @@ fn evaluate(flow: &dyn Flow, q: &Gaussian, factor: &[f64], ends: &[f64], cells: 
         let n = cells.len();
         let mut w = vec![0.0; d * n];
         for (b, cell) in cells.iter().enumerate() {
-            let middle = |k: usize| {
-                let (from, to) = span(ends, cell[k]);
-                0.5 * (from + to)
-            };
             for i in 0..d {
-                w[i * n + b] = q.mean[i] + (0..=i).map(|k| factor[i * d + k] * middle(k)).sum::<f64>();
+                let moved: f64 = (0..=i).map(|k| factor[i * d + k] * middle(ends, cell[k])).sum();
+                w[i * n + b] = q.mean[i] + moved;
             }
         }
         flow.alone(w, n)
@@ -208,18 +211,14 @@ fn around(
     shares: &[f64],
 ) -> Option<Students> {
     let d = q.mean.len();
-    let middle = |place: &Place, i: usize| {
-        let (from, to) = span(ends, place[i]);
-        0.5 * (from + to)
-    };
     let mean_of =
         |of: &dyn Fn(&Place) -> f64| -> f64 { cells.keys().zip(shares).map(|(c, p)| p * of(c)).sum() };
-    let mean: Vec<f64> = (0..d).map(|i| mean_of(&|c| middle(c, i))).collect();
+    let mean: Vec<f64> = (0..d).map(|i| mean_of(&|c| middle(ends, c[i]))).collect();
     let mut spread: Vec<f64> = (0..d * d)
         .map(|p| {
             let (i, j) = (p / d, p % d);
             let within = if i == j { ends[0] * ends[0] / 3.0 } else { 0.0 };
-            within + mean_of(&|c| (middle(c, i) - mean[i]) * (middle(c, j) - mean[j]))
+            within + mean_of(&|c| (middle(ends, c[i]) - mean[i]) * (middle(ends, c[j]) - mean[j]))
         })
         .collect();
     cholesky(&mut spread, d).ok()?;
