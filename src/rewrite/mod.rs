@@ -35,6 +35,9 @@ pub static TABLE: &[&Rule] = &[
     &predictor::RULE,
 ];
 
+/// The rules that leave every row of the data a summand of its own.
+pub static BY_ROWS: &[&Rule] = &[&predictor::RULE];
+
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
     rules.iter().fold((graph, roots.to_vec()), |(graph, roots), rule| (rule.apply)(graph, &roots, dimension))

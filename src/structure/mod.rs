@@ -6,10 +6,12 @@
 
 mod affine;
 mod forms;
+mod groups;
 mod logs;
 mod separable;
 
 pub use affine::Affine;
+pub use groups::{Group, groups};
 pub use separable::{Separable, separate};
 
 use crate::graph::{Graph, NodeId};

@@ -1,9 +1,11 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
+mod grouped;
 mod model;
 mod predict;
 mod simulate;
 
+pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
 pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
 
 use crate::structure::Separable;

@@ -16,14 +16,15 @@ use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
 use crate::num::linalg::Pattern;
 use crate::num::real::LN_2PI;
-use crate::target::{Evaluator, Target};
+use crate::structure::Group;
+use crate::target::{DRAWS, Evaluator, Grouped, GroupedEvaluator, ModelTarget, Target};
 use crate::vi::Scale;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Outer points solved together.
-pub(super) const LANES: usize = 16;
+pub(super) const LANES: usize = DRAWS;
 /// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
 /// Width of differences where the log density is not quadratic, in steps.
@@ -69,6 +70,8 @@ pub(super) struct Conditional<'t> {
     reading: Reading,
     /// The group of each inner coordinate: groups are independent given the outer coordinates.
     pub(super) group: Vec<usize>,
+    /// The log density by groups, where these are weighed one by one.
+    pub(super) grouped: Option<Grouped>,
     pattern: Pattern,
     /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
     anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
@@ -101,6 +104,7 @@ impl<'t> Conditional<'t> {
             factor: Vec::new(),
             reading,
             group,
+            grouped: None,
             pattern,
             anchors: OnceLock::new(),
             gradients,
@@ -153,10 +157,21 @@ impl<'t> Conditional<'t> {
             factor,
             reading,
             group,
+            grouped: None,
             pattern,
             anchors: OnceLock::new(),
             gradients: AtomicUsize::new(0),
         })
+    }
+
+    /// Takes the log density of a model apart by groups, if there are several and it can be.
+    pub(super) fn by_groups(&mut self, model: &ModelTarget) {
+        if self.group_count() < 2 {
+            return;
+        }
+        let mut coordinates = vec![Group::None; model.dimension()];
+        self.parts.inner.iter().zip(&self.group).for_each(|(&i, &g)| coordinates[i] = Group::One(g as u32));
+        self.grouped = model.grouped(&coordinates, self.group_count());
     }
 
     /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
@@ -249,6 +264,7 @@ impl<'t> Conditional<'t> {
 pub(super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
     pub(super) evaluator: Box<dyn Evaluator + 'c>,
+    grouped: Option<GroupedEvaluator<'c>>,
     points: Vec<f64>,
     values: Vec<f64>,
     gradient: Vec<f64>,
@@ -269,6 +285,7 @@ impl<'c> Solver<'c> {
         Solver {
             conditional,
             evaluator: conditional.target.evaluator(),
+            grouped: None,
             points: Vec::new(),
             values: Vec::new(),
             gradient: Vec::new(),
@@ -554,14 +571,19 @@ impl<'c> Solver<'c> {
         std::array::from_fn(|b| if self.log_marginal[b].is_finite() { swell[b] } else { f64::NEG_INFINITY })
     }
 
-    /// The slope in y at a share of the way from the mode.
-    pub(super) fn slope_at(&mut self, outer: &[Lanes], away: &[Lanes], share: f64) -> Vec<Lanes> {
-        let moved = |(y, a): (&Lanes, &Lanes)| std::array::from_fn(|b| y[b] + share * a[b]);
-        let mode = self.y.clone();
-        self.y = mode.iter().zip(away).map(moved).collect();
-        let (_, slope) = self.measure(outer, None);
-        self.y = mode;
-        slope
+    /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups are not known apart.
+    pub(super) fn by_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
+        let this = self.conditional;
+        let Some(grouped) = &this.grouped else { return Vec::new() };
+        let mut points = vec![0.0; this.target.dimension() * LANES];
+        let mut put = |i: usize, values: Lanes| points[i * LANES..(i + 1) * LANES].copy_from_slice(&values);
+        this.parts.outer.iter().zip(outer).for_each(|(&i, values)| put(i, *values));
+        for (at, &i) in this.parts.inner.iter().enumerate() {
+            let place = |b: usize| this.reference[at] + this.steps[at] * (self.y[at][b] + away[at][b]);
+            put(i, std::array::from_fn(place));
+        }
+        let values = self.grouped.get_or_insert_with(|| grouped.evaluator()).evaluate(&points);
+        values.as_chunks().0.to_vec()
     }
 }
 

@@ -1,27 +1,15 @@
 //! Draws of inner coordinates that fall into groups, independent given the outer ones: for each group the best of several.
 //!
 //! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
-//! is then a sum over groups too, and the share of a group is a line integral of its part of the gradient, so each group can
-//! have weights of its own: copies of K candidates are taken by their weights, and the mean of the K weights, multiplied over
-//! groups, corrects what was integrated out. Averages with these weights have the same expectation for any K. Candidates come in
-//! pairs of opposite sign, on one line through the middle: the skewness of a group cancels, and slopes serve both.
+//! is then a sum over groups too, so each group can have weights of its own: copies of K candidates are taken by their weights, and
+//! the mean of the K weights, multiplied over groups, corrects what was integrated out. Averages with these weights have the same
+//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels.
 
 use super::conditional::{LANES, Lanes, Solver};
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Shares of the way to a candidate, and to its opposite, at which slopes are taken, with the weights of their integrals from 0
-/// to 1. With the slope at 0 they are exact for log densities of the seventh degree, because the polynomial that vanishes at
-/// all five shares is orthogonal to constants and to straight lines on the unit interval.
-const LINE: [(f64, f64); 4] = [
-    (0.8751261822023757, 0.3099001679538379),
-    (0.4318971146058361, 0.5214191183342985),
-    (-0.4318971146058361, -0.009841959425469088),
-    (-0.8751261822023757, 0.0007448953595548699),
-];
-/// The weight of the slope at 0.
-const HERE: f64 = 8.0 / 45.0;
 /// How much further every second pair reaches in groups of one coordinate.
 const WIDER: f64 = 1.3;
 /// Numbers of a draw that key the stream of its other candidates.
@@ -124,30 +112,21 @@ pub(super) fn pick(
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
     let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
-    let here = solver.slope_at(outer, &vec![[0.0; LANES]; u.len()], 0.0);
+    let here = solver.by_groups(outer, &vec![[0.0; LANES]; u.len()]);
     let pairs = candidates / 2;
     let spread = Spread::new(group, count, pairs);
     for pair in 0..pairs {
         let mut u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
         spread.reach(pair, &mut u, drawn_group);
-        let away = solver.away(u.clone());
         let start = spread.log_weights(&u, drawn_group);
-        let mut weights = [start.clone(), start];
-        let mut add = |slope: &[Lanes], shares: [f64; 2]| {
-            for ((slope, away), &g) in slope.iter().zip(&away).zip(group) {
-                for (weight, share) in weights.iter_mut().zip(shares) {
-                    (0..LANES).for_each(|b| weight[g][b] += share * slope[b] * away[b]);
-                }
-            }
-        };
-        add(&here, [HERE, -HERE]);
-        for (k, (t, share)) in LINE.iter().enumerate() {
-            // The way to the opposite is the same line the other way round.
-            add(&solver.slope_at(outer, &away, *t), [*share, -LINE[LINE.len() - 1 - k].1]);
+        let away = solver.away(u);
+        let opposite: Vec<Lanes> = away.iter().map(|a| a.map(|x| -x)).collect();
+        for away in [away, opposite] {
+            let there = solver.by_groups(outer, &away);
+            let weight = |g: usize| std::array::from_fn(|b| known(start[g][b] + there[g][b] - here[g][b]));
+            let weights = (0..count).map(weight).collect();
+            tried.push((away, weights));
         }
-        let opposite = away.iter().map(|a| a.map(|x| -x)).collect();
-        let [first, second] = weights;
-        tried.extend([(away, first), (opposite, second)]);
     }
     let mut gains = vec![[0.0; LANES]; count];
     let mut taken = vec![vec![[0usize; LANES]; count]; copies];
@@ -175,6 +154,11 @@ pub(super) fn pick(
     (points.collect(), gains)
 }
 
+/// A log weight; none where the density is not known.
+fn known(log_weight: f64) -> f64 {
+    if log_weight.is_nan() { f64::NEG_INFINITY } else { log_weight }
+}
+
 /// A stream for each lane that depends on its point alone.
 fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
     let key = |b: usize| {
@@ -183,18 +167,4 @@ fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
         Stream::new(0, super::PURPOSE, key.finish())
     };
     (0..LANES).map(key).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slopes_of_the_sixth_degree_are_integrated_exactly() {
-        for k in 0..=6 {
-            let power = |t: f64| t.powi(k);
-            let sum = HERE * power(0.0) + LINE.iter().map(|(t, w)| w * power(*t)).sum::<f64>();
-            assert!((sum - 1.0 / f64::from(k + 1)).abs() < 1e-15, "degree {k}: {sum}");
-        }
-    }
 }

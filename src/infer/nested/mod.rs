@@ -89,6 +89,9 @@ fn with(
     let modes = modes(&Marginal::new(&conditional, &scales).followed(), OTHERS, options).ok()?;
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
     conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
+    if !quadratic {
+        conditional.by_groups(target);
+    }
     let marginal = Marginal::new(&conditional, &scales);
     let options = &Options {
         gradients: Some(conditional.affordable()),
@@ -139,7 +142,7 @@ fn nearly_gaussian(target: &ModelTarget, options: &Options) -> bool {
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
 /// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot.
 fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
-    if conditional.group_count() < 2 || half_variance < SMALL {
+    if conditional.grouped.is_none() || half_variance < SMALL {
         return [1, 1];
     }
     let pairs = |each: f64| 2 * ((half_variance / each).ceil() as usize).clamp(PAIRS, MOST_PAIRS);
@@ -165,10 +168,8 @@ fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Option<usize>>
 /// model has groups and that is so.
 pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Options) -> Option<Fit> {
     let q = &found.fitted.q;
-    let conditional = Conditional::given(target, partition::effects(target)?, q)?;
-    if conditional.group.iter().all(|&g| g == 0) {
-        return None;
-    }
+    let mut conditional = Conditional::given(target, partition::effects(target)?, q)?;
+    conditional.by_groups(target);
     let flat = Warped::flat(target);
     let first = judge(&flat, q, PILOT, options).elbo;
     let [candidates, _] = candidates(&conditional, first[2]);
