@@ -88,3 +88,68 @@ fn a_target_that_is_nowhere_finite_is_an_error() {
     let error = fit(&nowhere, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error, Error::NoStart);
 }
+
+/// Events and trials of groups, many of them without an event: the scale of the groups has a long tail, along which empty groups are wide on one
+/// side and narrow at their modes.
+const TRIALS: [(f64, f64); 14] = [
+    (0.0, 14.0),
+    (0.0, 2.0),
+    (1.0, 11.0),
+    (4.0, 12.0),
+    (4.0, 7.0),
+    (2.0, 14.0),
+    (10.0, 14.0),
+    (0.0, 4.0),
+    (0.0, 4.0),
+    (0.0, 4.0),
+    (0.0, 3.0),
+    (0.0, 6.0),
+    (0.0, 4.0),
+    (0.0, 3.0),
+];
+
+/// Mean and standard deviation of the scale of these groups, by sums over grids of their mean, their scale and each effect.
+fn exact_scale() -> (f64, f64) {
+    let z: Vec<f64> = (-60..=60).map(|i| 0.1 * f64::from(i)).collect();
+    let (mut total, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for i in 0..90 {
+        let log_t = -3.0 + 0.09 * f64::from(i);
+        let t = f64::exp(log_t);
+        for j in 0..60 {
+            let m = -8.0 + 0.2 * f64::from(j);
+            let logs: Vec<[f64; 3]> = z
+                .iter()
+                .map(|z| [-0.5 * z * z, m + t * z, crate::num::special::log1p_exp(m + t * z)])
+                .collect();
+            let group = |(k, n): &(f64, f64)| {
+                logs.iter().map(|[w, u, l]| (w + k * u - n * l).exp()).sum::<f64>().ln()
+            };
+            let groups: f64 = TRIALS.iter().map(group).sum();
+            let p = (groups - m * m / 8.0 - (t * t / 100.0).ln_1p() + log_t + 30.0).exp();
+            (total, sum, squares) = (total + p, sum + p * t, squares + p * t * t);
+        }
+    }
+    let mean = sum / total;
+    (mean, (squares / total - mean * mean).sqrt())
+}
+
+#[test]
+fn groups_without_events_agree_with_quadrature() {
+    let rows: String = TRIALS.iter().map(|(k, n)| format!("{k},{n}\n")).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("k,n\n{rows}"))]).unwrap();
+    let (mean, sd) = exact_scale();
+    for form in ["", " noncentered"] {
+        let text = format!(
+            "data {{ k : count[J]; n : count[J] }}\nparam m ~ normal(0, 2)\nparam t ~ half_cauchy(10)\n\
+             param u[J] ~ normal(m, t){form}\nk ~ binomial_logit(n, u)"
+        );
+        let model = Model { program: &crate::syntax::parse(&text).unwrap(), source: &text, data: &data };
+        let declared = ModelTarget::new(&text, &data).unwrap();
+        let options = Options::default();
+        let found = fit_model(&model, &declared, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((found.path, found.flags.len()), (Path::Nested, 0), "{form}: {:?}", found.flags);
+        let t = found.outputs.iter().find(|o| o.name == "t").unwrap();
+        let off = ((t.mean - mean) / sd, (t.sd / sd).ln());
+        assert!(off.0.abs() < 0.05 && off.1.abs() < 0.05, "{form}: {off:?} of {mean} {sd}");
+    }
+}

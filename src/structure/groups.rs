@@ -120,8 +120,7 @@ impl Finder<'_> {
 
     fn design(&self, x: &Operator, coefficients: NodeId) -> Vec<Group> {
         let of = self.of(coefficients);
-        let everywhere =
-            Group::of_all(x.everywhere.iter().filter(|(_, by)| *by != 0.0).map(|(c, _)| of[*c]));
+        let everywhere = Group::of_all(x.everywhere.iter().filter(|(_, by)| *by != 0.0).map(|(c, _)| of[*c]));
         let row = |i: usize| {
             let dense = x.dense.iter().flat_map(|m| &m[i * x.columns..(i + 1) * x.columns]).zip(of);
             let within = i * x.entries..(i + 1) * x.entries;

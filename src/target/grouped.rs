@@ -116,3 +116,75 @@ impl GroupedEvaluator<'_> {
         F16::flat(&self.sums)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::num::stream::Stream;
+    use crate::target::Target;
+
+    /// Effects by group, written in one way or another, with the parameter that has them and how many coordinates of it each group has.
+    const MODELS: [(&str, &str, usize); 5] = [
+        ("param u[3] ~ normal(m, t)\nk ~ binomial_logit(n, u[g])", "u", 1),
+        ("param u[3] ~ normal(m, t) noncentered\nk ~ poisson_log(u[g] + log(n + 1.0))", "u", 1),
+        (
+            "param u[3] ~ normal(0, t)\nfor i in 1..N { k[i] ~ binomial_logit(n[i], m + x[i] * u[g[i]]) }",
+            "u",
+            1,
+        ),
+        ("param u[3, 2] ~ normal(0, t)\nk ~ binomial_logit(n, m + u[g, 1] + u[g, 2] .* x)", "u", 2),
+        (
+            "param u[3] ~ normal(0, t)\nk ~ mixture(0.3: poisson_log(u[g]), 0.7: poisson_log(u[g] + 1.0))",
+            "u",
+            1,
+        ),
+    ];
+
+    fn model(rest: &str) -> ModelTarget {
+        let table = "k,n,g,x\n1,4,a,0.5\n0,2,b,-1\n3,5,a,0.2\n2,2,c,1.5\n0,6,b,0.1\n";
+        let data = Dataset::from_texts(&[("data.csv", table)]).unwrap();
+        let head = "data { k : count[N]; n : count[N]; g : category[N]; x : real[N] }\nparam m ~ normal(0, 2)\nparam t ~ exponential(1)\n";
+        ModelTarget::new(&format!("{head}{rest}"), &data).unwrap_or_else(|e| panic!("{rest}: {e:?}"))
+    }
+
+    /// Where one group moves, its part changes as the log density does, and no other does.
+    #[test]
+    fn a_group_has_its_own_part() {
+        for (rest, name, each) in MODELS {
+            let model = model(rest);
+            let d = model.dimension();
+            let parameter = model.lowered().parameters.iter().find(|p| p.named.name == name).unwrap();
+            let (offset, count) = (parameter.offset, parameter.size / each);
+            let mut coordinates = vec![Group::None; d];
+            (0..parameter.size).for_each(|i| coordinates[offset + i] = Group::One((i / each) as u32));
+            let grouped = model.grouped(&coordinates, count).unwrap_or_else(|| panic!("{rest}: not apart"));
+            let mut stream = Stream::new(1, 2, 3);
+            let mut z: Vec<f64> = (0..d * DRAWS).map(|_| 0.5 * stream.normal()).collect();
+            let (mut evaluator, mut whole) = (grouped.evaluator(), model.evaluator());
+            let (mut before, mut after) = ([0.0; DRAWS], [0.0; DRAWS]);
+            for g in 0..count {
+                let parts = evaluator.evaluate(&z).to_vec();
+                whole.log_density(&z, DRAWS, &mut before);
+                let moved = offset + g * each..offset + (g + 1) * each;
+                z[moved.start * DRAWS..moved.end * DRAWS].iter_mut().for_each(|z| *z += 0.7);
+                whole.log_density(&z, DRAWS, &mut after);
+                let now = evaluator.evaluate(&z);
+                for (p, (now, then)) in now.iter().zip(&parts).enumerate() {
+                    let by = if p / DRAWS == g { after[p % DRAWS] - before[p % DRAWS] } else { 0.0 };
+                    assert!((now - then - by).abs() < 1e-10, "{rest}: group {g}, {p}: {now} {then} {by}");
+                }
+            }
+        }
+    }
+
+    /// Groups that meet in an element are not told apart.
+    #[test]
+    fn groups_that_meet_are_not_apart() {
+        let model = model("param u[3] ~ normal(0, t)\nk ~ binomial_logit(n, u[g] + u[1] * x)");
+        let coordinates: Vec<Group> = (0..model.dimension())
+            .map(|i| if i < 2 { Group::None } else { Group::One(i as u32 - 2) })
+            .collect();
+        assert!(model.grouped(&coordinates, 3).is_none());
+    }
+}

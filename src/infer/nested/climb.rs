@@ -40,8 +40,19 @@ impl Climb {
 
     /// Whether all are so near to their modes that one more step ends there.
     pub(super) fn near(&self) -> bool {
-        let close = |b: usize| self.left[b] < self.near || (self.left[b] < ROUNDED && self.idle[b] > 0);
-        (0..LANES).all(|b| self.lost[b] || (close(b) && self.damping[b] == 0.0))
+        (0..LANES).all(|b| self.lost[b] || self.close(b))
+    }
+
+    fn close(&self, b: usize) -> bool {
+        let close = self.left[b] < self.near || (self.left[b] < ROUNDED && self.idle[b] > 0);
+        close && self.damping[b] == 0.0
+    }
+
+    /// Returns to the highest points so far from where steps have led, but for those that are near to their modes.
+    pub(super) fn give_up(&self, y: &mut [Lanes]) {
+        for b in (0..LANES).filter(|&b| !self.close(b)) {
+            y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = at[b]);
+        }
     }
 
     /// Takes a step where the last one climbed, half the way back where it did not, and damps where there is no way up;

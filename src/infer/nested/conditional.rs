@@ -254,6 +254,11 @@ impl<'t> Conditional<'t> {
         self.group.iter().max().map_or(0, |g| g + 1)
     }
 
+    /// Whether every group is one coordinate.
+    pub(super) fn single(&self) -> bool {
+        self.group_count() == self.group.len()
+    }
+
     /// Gradients evaluated so far.
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
@@ -517,7 +522,7 @@ impl<'c> Solver<'c> {
         self.reuse_factor();
         let (mut anew, mut last) = (self.factor.is_empty(), false);
         self.log_marginal = [f64::NAN; LANES];
-        for _ in 0..NEWTON {
+        for count in 1..=NEWTON {
             let (value, slope) = self.measure(outer, anew.then_some(NARROW));
             if anew {
                 self.factor(if last { &[0.0; LANES] } else { &climb.damping });
@@ -525,17 +530,35 @@ impl<'c> Solver<'c> {
             let step = self.ascent(&slope);
             let decrement = product(&step, &slope);
             if last {
-                let settled = |b: usize| (0.0..SETTLED.max(100.0 * self.near)).contains(&decrement[b]);
-                self.log_marginal =
-                    std::array::from_fn(
-                        |b| if settled(b) { value[b] + 0.5 * decrement[b] } else { f64::NAN },
-                    );
-                self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+                self.end(&value, &step, &decrement);
                 break;
             }
             anew = climb.advance(&value, &step, &decrement, patience, &mut self.y);
             last = climb.near();
+            // Points that find no mode must not keep the others from theirs.
+            if !last && count + 1 == NEWTON {
+                climb.give_up(&mut self.y);
+                last = true;
+            }
             anew |= last;
+        }
+    }
+
+    /// The last step of a search. Where the mode is not near, draws may come from where the search got to, if the curvature there is that of a
+    /// Gaussian: their weights know. Elsewhere the log density is not known.
+    fn end(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes) {
+        let near = SETTLED.max(100.0 * self.near);
+        for b in 0..LANES {
+            let settled = (0.0..near).contains(&decrement[b]);
+            let serves = self.near == ROUGHLY && (0.0..f64::INFINITY).contains(&decrement[b]);
+            if settled {
+                self.y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
+            }
+            self.log_marginal[b] = match (settled, serves) {
+                (true, _) => value[b] + 0.5 * decrement[b],
+                (false, true) => value[b],
+                (false, false) => f64::NAN,
+            };
         }
     }
 

@@ -3,15 +3,20 @@
 //! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
 //! is then a sum over groups too, so each group can have weights of its own: copies of K candidates are taken by their weights, and
 //! the mean of the K weights, multiplied over groups, corrects what was integrated out. Averages with these weights have the same
-//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels.
+//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels. Where every group is one coordinate,
+//! they are the points of a lattice instead, and the integral over each group is known to many digits.
 
 use super::conditional::{LANES, Lanes, Solver};
+use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How much further every second pair reaches in groups of one coordinate.
-const WIDER: f64 = 1.3;
+/// Candidates of groups of one coordinate each, and how far their lattice reaches: u = sinh(s) with s between plus and minus this, which is
+/// 45 standard deviations. An effect of which the data say little on one side (no event among a few) is as wide there as its prior, and narrow
+/// at its mode.
+pub(super) const LATTICE: usize = 28;
+const REACH: f64 = 4.5;
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -56,47 +61,69 @@ fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
     (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
 }
 
-/// How far pairs of candidates reach: every second one further, so that no group has a tail that candidates do not see. An effect of which
-/// the data say little on one side (no event among a few) is as wide there as its prior, and narrow at its mode.
-struct Spread {
-    /// Coordinates of each group, and how much further every second pair reaches there: not at all in several coordinates, where most of them
-    /// would go too far.
-    groups: Vec<(f64, f64)>,
-    /// Pairs that reach further, of all.
-    wide: f64,
+/// Candidates one after another: standard normal numbers, and the logarithm of how much each counts beside the density of its group.
+trait Candidates {
+    /// The next one: numbers in the order of elimination, and for each group the logarithm.
+    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
 }
 
-impl Spread {
-    fn new(group: &[usize], count: usize, pairs: usize) -> Spread {
-        let mut sizes = vec![0.0; count];
-        group.iter().for_each(|&g| sizes[g] += 1.0_f64);
-        let wider = |size: f64| if size > 1.0 { 1.0 } else { WIDER };
-        let groups = sizes.into_iter().map(|size| (size, wider(size))).collect();
-        Spread { groups, wide: (pairs / 2) as f64 / pairs as f64 }
-    }
+/// Standard normal numbers and their opposites: each counts one over their density.
+struct Pairs<'a> {
+    streams: &'a mut [Stream],
+    drawn_group: &'a [usize],
+    count: usize,
+    /// The first pair, and the opposite of the last one.
+    first: Option<Vec<Lanes>>,
+    opposite: Option<Vec<Lanes>>,
+}
 
-    /// Lets the standard normal numbers of a pair, of these groups, reach as far as they should.
-    fn reach(&self, pair: usize, u: &mut [Lanes], drawn_group: &[usize]) {
-        if pair % 2 == 1 {
-            for (u, &g) in u.iter_mut().zip(drawn_group) {
-                u.iter_mut().for_each(|x| *x *= self.groups[g].1);
+impl Candidates for Pairs<'_> {
+    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
+        let u = match self.opposite.take() {
+            Some(u) => u,
+            None => {
+                let u = self.first.take().unwrap_or_else(|| another(self.streams, self.drawn_group.len()));
+                self.opposite = Some(u.iter().map(|u| u.map(|x| -x)).collect());
+                u
             }
-        }
-    }
-
-    /// For each group minus the log density of all its candidates together, at numbers of these groups.
-    fn log_weights(&self, u: &[Lanes], drawn_group: &[usize]) -> Vec<Lanes> {
-        let mut squares = vec![[0.0; LANES]; self.groups.len()];
-        for (u, &g) in u.iter().zip(drawn_group) {
-            (0..LANES).for_each(|b| squares[g][b] += u[b] * u[b]);
-        }
-        let log_density = |(size, wider): (f64, f64), square: f64| {
-            let narrow = (1.0 - self.wide).ln() - 0.5 * square;
-            let wide = self.wide.ln() - size * wider.ln() - 0.5 * square / (wider * wider);
-            log_sum_exp(&[narrow, wide])
         };
-        let group = |(square, group): (&Lanes, &(f64, f64))| square.map(|s| -log_density(*group, s));
-        squares.iter().zip(&self.groups).map(group).collect()
+        let mut logs = vec![[0.0; LANES]; self.count];
+        for (u, &g) in u.iter().zip(self.drawn_group) {
+            (0..LANES).for_each(|b| logs[g][b] += 0.5 * u[b] * u[b]);
+        }
+        (u, logs)
+    }
+}
+
+/// Points of a lattice, shifted at random for each group of one coordinate: the trapezoidal rule for an integral over s with u = sinh(s), whose
+/// error falls exponentially with the number of points, and whose mean over all shifts is exact.
+struct Lattice<'a> {
+    drawn_group: &'a [usize],
+    /// The next point of each number.
+    at: Vec<Lanes>,
+}
+
+impl<'a> Lattice<'a> {
+    const STEP: f64 = 2.0 * REACH / LATTICE as f64;
+
+    fn new(streams: &mut [Stream], drawn_group: &'a [usize]) -> Lattice<'a> {
+        let shift = |stream: &mut Stream| Self::STEP * stream.uniform() - REACH;
+        let at = drawn_group.iter().map(|_| std::array::from_fn(|b| shift(&mut streams[b]))).collect();
+        Lattice { drawn_group, at }
+    }
+}
+
+impl Candidates for Lattice<'_> {
+    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
+        // All candidates together count as the mean of so many integrands of width 2 REACH, by the density of a standard normal number at 0.
+        let scale = (2.0 * REACH).ln() - 0.5 * LN_2PI;
+        let mut logs = vec![[0.0; LANES]; self.at.len()];
+        for (s, &g) in self.at.iter().zip(self.drawn_group) {
+            logs[g] = s.map(|s| scale + s.cosh().ln());
+        }
+        let u = self.at.iter().map(|s| s.map(f64::sinh)).collect();
+        self.at.iter_mut().flatten().for_each(|s| *s += Self::STEP);
+        (u, logs)
     }
 }
 
@@ -111,23 +138,23 @@ pub(super) fn pick(
 ) -> (Vec<Vec<Lanes>>, Vec<Lanes>) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
-    let mut tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(candidates);
     let here = solver.by_groups(outer, &vec![[0.0; LANES]; u.len()]);
-    let pairs = candidates / 2;
-    let spread = Spread::new(group, count, pairs);
-    for pair in 0..pairs {
-        let mut u = if pair == 0 { u.clone() } else { another(&mut streams, u.len()) };
-        spread.reach(pair, &mut u, drawn_group);
-        let start = spread.log_weights(&u, drawn_group);
-        let away = solver.away(u);
-        let opposite: Vec<Lanes> = away.iter().map(|a| a.map(|x| -x)).collect();
-        for away in [away, opposite] {
+    let tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = {
+        let mut source: Box<dyn Candidates> = match count == group.len() {
+            true => Box::new(Lattice::new(&mut streams, drawn_group)),
+            false => {
+                Box::new(Pairs { streams: &mut streams, drawn_group, count, first: Some(u), opposite: None })
+            }
+        };
+        let mut candidate = || {
+            let (u, logs) = source.next();
+            let away = solver.away(u);
             let there = solver.by_groups(outer, &away);
-            let weight = |g: usize| std::array::from_fn(|b| known(start[g][b] + there[g][b] - here[g][b]));
-            let weights = (0..count).map(weight).collect();
-            tried.push((away, weights));
-        }
-    }
+            let weight = |g: usize| std::array::from_fn(|b| known(logs[g][b] + there[g][b] - here[g][b]));
+            (away, (0..count).map(weight).collect())
+        };
+        (0..candidates).map(|_| candidate()).collect()
+    };
     let mut gains = vec![[0.0; LANES]; count];
     let mut taken = vec![vec![[0usize; LANES]; count]; copies];
     let mut logs = vec![0.0; candidates];

@@ -250,7 +250,8 @@ impl Flow for Nested<'_> {
     }
 
     fn groups(&self) -> usize {
-        if self.candidates > 1 { self.conditional.group_count() } else { 0 }
+        // The integral over a group of one coordinate has no noise to be smoothed.
+        if self.candidates > 1 && !self.conditional.single() { self.conditional.group_count() } else { 0 }
     }
 
     fn group_of(&self, output: usize) -> Option<usize> {

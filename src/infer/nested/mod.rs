@@ -27,6 +27,7 @@ use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
 use crate::vi::Scale;
 use conditional::Conditional;
+use groups::LATTICE;
 use marginal::{Marginal, Nested};
 use partition::{How, Partition};
 use std::ops::ControlFlow;
@@ -140,10 +141,14 @@ fn nearly_gaussian(target: &ModelTarget, options: &Options) -> bool {
 }
 
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
-/// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot.
+/// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot; groups of one coordinate have
+/// none.
 fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
     if conditional.grouped.is_none() || half_variance < SMALL {
         return [1, 1];
+    }
+    if conditional.single() {
+        return [LATTICE; 2];
     }
     let pairs = |each: f64| 2 * ((half_variance / each).ceil() as usize).clamp(PAIRS, MOST_PAIRS);
     [pairs(NATS), pairs(1.0)]

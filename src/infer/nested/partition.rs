@@ -20,7 +20,7 @@ const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 
 /// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a Gaussian gives them; so many
 /// that they are taken alone first, and most.
-const FEW_EFFECTS: usize = 4;
+const FEW_EFFECTS: usize = 3;
 const EFFECTS: usize = 10;
 const MANY_EFFECTS: usize = 60;
 /// Coordinates beside effects that are few.
