@@ -11,7 +11,7 @@ use super::super::quadrature::precision;
 use super::anchors::{Anchor, anchors, nearest};
 use super::climb::Climb;
 use super::colours::{Reading, read};
-use super::groups::groups;
+use super::groups::{Lattice, groups, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
 use crate::num::linalg::Pattern;
@@ -254,9 +254,11 @@ impl<'t> Conditional<'t> {
         self.group.iter().max().map_or(0, |g| g + 1)
     }
 
-    /// Whether every group is one coordinate.
-    pub(super) fn single(&self) -> bool {
-        self.group_count() == self.group.len()
+    /// The lattice that serves all groups, if they are small.
+    pub(super) fn lattice(&self) -> Option<&'static Lattice> {
+        let mut sizes = vec![0; self.group_count()];
+        self.group.iter().for_each(|&g| sizes[g] += 1);
+        lattice(sizes.into_iter().max()?)
     }
 
     /// Gradients evaluated so far.

@@ -3,20 +3,21 @@
 //! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
 //! is then a sum over groups too, so each group can have weights of its own: copies of K candidates are taken by their weights, and
 //! the mean of the K weights, multiplied over groups, corrects what was integrated out. Averages with these weights have the same
-//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels. Where every group is one coordinate,
-//! they are the points of a lattice instead, and the integral over each group is known to many digits.
+//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels. Where groups have one or two
+//! coordinates, they are the points of a lattice instead, and the integral over each group is known to some digits.
 
 use super::conditional::{LANES, Lanes, Solver};
-use crate::num::real::LN_2PI;
-use crate::num::special::log_sum_exp;
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::{F16, LN_2PI, Real};
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Candidates of groups of one coordinate each, and how far their lattice reaches: u = sinh(s) with s between plus and minus this, which is
-/// 45 standard deviations. An effect of which the data say little on one side (no event among a few) is as wide there as its prior, and narrow
-/// at its mode.
-pub(super) const LATTICE: usize = 28;
-const REACH: f64 = 4.5;
+/// Lattices for groups of one coordinate, and of two at most.
+const LATTICES: [Lattice; 2] = [
+    Lattice { points: 28, generators: [1, 0], reach: 4.5 },
+    // Neighbours among the numbers of Fibonacci make the most even lattice of two coordinates.
+    Lattice { points: 55, generators: [1, 34], reach: 3.5 },
+];
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -61,9 +62,9 @@ fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
     (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
 }
 
-/// Candidates one after another: standard normal numbers, and the logarithm of how much each counts beside the density of its group.
+/// Candidates one after another: standard normal numbers, and how much each counts beside the density of its group.
 trait Candidates {
-    /// The next one: numbers in the order of elimination, and for each group the logarithm.
+    /// The next one: numbers in the order of elimination, and for each group how much it counts.
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
 }
 
@@ -87,43 +88,115 @@ impl Candidates for Pairs<'_> {
                 u
             }
         };
-        let mut logs = vec![[0.0; LANES]; self.count];
+        let mut counts = vec![[0.0; LANES]; self.count];
         for (u, &g) in u.iter().zip(self.drawn_group) {
-            (0..LANES).for_each(|b| logs[g][b] += 0.5 * u[b] * u[b]);
+            (0..LANES).for_each(|b| counts[g][b] += 0.5 * u[b] * u[b]);
         }
-        (u, logs)
+        counts.iter_mut().flatten().for_each(|x| *x = x.exp());
+        (u, counts)
     }
 }
 
-/// Points of a lattice, shifted at random for each group of one coordinate: the trapezoidal rule for an integral over s with u = sinh(s), whose
-/// error falls exponentially with the number of points, and whose mean over all shifts is exact.
-struct Lattice<'a> {
+/// A lattice for integrals over the coordinates s of a group, where u = sinh(s): if it is shifted at random the mean over all shifts is exact, and
+/// the error of each falls exponentially with the number of points.
+#[derive(Debug)]
+pub(super) struct Lattice {
+    pub(super) points: usize,
+    /// How far one point is from the next, in cells of the lattice.
+    generators: [usize; 2],
+    /// Each s lies between plus and minus this, which is 45 standard deviations, or 16. An effect of which the data say little on one side (no event
+    /// among a few) is as wide there as its prior, and narrow at its mode.
+    reach: f64,
+}
+
+/// The lattice that serves groups of which the largest has so many coordinates.
+pub(super) fn lattice(largest: usize) -> Option<&'static Lattice> {
+    LATTICES.get(largest.checked_sub(1)?)
+}
+
+/// A lattice shifted at random for each number.
+struct Shifted<'a> {
+    lattice: &'a Lattice,
     drawn_group: &'a [usize],
-    /// The next point of each number.
-    at: Vec<Lanes>,
+    count: usize,
+    numbers: Vec<Number>,
+    next: usize,
 }
 
-impl<'a> Lattice<'a> {
-    const STEP: f64 = 2.0 * REACH / LATTICE as f64;
+/// A standard normal number on a lattice.
+struct Number {
+    generator: usize,
+    shift: Lanes,
+    /// The exponential of the first s.
+    first: Lanes,
+}
 
-    fn new(streams: &mut [Stream], drawn_group: &'a [usize]) -> Lattice<'a> {
-        let shift = |stream: &mut Stream| Self::STEP * stream.uniform() - REACH;
-        let at = drawn_group.iter().map(|_| std::array::from_fn(|b| shift(&mut streams[b]))).collect();
-        Lattice { drawn_group, at }
+impl<'a> Shifted<'a> {
+    fn new(
+        lattice: &'a Lattice,
+        streams: &mut [Stream],
+        drawn_group: &'a [usize],
+        count: usize,
+    ) -> Shifted<'a> {
+        let mut seen = vec![0; count];
+        let number = |&g: &usize| {
+            seen[g] += 1;
+            let shift: Lanes = std::array::from_fn(|b| streams[b].uniform());
+            let first = shift.map(|x| (lattice.reach * (2.0 * x - 1.0)).exp());
+            Number { generator: lattice.generators[seen[g] - 1], shift, first }
+        };
+        Shifted { lattice, drawn_group, count, numbers: drawn_group.iter().map(number).collect(), next: 0 }
     }
 }
 
-impl Candidates for Lattice<'_> {
+impl Candidates for Shifted<'_> {
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
-        // All candidates together count as the mean of so many integrands of width 2 REACH, by the density of a standard normal number at 0.
-        let scale = (2.0 * REACH).ln() - 0.5 * LN_2PI;
-        let mut logs = vec![[0.0; LANES]; self.at.len()];
-        for (s, &g) in self.at.iter().zip(self.drawn_group) {
-            logs[g] = s.map(|s| scale + s.cosh().ln());
+        let Lattice { points, reach, generators } = *self.lattice;
+        // The mean over all points, times the width of the lattice, by the density of a standard normal number at 0.
+        let scale = 2.0 * reach * (-0.5 * LN_2PI).exp();
+        // How far this point is from the first, and what that multiplies the exponential of s by: less where it goes round.
+        let steps = generators.map(|g| {
+            let at = (self.next * g % points) as f64 / points as f64;
+            (at, (2.0 * reach * at).exp(), (2.0 * reach * (at - 1.0)).exp())
+        });
+        let mut counts = vec![[1.0; LANES]; self.count];
+        let mut u = Vec::with_capacity(self.numbers.len());
+        for (Number { generator, shift, first }, &g) in self.numbers.iter().zip(self.drawn_group) {
+            let (at, ahead, round) = steps[usize::from(*generator != generators[0])];
+            let mut number = [0.0; LANES];
+            for b in 0..LANES {
+                let e = first[b] * if at + shift[b] < 1.0 { ahead } else { round };
+                number[b] = 0.5 * (e - e.recip());
+                counts[g][b] *= scale * 0.5 * (e + e.recip());
+            }
+            u.push(number);
         }
-        let u = self.at.iter().map(|s| s.map(f64::sinh)).collect();
-        self.at.iter_mut().flatten().for_each(|s| *s += Self::STEP);
-        (u, logs)
+        self.next += 1;
+        (u, counts)
+    }
+}
+
+/// The weights of all candidates of a group, by how much each counts and what it adds to the log density, relative to the largest of the latter,
+/// which is returned.
+struct Weights<'a> {
+    gains: &'a [F16],
+    weights: &'a mut [F16],
+}
+
+impl LaneWork<F16> for Weights<'_> {
+    type Out = F16;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F16, U>) -> F16 {
+        let (gains, weights) = (view.slice(self.gains), view.slice_mut(self.weights));
+        let mut top = U::splat(f64::NEG_INFINITY);
+        for gain in gains {
+            top = top.max(*gain);
+        }
+        for (weight, gain) in weights.iter_mut().zip(gains) {
+            *weight = *weight * (*gain - top).exp();
+        }
+        view.back(top)
     }
 }
 
@@ -134,56 +207,69 @@ pub(super) fn pick(
     outer: &[Lanes],
     u: Vec<Lanes>,
     [group, drawn_group]: [&[usize]; 2],
+    lattice: Option<&Lattice>,
     [candidates, copies]: [usize; 2],
 ) -> (Vec<Vec<Lanes>>, Vec<Lanes>) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
     let here = solver.by_groups(outer, &vec![[0.0; LANES]; u.len()]);
-    let tried: Vec<(Vec<Lanes>, Vec<Lanes>)> = {
-        let mut source: Box<dyn Candidates> = match count == group.len() {
-            true => Box::new(Lattice::new(&mut streams, drawn_group)),
-            false => {
+    let mut tried: Vec<Vec<Lanes>> = Vec::with_capacity(candidates);
+    // Candidate by candidate within each group.
+    let mut weights = vec![F16::zero(); count * candidates];
+    let mut added = weights.clone();
+    {
+        let mut source: Box<dyn Candidates> = match lattice {
+            Some(lattice) => Box::new(Shifted::new(lattice, &mut streams, drawn_group, count)),
+            None => {
                 Box::new(Pairs { streams: &mut streams, drawn_group, count, first: Some(u), opposite: None })
             }
         };
-        let mut candidate = || {
-            let (u, logs) = source.next();
+        for k in 0..candidates {
+            let (u, counts) = source.next();
             let away = solver.away(u);
             let there = solver.by_groups(outer, &away);
-            let weight = |g: usize| std::array::from_fn(|b| known(logs[g][b] + there[g][b] - here[g][b]));
-            (away, (0..count).map(weight).collect())
-        };
-        (0..candidates).map(|_| candidate()).collect()
-    };
+            for g in 0..count {
+                let at = g * candidates + k;
+                F16::flat_mut(&mut weights[at..=at]).copy_from_slice(&counts[g]);
+                let gain: Lanes = std::array::from_fn(|b| known(there[g][b] - here[g][b]));
+                F16::flat_mut(&mut added[at..=at]).copy_from_slice(&gain);
+            }
+            tried.push(away);
+        }
+    }
     let mut gains = vec![[0.0; LANES]; count];
     let mut taken = vec![vec![[0usize; LANES]; count]; copies];
-    let mut logs = vec![0.0; candidates];
-    for g in 0..count {
+    for (g, (weights, added)) in
+        weights.chunks_exact_mut(candidates).zip(added.chunks_exact(candidates)).enumerate()
+    {
+        let top = best_lanes(Weights { gains: added, weights });
+        let weights = F16::flat(weights);
         for b in 0..LANES {
-            logs.iter_mut().zip(&tried).for_each(|(l, t)| *l = t.1[g][b]);
-            let total = log_sum_exp(&logs);
-            gains[g][b] = total - (candidates as f64).ln();
-            let (mut sum, mut at) = ((logs[0] - total).exp(), 0);
+            let weight = |k: usize| weights[k * LANES + b];
+            let total: f64 = (0..candidates).map(weight).sum();
+            let mean = top.lane(b) + (total / candidates as f64).ln();
+            gains[g][b] = if total > 0.0 { mean } else { f64::NEG_INFINITY };
+            let (mut sum, mut at) = (weight(0), 0);
             let first = streams[b].uniform();
             for (c, taken) in taken.iter_mut().enumerate() {
-                while sum < (c as f64 + first) / copies as f64 && at + 1 < candidates {
+                while sum < total * (c as f64 + first) / copies as f64 && at + 1 < candidates {
                     at += 1;
-                    sum += (logs[at] - total).exp();
+                    sum += weight(at);
                 }
                 taken[g][b] = at;
             }
         }
     }
     let points = taken.iter().map(|taken| {
-        let away = |(i, g): (usize, &usize)| std::array::from_fn(|b| tried[taken[*g][b]].0[i][b]);
+        let away = |(i, g): (usize, &usize)| std::array::from_fn(|b| tried[taken[*g][b]][i][b]);
         solver.inner(group.iter().enumerate().map(away).collect())
     });
     (points.collect(), gains)
 }
 
-/// A log weight; none where the density is not known.
-fn known(log_weight: f64) -> f64 {
-    if log_weight.is_nan() { f64::NEG_INFINITY } else { log_weight }
+/// What a candidate adds to the log density; minus infinity where that is not known.
+fn known(gain: f64) -> f64 {
+    if gain.is_nan() { f64::NEG_INFINITY } else { gain }
 }
 
 /// A stream for each lane that depends on its point alone.

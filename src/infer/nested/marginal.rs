@@ -3,7 +3,7 @@
 use super::super::flow::{Flow, Placed};
 use super::super::warp::Warped;
 use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
-use super::groups::{alternatives, pick};
+use super::groups::{Lattice, alternatives, pick};
 use super::partition::How;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
@@ -141,6 +141,8 @@ pub(super) struct Nested<'c> {
     owners: &'c [Option<usize>],
     /// The group that each standard normal number belongs to.
     drawn_group: Vec<usize>,
+    /// The lattice that all candidates are points of.
+    lattice: Option<&'static Lattice>,
     /// Buffers that are not in use.
     idle: Mutex<Vec<Solver<'c>>>,
 }
@@ -153,8 +155,8 @@ impl<'c> Nested<'c> {
         candidates: usize,
         owners: &'c [Option<usize>],
     ) -> Nested<'c> {
-        let drawn_group = conditional.drawn_group();
-        Nested { conditional, outer, candidates, owners, drawn_group, idle: Mutex::new(Vec::new()) }
+        let (drawn_group, lattice) = (conditional.drawn_group(), conditional.lattice());
+        Nested { conditional, outer, candidates, owners, drawn_group, lattice, idle: Mutex::new(Vec::new()) }
     }
 
     fn take_solver(&self) -> Solver<'c> {
@@ -182,7 +184,8 @@ impl<'c> Nested<'c> {
         let lanes = conditional::lanes(outer, count);
         if self.candidates > 1 {
             let groups = [&self.conditional.group[..], &self.drawn_group];
-            let (points, gains) = pick(solver, &lanes, u, groups, [self.candidates, self.copies()]);
+            let (points, gains) =
+                pick(solver, &lanes, u, groups, self.lattice, [self.candidates, self.copies()]);
             let value =
                 std::array::from_fn(|b| solver.log_marginal[b] + gains.iter().map(|g| g[b]).sum::<f64>());
             points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));
@@ -250,8 +253,8 @@ impl Flow for Nested<'_> {
     }
 
     fn groups(&self) -> usize {
-        // The integral over a group of one coordinate has no noise to be smoothed.
-        if self.candidates > 1 && !self.conditional.single() { self.conditional.group_count() } else { 0 }
+        // What a lattice integrates has no noise to be smoothed.
+        if self.candidates > 1 && self.lattice.is_none() { self.conditional.group_count() } else { 0 }
     }
 
     fn group_of(&self, output: usize) -> Option<usize> {

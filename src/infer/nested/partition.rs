@@ -72,20 +72,28 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         return vec![exactly];
     }
     let all = coordinates(&mut blocks.iter());
-    let effects = coordinates(&mut blocks.iter().filter(|b| b.1 >= FEW_EFFECTS));
     let few = |inner: &[usize]| (1..=MOST_OUTER_CONCAVE).contains(&(d - inner.len()));
     let mut out = Vec::new();
     if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
         out.push(split(d, all, How::Searched));
     }
-    if !effects.is_empty()
-        && few(&effects)
-        && effects.len() <= MOST_EFFECTS
-        && !out.iter().any(|p| p.inner.len() == effects.len())
-    {
+    // Effects of groups: as few parameters as leave few others, the largest first, because what has few coordinates is shared by all groups;
+    // then all that are no single numbers.
+    let large = blocks.iter().take_while(|b| b.1 >= FEW_EFFECTS).count();
+    let counts = (1..=large).find(|&n| few(&coordinates(&mut blocks[..n].iter()))).into_iter().chain([large]);
+    for (place, count) in counts.enumerate() {
+        let effects = coordinates(&mut blocks[..count].iter());
+        if effects.is_empty()
+            || !few(&effects)
+            || effects.len() > MOST_EFFECTS
+            || out.iter().any(|p: &Partition| p.inner.len() == effects.len())
+        {
+            continue;
+        }
         // With few coordinates left, a grid serves these, and groups that are independent given them have weights of their own.
         let first = effects.len() >= MANY_EFFECTS || d - effects.len() <= FEW_LEFT;
-        out.insert(if first { 0 } else { out.len() }, split(d, effects, How::Searched));
+        let at = if first { place.min(out.len()) } else { out.len() };
+        out.insert(at, split(d, effects, How::Searched));
     }
     // A few coordinates taken exactly leave many to fit: better than nothing.
     out.extend(exactly);
