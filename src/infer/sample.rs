@@ -163,7 +163,8 @@ impl<'t> Sample<'t> {
     /// No draws yet: they will be those of a scrambled Sobol sequence where it has enough dimensions, random beyond.
     pub(super) fn new(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
         let rows = q.mean.len() + flow.standard() + BESIDE;
-        let sobol = (0..REPLICATES as u64).map(|r| Sobol::new(rows, seed, PURPOSE + (r << 32))).collect();
+        let replicate = |r: u64| Sobol::new(rows, seed, PURPOSE + (r << 32));
+        let sobol = (0..REPLICATES as u64).into_par_iter().map(replicate).collect();
         let (outputs, merged, local) = (Vec::new(), Merged::default(), Local::default());
         Sample { flow, q, proposal, seed, sobol, copies: flow.copies(), outputs, merged, local }
     }

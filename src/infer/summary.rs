@@ -235,15 +235,13 @@ fn quantiles<const N: usize>(
         all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         return at.map(|p| quantile(&all, 0.0, p));
     }
-    let bin = |x: f64| {
-        let place = (x - mean) / sd * (0.5 * BINS as f64 / REACH) + 0.5 * BINS as f64;
-        place.clamp(0.0, (BINS - 1) as f64) as usize
-    };
+    let (scale, centre) = (0.5 * BINS as f64 / (REACH * sd), 0.5 * BINS as f64);
+    let bin = |x: &f64| ((x - mean) * scale + centre).clamp(0.0, (BINS - 1) as f64) as u16;
+    let bins: Vec<u16> = values.iter().map(bin).collect();
     let (mut mass, mut count) = (vec![0.0; BINS], vec![0_usize; BINS]);
-    for (x, w) in values.iter().zip(weights) {
-        let k = bin(*x);
-        mass[k] += w;
-        count[k] += 1;
+    for (k, w) in bins.iter().zip(weights) {
+        mass[usize::from(*k)] += w;
+        count[usize::from(*k)] += 1;
     }
     // For each quantile the bins that take part, with one value on each side, and the mass below them.
     let ranges = at.map(|p| {
@@ -256,12 +254,12 @@ fn quantiles<const N: usize>(
         let last = (k + 1..BINS).find(|&j| count[j] > 0).unwrap_or(k);
         (first, last, below - mass[first..k].iter().sum::<f64>())
     });
+    let wanted: Vec<bool> = (0..BINS).map(|k| ranges.iter().any(|r| (r.0..=r.1).contains(&k))).collect();
     let mut near: [Vec<(f64, f64)>; N] = std::array::from_fn(|_| Vec::new());
-    for (x, w) in values.iter().zip(weights) {
-        let k = bin(*x);
+    for (place, k) in bins.iter().enumerate().filter(|(_, k)| wanted[usize::from(**k)]) {
         for (near, (first, last, _)) in near.iter_mut().zip(&ranges) {
-            if (*first..=*last).contains(&k) {
-                near.push((*x, *w));
+            if (*first..=*last).contains(&usize::from(*k)) {
+                near.push((values[place], weights[place]));
             }
         }
     }

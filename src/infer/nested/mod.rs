@@ -51,7 +51,7 @@ const LIGHT_AT_MODE: f64 = 0.4;
 const PILOT: usize = 512;
 /// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the noise of other groups is
 /// smoothed over the draws; most pairs.
-const PAIRS: usize = 2;
+const PAIRS: usize = 4;
 const NATS: f64 = 3.0;
 const MOST_PAIRS: usize = 12;
 
