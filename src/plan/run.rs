@@ -179,10 +179,15 @@ impl<T: Lane> Workspace<T> {
 
     /// Element `i` of a root, after a forward sweep.
     pub fn root(&self, plan: &Plan, root: usize, i: usize) -> T {
+        self.root_values(plan, root).get(i)
+    }
+
+    /// All elements of a root, after a forward sweep.
+    pub fn root_values<'a>(&'a self, plan: &'a Plan, root: usize) -> Arg<'a, T> {
         match &plan.roots[root] {
-            Slot::Const(c) => T::splat(c[i]),
-            Slot::Data { at, .. } => T::splat(self.data[at + i]),
-            Slot::Var { at, .. } => self.values[at + i],
+            Slot::Const(c) => Arg::Const(c),
+            Slot::Data { at, len } => Arg::Const(&self.data[*at..at + len]),
+            Slot::Var { at, len } => Arg::Var(&self.values[*at..at + len]),
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use super::ModelTarget;
 use crate::graph::{Builder, NodeId, Op};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F16, Real};
 use crate::ops::array::Sum;
+use crate::ops::operand::Arg;
 use crate::ops::scalar;
 use crate::plan::{Plan, Workspace};
 use crate::rewrite::{BY_ROWS, rewrite};
@@ -106,14 +108,35 @@ impl GroupedEvaluator<'_> {
         self.workspace.forward(plan, false);
         self.sums.fill(F16::zero());
         for (r, (groups, factor)) in self.of.groups.iter().zip(&self.of.factors).enumerate() {
-            for (i, group) in groups.iter().enumerate() {
-                if let Group::One(g) = group {
-                    let sum = &mut self.sums[*g as usize];
-                    *sum = sum.add_scaled(*factor, self.workspace.root(plan, r, i));
-                }
+            // Constants do not move with any group.
+            if let Arg::Var(numbers) = self.workspace.root_values(plan, r) {
+                best_lanes(Add { numbers, groups, factor: *factor, to: &mut self.sums });
             }
         }
         F16::flat(&self.sums)
+    }
+}
+
+/// Adds the elements of an array, so many times each, to the sums of their groups.
+struct Add<'a> {
+    numbers: &'a [F16],
+    groups: &'a [Group],
+    factor: f64,
+    to: &'a mut [F16],
+}
+
+impl LaneWork<F16> for Add<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F16, U>) {
+        let (numbers, to) = (view.slice(self.numbers), view.slice_mut(self.to));
+        for (x, group) in numbers.iter().zip(self.groups) {
+            if let Group::One(g) = group {
+                let sum = &mut to[*g as usize];
+                *sum = sum.add_scaled(self.factor, *x);
+            }
+        }
     }
 }
 

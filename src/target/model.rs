@@ -7,7 +7,7 @@ use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::dispatch::best;
 use crate::num::real::{Dual, F16, Real};
-use crate::ops::operand::Lane;
+use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Plan, StepCost, Workspace, profile};
 use crate::rewrite::{Rule, constants_apart, rewrite};
 use crate::source::Checked;
@@ -259,16 +259,23 @@ impl Target for ModelTarget {
         let mut workspace = Workspace::<F16>::new(plan);
         for first in (0..draws).step_by(F16::WIDTH) {
             let width = F16::WIDTH.min(draws - first);
-            for (i, input) in workspace.inputs(plan).iter_mut().enumerate() {
-                for lane in 0..F16::WIDTH {
-                    input.set_lane(lane, z[i * draws + first + lane.min(width - 1)]);
-                }
+            let inputs = F16::flat_mut(workspace.inputs(plan)).chunks_exact_mut(F16::WIDTH);
+            for (input, z) in inputs.zip(z.chunks_exact(draws)) {
+                input[..width].copy_from_slice(&z[first..first + width]);
+                input[width..].fill(z[first + width - 1]);
             }
             workspace.forward(plan, false);
-            let places = sizes.iter().enumerate().flat_map(|(r, &n)| (0..n).map(move |i| (r, i)));
-            for (j, (r, i)) in places.enumerate() {
-                let x = workspace.root(plan, r, i);
-                (0..width).for_each(|lane| out[j * draws + first + lane] = x.lane(lane));
+            let mut outputs = out.chunks_exact_mut(draws);
+            for root in 0..sizes.len() {
+                match workspace.root_values(plan, root) {
+                    Arg::Const(numbers) => {
+                        numbers.iter().zip(&mut outputs).for_each(|(x, to)| to[first..first + width].fill(*x))
+                    }
+                    Arg::Var(numbers) => F16::flat(numbers)
+                        .chunks_exact(F16::WIDTH)
+                        .zip(&mut outputs)
+                        .for_each(|(x, to)| to[first..first + width].copy_from_slice(&x[..width])),
+                }
             }
         }
         if self.lowered.predicted.is_empty() {

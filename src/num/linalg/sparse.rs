@@ -134,9 +134,18 @@ impl Pattern {
 
     /// Solves `L y = x` for each matrix, in place: x in the order of rows, y in the order of elimination.
     pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>) {
-        let d = self.dimension();
-        let mut y = vec![[0.0; W]; d];
+        let mut y = vec![[0.0; W]; self.dimension()];
         self.place.iter().zip(x.iter()).for_each(|(&p, x)| y[p] = *x);
+        dispatch::best(
+            #[inline(always)]
+            || self.forward(factor, &mut y),
+        );
+        *x = y;
+    }
+
+    #[inline(always)]
+    fn forward<const W: usize>(&self, factor: &[[f64; W]], y: &mut [[f64; W]]) {
+        let d = self.dimension();
         for j in 0..d {
             (0..W).for_each(|k| y[j][k] /= factor[j][k]);
             let value = y[j];
@@ -144,11 +153,19 @@ impl Pattern {
                 subtract(&mut y[self.rows[at]], &value, &factor[d + at]);
             }
         }
-        *x = y;
     }
 
     /// Solves `Lᵀ x = y` for each matrix, in place: y in the order of elimination, x in the order of rows.
     pub fn solve_transposed<const W: usize>(&self, factor: &[[f64; W]], y: &mut Vec<[f64; W]>) {
+        dispatch::best(
+            #[inline(always)]
+            || self.backward(factor, y),
+        );
+        *y = self.place.iter().map(|&p| y[p]).collect();
+    }
+
+    #[inline(always)]
+    fn backward<const W: usize>(&self, factor: &[[f64; W]], y: &mut [[f64; W]]) {
         let d = self.dimension();
         for j in (0..d).rev() {
             let mut value = y[j];
@@ -158,7 +175,6 @@ impl Pattern {
             (0..W).for_each(|k| value[k] /= factor[j][k]);
             y[j] = value;
         }
-        *y = self.place.iter().map(|&p| y[p]).collect();
     }
 }
 

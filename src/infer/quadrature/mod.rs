@@ -4,14 +4,18 @@
 //! by Gauss-Hermite rules. The optimum has `S⁻¹ = Σ E[-φ_i''] a_i a_iᵀ` and `Σ E[φ_i'] a_i = 0`, and `E φ'' = E[φ' s] / σ` for
 //! `t = μ + σ s`, so that first derivatives suffice.
 
+mod family;
+mod full;
+mod sparse;
+
 use super::gaussian::Gaussian;
-use super::whiten::inverse_root;
-use crate::num::linalg::{add_product, add_transposed_product, symmetric_eigen};
+use crate::num::linalg::{add_transposed_product, symmetric_eigen};
 use crate::num::real::LN_2PI;
 use crate::plan::Plan;
 use crate::structure::{Affine, Separable};
 use crate::target::{Evaluator, PlanEvaluator};
 use crate::vi::Scale;
+use family::{Family, family, spreads};
 use std::ops::Range;
 
 /// Points of the first rule; doubled until the answer no longer moves.
@@ -72,6 +76,8 @@ struct Problem<'a> {
     affine: &'a Affine,
     /// Rows with the same columns.
     runs: Vec<Range<usize>>,
+    /// What precision matrices these rows give.
+    family: Box<dyn Family>,
     evaluator: &'a mut dyn Evaluator,
     d: usize,
     evaluations: usize,
@@ -82,9 +88,10 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     let plan = Plan::new(&separable.graph, &separable.roots, separable.affine.len());
     let mut evaluator = PlanEvaluator::new(&plan);
     let runs = runs(&separable.affine);
+    let family = family(&separable.affine, &runs, d);
     let mut problem =
-        Problem { affine: &separable.affine, runs, evaluator: &mut evaluator, d, evaluations: 0 };
-    let mut at = At::narrow(&separable.affine, d);
+        Problem { affine: &separable.affine, runs, family, evaluator: &mut evaluator, d, evaluations: 0 };
+    let mut at = problem.narrow()?;
     let mut points = FIRST;
     let mut before = f64::NAN;
     loop {
@@ -94,7 +101,10 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
         if look.quadratic || settled || points >= LAST {
             let error = if settled || look.quadratic { 0.0 } else { (look.elbo - before).abs() };
             return Some(Solution {
-                q: Gaussian { mean: at.mean, factor: Scale::Dense(at.factor) },
+                q: Gaussian {
+                    mean: at.mean,
+                    factor: Scale::Dense(problem.family.triangle(&at.precision, at.root)?),
+                },
                 elbo: look.elbo,
                 gap: gap + error,
                 quadratic: look.quadratic,
@@ -106,28 +116,25 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     }
 }
 
-/// A Gaussian, with its precision beside the factor.
+/// A Gaussian, with its precision beside the root of its covariance.
 struct At {
     mean: Vec<f64>,
-    factor: Vec<f64>,
+    root: Vec<f64>,
     precision: Vec<f64>,
 }
 
-impl At {
-    /// A start in which no form has a standard deviation above one half.
-    fn narrow(affine: &Affine, d: usize) -> At {
-        let norm = |i: usize| affine.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let longest = (0..affine.len()).map(norm).fold(1.0, f64::max);
-        let diagonal = |x: f64| (0..d * d).map(|p| if p / d == p % d { x } else { 0.0 }).collect();
-        let scale = 0.5 / longest;
-        At { mean: vec![0.0; d], factor: diagonal(scale), precision: diagonal(scale.powi(-2)) }
-    }
-}
-
 impl Problem<'_> {
+    /// A start in which no form has a standard deviation above one half.
+    fn narrow(&self) -> Option<At> {
+        let norm = |i: usize| self.affine.row(i).1.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let longest = (0..self.affine.len()).map(norm).fold(1.0, f64::max);
+        let precision = self.family.identity((2.0 * longest).powi(2));
+        Some(At { mean: vec![0.0; self.d], root: self.family.root(&precision)?, precision })
+    }
+
     /// Newton steps, each halved until the ELBO rises, to the optimum for this rule.
     fn climb(&mut self, at: &mut At, rule: &Rule) -> Option<(Look, f64)> {
-        let mut look = self.look(&at.mean, &at.factor, rule)?;
+        let mut look = self.look(&at.mean, &at.root, rule)?;
         let mut gap = f64::INFINITY;
         for k in 1..=STEPS {
             // What a step gains is only worth knowing exactly where it may be the last.
@@ -138,7 +145,7 @@ impl Problem<'_> {
             while let Some(share) = step {
                 if let Some((next_at, decrement)) = self.step(at, &look, share, enough) {
                     gap = if share == 1.0 { decrement } else { gap.min(decrement) };
-                    if let Some(next) = self.look(&next_at.mean, &next_at.factor, rule)
+                    if let Some(next) = self.look(&next_at.mean, &next_at.root, rule)
                         && next.elbo >= look.elbo - 1e-12 * (1.0 + look.elbo.abs())
                     {
                         moved = Some((next_at, next));
@@ -158,26 +165,25 @@ impl Problem<'_> {
     /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict; where the mean
     /// alone gains more than `enough`, that of the mean alone.
     fn step(&self, at: &At, look: &Look, share: f64, enough: f64) -> Option<(At, f64)> {
-        let d = self.d;
         let blend = |(p, h): (&f64, &f64)| (1.0 - share) * p + share * h;
-        let blended: Vec<f64> = at.precision.iter().zip(&look.curvature).map(blend).collect();
-        let c = inverse_root(&blended, d, 0.0)?;
-        let mut local = vec![0.0; d];
-        add_transposed_product(1.0, &c, &look.gradient, [d, d, 1], &mut local);
-        let mut m = at.mean.clone();
-        add_product(share, &c, &local, [d, d, 1], &mut m);
-        let of_mean = 0.5 * local.iter().map(|x| x * x).sum::<f64>();
-        let decrement =
-            if of_mean > enough { of_mean } else { of_mean + of_covariance(&c, &at.precision, d) };
-        let finite = m.iter().all(|x| x.is_finite());
-        finite.then_some((At { mean: m, factor: c, precision: blended }, decrement))
+        let precision: Vec<f64> = at.precision.iter().zip(&look.curvature).map(blend).collect();
+        let root = self.family.root(&precision)?;
+        let (direction, square) = self.family.solve(&root, &look.gradient);
+        let mean: Vec<f64> = at.mean.iter().zip(&direction).map(|(m, x)| m + share * x).collect();
+        let mut decrement = 0.5 * square;
+        if decrement <= enough {
+            let difference: Vec<f64> =
+                precision.iter().zip(&at.precision).map(|(new, old)| new - old).collect();
+            decrement += self.family.gain(&root, &difference);
+        }
+        mean.iter().all(|x| x.is_finite()).then_some((At { mean, root, precision }, decrement))
     }
 
     /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.
-    fn look(&mut self, mean: &[f64], factor: &[f64], rule: &Rule) -> Option<Look> {
+    fn look(&mut self, mean: &[f64], root: &[f64], rule: &Rule) -> Option<Look> {
         let (n, q) = (self.affine.len(), rule.points.len());
         let centre = self.centres(mean);
-        let spread = self.spreads(factor);
+        let spread = self.spreads(root);
         let mut t = vec![0.0; n * q];
         for (i, row) in t.chunks_exact_mut(q).enumerate() {
             row.iter_mut().zip(&rule.points).for_each(|(t, s)| *t = centre[i] + spread[i] * s);
@@ -201,9 +207,7 @@ impl Problem<'_> {
                 .all(|(g, s)| (g - moments[0] - moments[1] * s).abs() <= 1e-11 * scale);
         }
         let energy: f64 = values.iter().zip(&rule.weights).map(|(v, w)| v * w).sum();
-        let d = self.d;
-        let entropy: f64 =
-            0.5 * d as f64 * (1.0 + LN_2PI) + (0..d).map(|i| factor[i * d + i].abs().ln()).sum::<f64>();
+        let entropy = 0.5 * self.d as f64 * (1.0 + LN_2PI) + self.family.log_det(root);
         let (gradient, curvature) = self.gather(&first, &second);
         let finite = energy.is_finite() && gradient.iter().chain(&curvature).all(|x| x.is_finite());
         finite.then_some(Look { elbo: energy + entropy, gradient, curvature, quadratic })
@@ -219,27 +223,11 @@ impl Problem<'_> {
     }
 
     /// `‖Cᵀ a_i‖` for each row.
-    fn spreads(&self, factor: &[f64]) -> Vec<f64> {
-        let d = self.d;
-        let mut out = Vec::with_capacity(self.affine.len());
-        let (mut chosen, mut product) = (Vec::new(), Vec::new());
+    fn spreads(&self, root: &[f64]) -> Vec<f64> {
+        let (of, mut out) = (self.family.columns(root), Vec::with_capacity(self.affine.len()));
         for run in &self.runs {
             let (columns, _) = self.affine.row(run.start);
-            let (count, k) = (run.len(), columns.len());
-            // C is lower triangular: nothing beyond the last column counts.
-            let width = columns.iter().map(|&c| c as usize + 1).max().unwrap_or(0);
-            chosen.clear();
-            columns
-                .iter()
-                .for_each(|&c| chosen.extend_from_slice(&factor[c as usize * d..c as usize * d + width]));
-            product.clear();
-            product.resize(count * width, 0.0);
-            add_product(1.0, &self.values(run), &chosen, [count, k, width], &mut product);
-            let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
-            match width {
-                0 => out.resize(out.len() + count, 0.0),
-                _ => out.extend(product.chunks_exact(width).map(norm)),
-            }
+            spreads(&of(columns), &self.values(run), [run.len(), columns.len()], &mut out);
         }
         out
     }
@@ -251,9 +239,8 @@ impl Problem<'_> {
 
     /// `Σ first_i a_i` and `Σ second_i a_i a_iᵀ`.
     fn gather(&self, first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let d = self.d;
-        let (mut gradient, mut curvature) = (vec![0.0; d], vec![0.0; d * d]);
-        for run in &self.runs {
+        let (mut gradient, mut curvature) = (vec![0.0; self.d], self.family.zero());
+        for (which, run) in self.runs.iter().enumerate() {
             let (columns, _) = self.affine.row(run.start);
             let (count, k) = (run.len(), columns.len());
             let rows = self.values(run);
@@ -262,23 +249,11 @@ impl Problem<'_> {
             let (mut g, mut h) = (vec![0.0; k], vec![0.0; k * k]);
             add_transposed_product(1.0, &rows, &scaled, [k, count, k], &mut h);
             add_transposed_product(1.0, &rows, &first[run.clone()], [k, count, 1], &mut g);
-            for (i, &a) in columns.iter().enumerate() {
-                gradient[a as usize] += g[i];
-                let row = &mut curvature[a as usize * d..(a as usize + 1) * d];
-                columns.iter().zip(&h[i * k..(i + 1) * k]).for_each(|(&b, h)| row[b as usize] += h);
-            }
+            columns.iter().zip(&g).for_each(|(&a, g)| gradient[a as usize] += g);
+            self.family.add(which, columns, &h, &mut curvature);
         }
         (gradient, curvature)
     }
-}
-
-/// What going to the factor C from a precision P gains: ¼ ‖I - Cᵀ P C‖².
-fn of_covariance(c: &[f64], precision: &[f64], d: usize) -> f64 {
-    let mut half = vec![0.0; d * d];
-    add_product(1.0, precision, c, [d, d, d], &mut half);
-    let mut relative = vec![0.0; d * d];
-    add_transposed_product(1.0, c, &half, [d, d, d], &mut relative);
-    0.25 * (0..d * d).map(|p| (f64::from(p / d == p % d) - relative[p]).powi(2)).sum::<f64>()
 }
 
 /// Consecutive rows with the same columns, not too many at once.
