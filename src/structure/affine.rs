@@ -9,8 +9,8 @@ pub(super) const MOST_ENTRIES: usize = 40_000_000;
 /// `constant[i] + Σ_j value_ij · variable_j` for every element `i`. The columns of a row ascend.
 #[derive(Clone, Debug)]
 pub struct Affine {
-    /// The constant of each element.
-    pub constant: Vec<f64>,
+    /// The constant of each element; those of data are the data themselves.
+    pub constant: Arc<[f64]>,
     rows: Rows,
 }
 
@@ -24,8 +24,8 @@ enum Rows {
 
 impl Affine {
     /// Numbers.
-    pub fn constants(values: &[f64]) -> Affine {
-        Affine { constant: values.to_vec(), rows: Rows::Shared { columns: [].into(), values: [].into() } }
+    pub fn constants(values: Arc<[f64]>) -> Affine {
+        Affine { constant: values, rows: Rows::Shared { columns: [].into(), values: [].into() } }
     }
 
     /// The `n` variables from `base` on.
@@ -50,7 +50,7 @@ impl Affine {
             return out.finish();
         }
         let columns = (0..columns as u32).map(|j| base + j).collect();
-        Affine { constant: vec![0.0; rows], rows: Rows::Shared { columns, values: matrix } }
+        Affine { constant: vec![0.0; rows].into(), rows: Rows::Shared { columns, values: matrix } }
     }
 
     /// Number of elements.
@@ -128,11 +128,18 @@ impl Affine {
         out.finish()
     }
 
+    /// Every element `i` times `sign`, plus `plus(i)`. What keeps its sign shares its coefficients.
+    pub fn shifted(self, sign: f64, plus: impl Fn(usize) -> f64) -> Affine {
+        if sign != 1.0 {
+            return self.scaled(|_| sign, plus);
+        }
+        let constant = self.constant.iter().enumerate().map(|(i, c)| c + plus(i)).collect();
+        Affine { constant, rows: self.rows }
+    }
+
     /// Every element `i` times `by(i)`, plus `plus(i)`.
     pub fn scaled(mut self, by: impl Fn(usize) -> f64, plus: impl Fn(usize) -> f64) -> Affine {
-        for (i, c) in self.constant.iter_mut().enumerate() {
-            *c = *c * by(i) + plus(i);
-        }
+        self.constant = self.constant.iter().enumerate().map(|(i, c)| c * by(i) + plus(i)).collect();
         match &mut self.rows {
             Rows::Shared { columns, values } => {
                 let k = columns.len().max(1);
@@ -150,8 +157,13 @@ impl Affine {
     /// `self + sign · other`, element by element of equally long forms.
     pub fn plus(&self, other: &Affine, sign: f64) -> Affine {
         if let (Some((a, x)), Some((b, y))) = (self.shared(), other.shared()) {
-            let constant = self.constant.iter().zip(&other.constant).map(|(c, d)| c + sign * d).collect();
-            return Affine { constant, rows: plus_shared((a, x), (b, y), self.len(), sign) };
+            let constant =
+                self.constant.iter().zip(other.constant.iter()).map(|(c, d)| c + sign * d).collect();
+            let rows = match b.is_empty() {
+                true => self.rows.clone(),
+                false => plus_shared((a, x), (b, y), self.len(), sign),
+            };
+            return Affine { constant, rows };
         }
         let mut out = Writer::default();
         let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -162,6 +174,17 @@ impl Affine {
             out.push(self.constant[i] + sign * other.constant[i], &columns, &values);
         }
         out.finish()
+    }
+
+    /// An element of one form minus an element of another: gives the constant, and appends variables and coefficients.
+    pub fn difference(
+        (a, i): (&Affine, usize),
+        (b, j): (&Affine, usize),
+        columns: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) -> f64 {
+        merge(a.row(i), b.row(j), -1.0, columns, values);
+        a.constant[i] - b.constant[j]
     }
 
     /// All elements of the forms, one form after another.
@@ -214,7 +237,7 @@ impl Affine {
             add_product(1.0, matrix, values, [rows, inner, k], &mut out);
             add_product(1.0, matrix, &self.constant, [rows, inner, 1], &mut constant);
             return Some(Affine {
-                constant,
+                constant: constant.into(),
                 rows: Rows::Shared { columns: columns.into(), values: out.into() },
             });
         }
@@ -301,12 +324,12 @@ impl Writer {
         if self.ragged {
             self.starts.push(self.values.len());
             let rows = Rows::Own { starts: self.starts, columns: self.columns, values: self.values };
-            return Affine { constant: self.constant, rows };
+            return Affine { constant: self.constant.into(), rows };
         }
         let width = self.columns.len() / self.constant.len().max(1);
         self.columns.truncate(width);
         let rows = Rows::Shared { columns: self.columns.into(), values: self.values.into() };
-        Affine { constant: self.constant, rows }
+        Affine { constant: self.constant.into(), rows }
     }
 }
 
