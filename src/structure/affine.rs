@@ -119,6 +119,12 @@ impl Affine {
 
     /// Element `at(i)` for each `i` below `n`.
     pub fn gather(&self, n: usize, at: impl Fn(usize) -> usize) -> Affine {
+        if let (Rows::Shared { columns, values }, true) = (&self.rows, n > 0) {
+            let k = columns.len();
+            let constant = (0..n).map(|i| self.constant[at(i)]).collect();
+            let values = (0..n * k).map(|e| values[at(e / k) * k + e % k]).collect();
+            return Affine { constant, rows: Rows::Shared { columns: columns.clone(), values } };
+        }
         let mut out = Writer::default();
         for i in 0..n {
             let from = at(i);
@@ -260,20 +266,17 @@ fn plus_shared((a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64]), n: usize, sig
     let mut columns: Vec<u32> = a.iter().chain(b).copied().collect();
     columns.sort_unstable();
     columns.dedup();
-    let place = |names: &[u32]| -> Vec<usize> {
-        names.iter().filter_map(|c| columns.binary_search(c).ok()).collect()
+    let place = |names: &[u32]| -> Vec<Option<usize>> {
+        columns.iter().map(|c| names.binary_search(c).ok()).collect()
     };
-    let (at_a, at_b, k) = (place(a), place(b), columns.len());
-    let mut values = vec![0.0; n * k];
-    for (i, row) in values.chunks_mut(k.max(1)).enumerate().take(n) {
-        for (&at, v) in at_a.iter().zip(&x[i * a.len()..]) {
-            row[at] = *v;
-        }
-        for (&at, v) in at_b.iter().zip(&y[i * b.len()..]) {
-            row[at] += sign * v;
-        }
-    }
-    Rows::Shared { columns: columns.into(), values: values.into() }
+    let (in_a, in_b, k) = (place(a), place(b), columns.len());
+    let value = |e: usize| {
+        let (i, j) = (e / k, e % k);
+        let first = in_a[j].map_or(0.0, |at| x[i * a.len() + at]);
+        in_b[j].map_or(first, |at| first + sign * y[i * b.len() + at])
+    };
+    let values = (0..n * k).map(value).collect();
+    Rows::Shared { columns: columns.into(), values }
 }
 
 /// Two ascending rows as one.
