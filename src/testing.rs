@@ -1,13 +1,29 @@
 //! Snapshot-tests of gradients: for `stickler test`, and for people's own repositories through insta.
 //!
+//! A test of your own, with `stickler` and `insta` among your dev-dependencies:
+//!
+//! ```no_run
+//! use stickler::{data::Dataset, target::ModelTarget, testing};
+//!
+//! # /*
+//! #[test]
+//! # */
+//! fn the_gradient_stays_as_it_is() {
+//!     let model = std::fs::read_to_string("models/schools.ppl").unwrap();
+//!     let data = Dataset::read(&["models/schools.csv"]).unwrap();
+//!     let target = ModelTarget::new(&model, &data).unwrap();
+//!     insta::assert_snapshot!(testing::snapshot(&target).unwrap());
+//! }
 //! ```
-//! use stickler::data::Dataset;
-//! use stickler::target::ModelTarget;
+//!
+//! `cargo insta review` shows what has changed and accepts it. What is compared is text:
+//!
+//! ```
+//! use stickler::{data::Dataset, target::ModelTarget, testing};
 //! let data = Dataset::from_texts(&[("data.csv", "y\n1.0\n2.0\n")]).unwrap();
 //! let model = ModelTarget::new("data { y : real[N] }\nparam mu ~ normal(0, 1)\ny ~ normal(mu, 1)", &data).unwrap();
-//! let snapshot = stickler::testing::snapshot(&model).unwrap();
-//! assert!(snapshot.contains("mu"));
-//! // In a test of your own: insta::assert_snapshot!(snapshot);
+//! let snapshot = testing::snapshot(&model).unwrap();
+//! assert!(snapshot.contains("d/d mu               3.00000000e0"), "{snapshot}");
 //! ```
 
 use crate::num::stream::Stream;

@@ -158,6 +158,21 @@ fn a_quantity_that_is_not_finite_is_said_to_be_so() {
 }
 
 #[test]
+fn a_density_that_is_not_finite_is_said_in_words_that_data_files_know() {
+    let f = folder("grad-not-finite");
+    std::fs::write(f.join("edge.ppl"), format!("{MODEL}target += log(mu)\n")).unwrap();
+    let (code, out, err) = told(&f, "grad edge.ppl data.csv --json");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let point = &json["points"][0];
+    assert_eq!(
+        (code, &point["log_density"], &point["gradient"][0]),
+        (0, &"-Inf".into(), &"Inf".into()),
+        "{err}"
+    );
+    assert!(point["log_likelihood"].is_number() && point["log_jacobian"] == 0.0, "{out}");
+}
+
+#[test]
 fn a_statement_that_is_never_finite_is_marked() {
     let f = folder("never-finite");
     let model = "data { y : real[N] }\nparam S : cov_matrix[2] ~ inv_wishart(1, identity(2))\ny ~ normal(S[1, 1], 1)\n";

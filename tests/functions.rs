@@ -7,7 +7,7 @@ use stickler::plan::{Plan, Workspace};
 use stickler::syntax::ast::{Arg, BinaryOp, Expr, ExprKind, StmtKind, UnaryOp};
 
 /// Functions some of whose arguments must be known; these are never parameters.
-const OF_DATA: &[&str] = &["order", "quantile", "linspace"];
+const OF_DATA: &[&str] = &["order", "quantile", "linspace", "bspline"];
 
 /// Builds expressions; with `free`, real numbers become coordinates instead of constants.
 struct Build {

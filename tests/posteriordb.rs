@@ -5,14 +5,39 @@ use std::path::{Path, PathBuf};
 use stickler::data::Dataset;
 use stickler::target::{ModelTarget, Target};
 
-/// Allowed relative error. The reference solves differential equations to 1e-11 by another method; and its
-/// bernoulli_logit drops terms of size exp(-20) beyond |logit| = 20, which irt_2pl reaches at one point.
+/// Allowed relative error. The reference solves differential equations to 1e-11 by another method.
 fn tolerance(name: &str) -> f64 {
     match name {
         "hudson_lynx_hare-lotka_volterra" | "sir-sir" => 1e-6,
-        "irt_2pl-irt_2pl" => 2e-7,
         _ => 1e-8,
     }
+}
+
+/// What the reference's gradient has that the derivative has not. Stan Math 4.9 takes for the slope of bernoulli_logit in its
+/// argument η, where y = 1 and η > 20, -exp(-η), and not the exp(-η) that it is. irt_2pl gets there at one point.
+fn slip(name: &str, data: &Path, z: &[f64]) -> Vec<f64> {
+    let mut slip = vec![0.0; z.len()];
+    if name != "irt_2pl-irt_2pl" {
+        return slip;
+    }
+    let data: Value = serde_json::from_str(&std::fs::read_to_string(data).unwrap()).unwrap();
+    let y: Vec<Vec<f64>> = data["y"].as_array().unwrap().iter().map(numbers).collect();
+    let (items, persons) = (y.len(), y[0].len());
+    // Coordinates: sigma_theta, theta, sigma_a, log a, mu_b, sigma_b, b.
+    let (theta, log_a, b) = (1, 2 + persons, 4 + persons + items);
+    for i in 0..items {
+        let a = z[log_a + i].exp();
+        for j in 0..persons {
+            let eta = a * (z[theta + j] - z[b + i]);
+            if y[i][j] == 1.0 && eta > 20.0 {
+                let more = -2.0 * (-eta).exp();
+                slip[theta + j] += more * a;
+                slip[log_a + i] += more * eta;
+                slip[b + i] -= more * a;
+            }
+        }
+    }
+    slip
 }
 
 fn folder() -> Option<PathBuf> {
@@ -25,7 +50,7 @@ fn numbers(v: &Value) -> Vec<f64> {
 }
 
 /// The largest relative error of gradients and, up to one constant, of log densities.
-fn worst(model: &ModelTarget, points: &[Value]) -> f64 {
+fn worst(model: &ModelTarget, points: &[Value], slip: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
     let mut evaluator = model.evaluator();
     let mut worst: f64 = 0.0;
     let mut values = Vec::new();
@@ -33,7 +58,8 @@ fn worst(model: &ModelTarget, points: &[Value]) -> f64 {
         let z = numbers(&point["unconstrained"]);
         let (mut value, mut gradient) = ([0.0], vec![0.0; z.len()]);
         evaluator.evaluate(&z, 1, &mut value, &mut gradient);
-        let reference = numbers(&point["gradient"]);
+        let reference: Vec<f64> =
+            numbers(&point["gradient"]).iter().zip(slip(&z)).map(|(g, s)| g - s).collect();
         assert_eq!(reference.len(), gradient.len());
         let size = reference.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
         let floor = (1e-6 * size).max(1.0);
@@ -73,7 +99,8 @@ fn log_densities_and_gradients_agree() {
             serde_json::from_str(&std::fs::read_to_string(path.join("gradient.json")).unwrap()).unwrap();
         match ModelTarget::new(&source, &data) {
             Ok(model) => {
-                let error = worst(&model, reference["points"].as_array().unwrap());
+                let slip = |z: &[f64]| slip(&name, &path.join("data.json"), z);
+                let error = worst(&model, reference["points"].as_array().unwrap(), slip);
                 if error.is_nan() || error > tolerance(&name) {
                     wrong.push(format!("{name}: {error:.2e}"));
                 }

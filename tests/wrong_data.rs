@@ -1,7 +1,6 @@
 //! Data files that are wrong, each with what a user reads about it. The files lie in `tests/wrong-data`; those that an
 //! editor or git would spoil (ten megabytes, invalid UTF-8, NUL bytes) are made here.
 
-use std::borrow::Cow;
 use stickler::data::{Dataset, Levels, Limit, Missing, Side};
 use stickler::source::{Diagnostic, render};
 
@@ -19,7 +18,7 @@ fn real(data: &Dataset, name: &str) -> Result<(), Diagnostic> {
 
 fn above_zero(data: &Dataset, name: &str) -> Result<(), Diagnostic> {
     let found = data.require(name)?;
-    let values: Cow<'_, [f64]> = found.as_real(Missing::Refuse)?;
+    let values = found.as_real(Missing::Refuse)?;
     found.check_limit(&values, &Limit { side: Side::Lower, at: &[0.0], closed: false })
 }
 

@@ -45,7 +45,7 @@ pub(super) enum Command {
 pub(super) struct ModelArgs {
     /// The model file (.ppl or .model)
     pub(super) model: PathBuf,
-    /// Data files (.csv, .tsv, .parquet, .json); a name is looked up in all of them
+    /// Data files (.csv, .tsv, .parquet, .arrow, .feather, .json); a name is looked up in all of them
     pub(super) data: Vec<PathBuf>,
     /// Give a scalar on the command line; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
@@ -202,7 +202,7 @@ pub(super) struct FitArgs {
 pub(super) struct CertifyArgs {
     /// The model file (.ppl or .model); with --verify, the one named in the certificate unless given
     pub(super) model: Option<PathBuf>,
-    /// Data files (.csv, .tsv, .parquet, .json); a name is looked up in all of them
+    /// Data files (.csv, .tsv, .parquet, .arrow, .feather, .json); a name is looked up in all of them
     pub(super) data: Vec<PathBuf>,
     /// Give a scalar on the command line; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]

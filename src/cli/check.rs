@@ -2,7 +2,6 @@
 
 use super::args::ModelArgs;
 use super::{Outcome, load};
-use crate::target::{ModelTarget, Target};
 use std::process::ExitCode;
 
 pub(super) fn run(args: &ModelArgs) -> Outcome {
@@ -15,13 +14,13 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let data = load::dataset(args, &source)?;
-    let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
-    source.warn(&target.lowered().warnings);
+    let lowered = crate::lower::lower(&program, &source.text, &data).map_err(|e| source.failure(&e))?;
+    source.warn(&lowered.warnings);
     outln!(
         "{}: fine with these data, {} in {}",
         source.name,
-        counted(target.dimension(), "unconstrained coordinate"),
-        counted(target.lowered().parameters.len(), "parameter")
+        counted(lowered.dimension, "unconstrained coordinate"),
+        counted(lowered.parameters.len(), "parameter")
     );
     Ok(ExitCode::SUCCESS)
 }

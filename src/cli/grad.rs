@@ -3,6 +3,7 @@
 use super::args::GradArgs;
 use super::{Failure, Outcome, load};
 use crate::num::stream::Stream;
+use crate::report::number;
 use crate::target::{ModelTarget, Split, Target};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -92,11 +93,11 @@ fn json(target: &ModelTarget, points: &[Point]) -> Value {
         .iter()
         .map(|p| {
             json!({
-                "log_density": p.split.total(),
-                "log_prior": p.split.prior,
-                "log_likelihood": p.split.likelihood,
-                "log_jacobian": p.split.jacobian,
-                "gradient": p.gradient,
+                "log_density": number(p.split.total()),
+                "log_prior": number(p.split.prior),
+                "log_likelihood": number(p.split.likelihood),
+                "log_jacobian": number(p.split.jacobian),
+                "gradient": p.gradient.iter().map(|&g| number(g)).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -120,6 +120,9 @@ pub(super) fn model(args: &ModelArgs) -> Result<Loaded, Failure> {
 pub(super) fn target(args: &ModelArgs) -> Result<(Source, ModelTarget), Failure> {
     let source = Source::read(&args.model)?;
     let data = dataset(args, &source)?;
-    let target = ModelTarget::new(&source.text, &data).map_err(|e| source.failure(&e))?;
-    Ok((source, target))
+    let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
+    let lowered = crate::lower::lower(&program, &source.text, &data).map_err(|e| source.failure(&e))?;
+    // What the model needs of the tables is in the graph by now, and compiling takes room of its own.
+    drop(data);
+    Ok((source, ModelTarget::from_lowered(lowered)))
 }

@@ -8,10 +8,13 @@ use crate::testing;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// How the names of data files end.
+const DATA: [&str; 6] = ["csv", "tsv", "parquet", "arrow", "feather", "json"];
+
 pub(super) fn run(args: &TestArgs) -> Outcome {
     let mut models = Vec::new();
     find(&args.dir, &mut models)
-        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", args.dir.display())))?;
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {}", args.dir.display(), load::plain(&e))))?;
     models.sort();
     if models.is_empty() {
         return Err(Failure::Usage(format!(
@@ -52,7 +55,7 @@ fn find(dir: &Path, models: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also `.tsv`, `.parquet` and `.json`.
+/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also of other kinds.
 fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     let (Some(folder), Some(stem)) = (model.parent(), model.file_stem().and_then(|s| s.to_str())) else {
         return Ok(Vec::new());
@@ -62,8 +65,7 @@ fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_data =
-            path.extension().is_some_and(|e| e == "csv" || e == "tsv" || e == "parquet" || e == "json");
+        let is_data = path.extension().is_some_and(|e| DATA.iter().any(|known| e == *known));
         let own = path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(&begins));
         let other_model =
             || path.with_extension("") != model.with_extension("") && path.with_extension("ppl").exists();

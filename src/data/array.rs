@@ -19,8 +19,8 @@ pub struct Array {
 /// The cells of an array.
 #[derive(Clone, Debug)]
 pub enum Cells {
-    /// Numbers; NaN where the cell is missing (and nowhere else).
-    Numbers(Vec<f64>),
+    /// Numbers; NaN where the cell is missing (and nowhere else). A model that reads the column shares them.
+    Numbers(Arc<[f64]>),
     /// Text. Numbers among text are kept as they were written.
     Text {
         /// For each cell the place of its text in `labels`, or [`MISSING`].
@@ -56,7 +56,7 @@ impl Array {
         }
         match (&self.cells, &other.cells) {
             (Cells::Numbers(a), Cells::Numbers(b)) => {
-                a.iter().zip(b).all(|(x, y)| x == y || x.is_nan() && y.is_nan())
+                a.iter().zip(b.iter()).all(|(x, y)| x == y || x.is_nan() && y.is_nan())
             }
             _ => (0..self.len()).all(|i| self.text(i) == other.text(i)),
         }
@@ -92,6 +92,11 @@ impl Interner {
         self.labels.push(label.clone());
         self.codes.insert(label, code);
         code
+    }
+
+    /// The text of a code.
+    pub fn text(&self, code: u32) -> Option<&str> {
+        self.labels.get(code as usize).map(|label| &**label)
     }
 
     /// The texts by code.

@@ -5,7 +5,7 @@ use super::found::Found;
 use super::number::{self, EXACT, MISSING_MARKERS, NotNumber};
 use super::say;
 use crate::source::Diagnostic;
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What to do about cells that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,9 @@ pub enum Side {
 }
 
 impl<'a> Found<'a> {
-    /// The cells as real numbers, row-major; missing ones are NaN. Infinities are numbers.
-    pub fn as_real(&self, missing: Missing) -> Result<Cow<'a, [f64]>, Diagnostic> {
+    /// The cells as real numbers, row-major; missing ones are NaN. Infinities are numbers. One column of numbers is
+    /// shared with the table, not copied.
+    pub fn as_real(&self, missing: Missing) -> Result<Arc<[f64]>, Diagnostic> {
         let numbers = self.numbers(number_of, |found, i, why| found.not_a_number(i, why))?;
         if missing == Missing::Refuse {
             self.refuse_missing(numbers.iter().map(|v| v.is_nan()), ESTIMATE)?;
@@ -56,6 +57,11 @@ impl<'a> Found<'a> {
 
     /// The cells as integers. `3.0` is one; 2^53 − 1 is the largest, since beyond it neighbours cannot be told apart.
     pub fn as_int(&self) -> Result<Vec<i64>, Diagnostic> {
+        Ok(self.as_whole()?.iter().map(|v| *v as i64).collect())
+    }
+
+    /// The same as the numbers that they are held as.
+    pub fn as_whole(&self) -> Result<Arc<[f64]>, Diagnostic> {
         let numbers = self.numbers(number_of, |found, i, why| found.not_a_number(i, why))?;
         self.refuse_missing(numbers.iter().map(|v| v.is_nan()), FILL)?;
         if let Some(i) = numbers.iter().position(|v| v.fract() != 0.0 || v.abs() > EXACT) {
@@ -65,13 +71,13 @@ impl<'a> Found<'a> {
                 numbers.iter().filter(|v| v.fract() != 0.0).count(),
             ));
         }
-        Ok(numbers.iter().map(|v| *v as i64).collect())
+        Ok(numbers)
     }
 
     /// The cells as counts: 0, 1, 2 …
-    pub fn as_count(&self) -> Result<Vec<i64>, Diagnostic> {
-        let values = self.as_int()?;
-        match values.iter().position(|v| *v < 0) {
+    pub fn as_count(&self) -> Result<Arc<[f64]>, Diagnostic> {
+        let values = self.as_whole()?;
+        match values.iter().position(|v| *v < 0.0) {
             None => Ok(values),
             Some(i) => {
                 let message =
@@ -85,12 +91,12 @@ impl<'a> Found<'a> {
     }
 
     /// The cells as 0 or 1: written as these, or as true/false or yes/no with any capitals.
-    pub fn as_binary(&self) -> Result<Vec<i64>, Diagnostic> {
+    pub fn as_binary(&self) -> Result<Arc<[f64]>, Diagnostic> {
         let read = |text: &str| binary_of(text).ok_or(NotNumber::Text);
         let numbers = self.numbers(read, |found, i, _| found.not_binary(i))?;
         self.refuse_missing(numbers.iter().map(|v| v.is_nan()), FILL)?;
         match numbers.iter().position(|v| *v != 0.0 && *v != 1.0) {
-            None => Ok(numbers.iter().map(|v| *v as i64).collect()),
+            None => Ok(numbers),
             Some(i) => Err(self.not_binary(i)),
         }
     }
@@ -144,7 +150,7 @@ impl<'a> Found<'a> {
         &self,
         read: impl Fn(&str) -> Result<f64, NotNumber>,
         wrong: impl Fn(&Self, usize, NotNumber) -> Diagnostic,
-    ) -> Result<Cow<'a, [f64]>, Diagnostic> {
+    ) -> Result<Arc<[f64]>, Diagnostic> {
         let mut columns = Vec::with_capacity(self.parts().len());
         for (p, part) in self.parts().iter().enumerate() {
             let column = column(part.array, &read);
@@ -153,23 +159,17 @@ impl<'a> Found<'a> {
         Ok(self.assemble(columns))
     }
 
-    fn assemble(&self, mut columns: Vec<Cow<'a, [f64]>>) -> Cow<'a, [f64]> {
+    fn assemble(&self, mut columns: Vec<Arc<[f64]>>) -> Arc<[f64]> {
         if let (1, None) = (columns.len(), self.rows()) {
             return columns.swap_remove(0);
         }
         let rows = self.shape().first().copied().unwrap_or(1);
         let width = columns.len();
-        let mut values = vec![f64::NAN; rows * width];
-        for (k, column) in columns.iter().enumerate() {
-            let target = values.iter_mut().skip(k).step_by(width);
-            match self.rows() {
-                None => target.zip(column.iter()).for_each(|(t, v)| *t = *v),
-                Some(order) => {
-                    target.zip(order).for_each(|(t, r)| *t = column.get(*r).copied().unwrap_or(f64::NAN))
-                }
-            }
-        }
-        Cow::Owned(values)
+        let cell = |i: usize| {
+            let row = self.rows().map_or(Some(i / width), |order| order.get(i / width).copied());
+            row.and_then(|r| columns[i % width].get(r).copied()).unwrap_or(f64::NAN)
+        };
+        (0..rows * width).map(cell).collect()
     }
 
     /// The error for cells that are not there and were not declared so.
@@ -279,12 +279,12 @@ impl Limit<'_> {
 }
 
 /// One array as numbers, or the first cell that is none.
-fn column<'a>(
-    array: &'a Array,
+fn column(
+    array: &Array,
     read: impl Fn(&str) -> Result<f64, NotNumber>,
-) -> Result<Cow<'a, [f64]>, (usize, NotNumber)> {
+) -> Result<Arc<[f64]>, (usize, NotNumber)> {
     match &array.cells {
-        Cells::Numbers(values) => Ok(Cow::Borrowed(values)),
+        Cells::Numbers(values) => Ok(values.clone()),
         Cells::Text { codes, labels } => {
             let values: Vec<_> = labels.iter().map(|label| read(label)).collect();
             let cell = |(i, code): (usize, &u32)| match values.get(*code as usize) {
@@ -292,7 +292,7 @@ fn column<'a>(
                 Some(Ok(value)) => Ok(*value),
                 Some(Err(why)) => Err((i, *why)),
             };
-            codes.iter().enumerate().map(cell).collect::<Result<Vec<f64>, _>>().map(Cow::Owned)
+            codes.iter().enumerate().map(cell).collect()
         }
     }
 }

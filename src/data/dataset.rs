@@ -4,7 +4,7 @@ use super::array::{Array, Cells, Interner};
 use super::file::{DataFile, Entry, Layout};
 use super::found::{Found, Part};
 use super::input::{self, Input};
-use super::{csv, json, parquet, say};
+use super::{arrow, csv, json, parquet, say};
 use crate::source::{Diagnostic, Place};
 use std::path::{Path, PathBuf};
 
@@ -29,11 +29,12 @@ enum Format {
     Table(Option<u8>),
     Json,
     Parquet,
+    Arrow,
     Unsaid,
 }
 
 impl Dataset {
-    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, `.parquet`, and `.txt`, `.dat` or no extension, where the content decides.
+    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, `.parquet`, `.arrow`, `.feather`, and `.txt`, `.dat` or no extension, where the content decides.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Diagnostic> {
         let mut data = Self::default();
         for path in paths {
@@ -145,6 +146,7 @@ impl Dataset {
         let file = match format(name)? {
             Format::Json => json::read(name, input)?,
             Format::Parquet => parquet::read(name, input)?,
+            Format::Arrow => arrow::read(name, input)?,
             Format::Table(delimiter) => csv::read(name, input, delimiter)?,
             Format::Unsaid if looks_like_json(name, input)? => json::read(name, input)?,
             Format::Unsaid => csv::read(name, input, None)?,
@@ -220,12 +222,13 @@ fn format(name: &str) -> Result<Format, Diagnostic> {
         Some("tsv" | "tab") => Ok(Format::Table(Some(b'\t'))),
         Some("json") => Ok(Format::Json),
         Some("parquet" | "pq") => Ok(Format::Parquet),
+        Some("arrow" | "feather" | "ipc" | "arrows") => Ok(Format::Arrow),
         None | Some("txt" | "dat") => Ok(Format::Unsaid),
         Some(other) => {
             Err(Diagnostic::error("unknown-format", format!("{name} is in a format that cannot be read"))
                 .place(say::file(name))
                 .note(format!("its name ends in .{}", say::shown(other)))
-                .help("give a table as .csv, .tsv or .parquet, or named arrays as .json"))
+                .help("give a table as .csv, .tsv, .parquet or .arrow, or named arrays as .json"))
         }
     }
 }

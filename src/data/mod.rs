@@ -7,6 +7,8 @@
 //! order of a category's [`Levels`].
 
 mod array;
+mod arrow;
+mod binary;
 mod bind;
 mod csv;
 mod dataset;

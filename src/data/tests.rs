@@ -12,7 +12,7 @@ fn json(text: &str) -> Dataset {
 }
 
 fn reals(data: &Dataset, name: &str) -> Vec<f64> {
-    data.require(name).unwrap().as_real(Missing::Refuse).unwrap().into_owned()
+    data.require(name).unwrap().as_real(Missing::Refuse).unwrap().to_vec()
 }
 
 fn texts(data: &Dataset, name: &str) -> Vec<String> {
@@ -120,7 +120,7 @@ fn json_holds_scalars_and_row_major_arrays() {
     assert_eq!(reals(&data, "x"), [1.0, 2500.0, f64::INFINITY, f64::NEG_INFINITY]);
     assert_eq!(reals(&data, "X"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(texts(&data, "name"), ["café 😀"]);
-    assert_eq!(data.require("flag").unwrap().as_binary().unwrap(), [1, 0]);
+    assert_eq!(data.require("flag").unwrap().as_binary().unwrap()[..], [1.0, 0.0]);
     assert_eq!(code(data.require("gap").unwrap().as_real(Missing::Refuse)), "missing-values");
     assert_eq!(data.require("X").unwrap().locate(4), "X[2, 2]");
     assert_eq!(code(data.require("meta")), "nested-object");
@@ -131,7 +131,7 @@ fn columns_come_in_the_order_of_the_patterns() {
     let data = table("sex_m,age,sex_f,dose,X_10,X_2,X_1\n1,20,0,5,10,2,1\n0,30,1,6,11,3,2\n");
     let x = data.columns("x", &["age", "sex*"]).unwrap();
     assert_eq!((x.shape(), x.column_names().unwrap()), (&[2, 3][..], vec!["age", "sex_m", "sex_f"]));
-    assert_eq!(x.as_real(Missing::Refuse).unwrap(), [20.0, 1.0, 0.0, 30.0, 0.0, 1.0].as_slice());
+    assert_eq!(x.as_real(Missing::Refuse).unwrap()[..], [20.0, 1.0, 0.0, 30.0, 0.0, 1.0]);
     assert_eq!(data.columns("x", &["dose", "*"]).unwrap().column_names().unwrap().len(), 7);
     assert_eq!(x.place(5).column.as_deref(), Some("sex_f"));
     assert_eq!(code(data.columns("x", &["age", "age"])), "repeated-column");
@@ -146,7 +146,7 @@ fn numbered_columns_make_a_matrix_in_the_order_of_the_numbers() {
         let data = table(&format!("{names}\n2,0,1,3\n5,0,4,6\n"));
         let x = data.require("X").unwrap();
         assert_eq!(x.shape(), [2, 3]);
-        assert_eq!(x.as_real(Missing::Refuse).unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].as_slice(), "{names}");
+        assert_eq!(x.as_real(Missing::Refuse).unwrap()[..], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "{names}");
     }
 }
 
@@ -201,7 +201,7 @@ fn group_tables_are_matched_by_label() {
         assert_eq!(county.file(), "houses.csv");
         let levels = Levels::sorted(&[&county]);
         let u = data.require("u").unwrap().matched(&county, &levels).unwrap();
-        assert_eq!(u.as_real(Missing::Refuse).unwrap(), [0.1, 0.2, 0.3].as_slice());
+        assert_eq!(u.as_real(Missing::Refuse).unwrap()[..], [0.1, 0.2, 0.3]);
         assert_eq!(u.place(0).line, Some(4));
         let wide = data.columns("w", &["u", "u*"]).unwrap().matched(&county, &levels).unwrap();
         assert_eq!(wide.shape(), [3, 1]);
@@ -227,7 +227,7 @@ fn group_tables_are_matched_by_label() {
     let g = plain.find_category("g").unwrap().unwrap();
     let levels = Levels::counted(&[&g], 2, "J").unwrap();
     let u = plain.require("u").unwrap().matched(&g, &levels).unwrap();
-    assert_eq!(u.as_real(Missing::Refuse).unwrap(), [5.0, 6.0].as_slice());
+    assert_eq!(u.as_real(Missing::Refuse).unwrap()[..], [5.0, 6.0]);
 }
 
 #[test]
@@ -256,7 +256,10 @@ fn kinds_are_taken_strictly() {
     let get = |name: &str| data.require(name).unwrap();
     assert_eq!((get("i").all_integers(), get("r").all_integers()), (true, false));
     assert_eq!(get("i").as_int().unwrap(), [3, -2]);
-    assert_eq!((get("b").as_binary().unwrap(), get("w").as_binary().unwrap()), (vec![1, 0], vec![1, 0]));
+    assert_eq!(
+        (get("b").as_binary().unwrap(), get("w").as_binary().unwrap()),
+        ([1.0, 0.0].into(), [1.0, 0.0].into())
+    );
     assert_eq!(code(get("r").as_int()), "not-an-integer");
     assert_eq!(code(get("r").as_binary()), "not-binary");
     assert_eq!(code(get("n").as_count()), "negative-count");

@@ -59,6 +59,7 @@ mod half_normal;
 mod half_student_t;
 mod inv_chi_square;
 mod inv_gamma;
+mod inv_gaussian;
 mod inv_wishart;
 mod lkj_corr;
 mod lkj_corr_cholesky;
@@ -109,6 +110,7 @@ pub static TABLE: &[&Distribution] = &[
     &loglogistic::ROW,
     &gamma::ROW,
     &inv_gamma::ROW,
+    &inv_gaussian::ROW,
     &exponential::ROW,
     &chi_square::ROW,
     &inv_chi_square::ROW,

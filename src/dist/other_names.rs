@@ -35,13 +35,53 @@ static NAMES: &[(&str, &str)] = &[
     ("dunif", "write `uniform(a, b)`"),
     ("dweib", "write `weibull(alpha, sigma)`"),
     ("expon", "write `exponential(rate)`"),
+    (
+        "car",
+        "write `multi_normal_prec(mu, tau * (D - alpha * W))` with the adjacency matrix W and D = diag_matrix(rowsum(W))",
+    ),
+    (
+        "car_normal",
+        "write `flat()` and `target += -0.5 * dot_self(phi[a] - phi[b])` over the pairs of neighbours: models/spatial_icar.ppl",
+    ),
     ("gaussian", "write `normal(mu, sigma)`"),
+    (
+        "gen_extreme_value",
+        "define it with `fn gev_lpdf(y, mu, sigma, xi) = ...`; `gumbel(mu, beta)` is the case xi = 0",
+    ),
+    ("gev", "define it with `fn gev_lpdf(y, mu, sigma, xi) = ...`; `gumbel(mu, beta)` is the case xi = 0"),
     ("half_flat", "write `param s : real > 0 ~ flat()`"),
     ("half_t", "write `half_student_t(nu, sigma)`"),
     ("halft", "write `half_student_t(nu, sigma)`"),
     ("horseshoe", "write it with `half_cauchy` scales: models/horseshoe.ppl shows how"),
+    (
+        "hurdle_lognormal",
+        "describe the rows with `y > 0` by `weight y > 0`, and whether they are by `bernoulli`",
+    ),
+    ("hurdle_gamma", "describe the rows with `y > 0` by `weight y > 0`, and whether they are by `bernoulli`"),
+    (
+        "hurdle_negbinomial",
+        "define it from neg_binomial_2_lpmf as the manual defines hurdle_poisson: `fn hurdle_negbinomial_lpmf(y, p, mu, phi) = ...`",
+    ),
+    (
+        "hurdle_poisson",
+        "define it: `fn hurdle_poisson_lpmf(y, p, lambda) = where(y == 0, log(p), log1m(p) + poisson_lpmf(y | lambda) - poisson_lccdf(0 | lambda))`",
+    ),
+    (
+        "hurdlepoisson",
+        "define it as the manual defines hurdle_poisson, with `fn hurdle_poisson_lpmf(y, p, lambda) = ...`",
+    ),
+    (
+        "icar",
+        "write `flat()` and `target += -0.5 * dot_self(phi[a] - phi[b])` over the pairs of neighbours: models/spatial_icar.ppl",
+    ),
+    (
+        "icar_normal",
+        "write `flat()` and `target += -0.5 * dot_self(phi[a] - phi[b])` over the pairs of neighbours: models/spatial_icar.ppl",
+    ),
     ("improper_uniform", "write `flat()`"),
     ("inverse_gamma", "write `inv_gamma(alpha, beta)`"),
+    ("inverse_gaussian", "write `inv_gaussian(mu, lambda)`"),
+    ("invgauss", "write `inv_gaussian(mu, lambda)`"),
     ("laplace", "write `double_exponential(mu, sigma)`"),
     (
         "lkj",
@@ -64,12 +104,19 @@ static NAMES: &[(&str, &str)] = &[
     ("poisson_log_glm", "write `poisson_log(alpha + x * beta)`: predictors are collected by themselves"),
     ("random_walk", "write `gaussian_random_walk(sigma)`"),
     ("randomwalk", "write `gaussian_random_walk(sigma)`"),
+    ("s", "a smooth curve stands in the predictor: `y ~ normal(bspline(x, knots) * w, sigma)`"),
     ("t", "write `student_t(nu, mu, sigma)`"),
     ("truncatednormal", "write `truncated(normal(mu, sigma), lower = a, upper = b)`"),
     ("truncated_normal", "write `truncated(normal(mu, sigma), lower = a, upper = b)`"),
     ("unif", "write `uniform(a, b)`"),
+    ("wald", "write `inv_gaussian(mu, lambda)`"),
+    ("weibull_min", "write `weibull(alpha, sigma)`"),
     ("zero_inflated_negbinomial", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),
     ("zero_inflated_poisson", "write `zero_inflated(p, poisson(lambda))`"),
+    ("zero_inflated_neg_binomial_2", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),
+    ("zero_inflated_binomial", "write `zero_inflated(p, binomial(N, theta))`"),
+    ("zeroinflatedbinomial", "write `zero_inflated(p, binomial(N, theta))`"),
+    ("zeroinflatednegativebinomial", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),
     ("zeroinflatedpoisson", "write `zero_inflated(p, poisson(lambda))`"),
 ];
 

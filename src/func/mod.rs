@@ -12,6 +12,7 @@ mod row;
 mod shape;
 mod softmax;
 mod sort;
+mod spline;
 mod stan;
 
 pub use kernel::EXP_QUAD;
@@ -24,6 +25,7 @@ pub static TABLE: &[&[Function]] = &[
     softmax::ROWS,
     sort::ROWS,
     make::ROWS,
+    spline::ROWS,
     shape::ROWS,
     product::ROWS,
     linear::ROWS,

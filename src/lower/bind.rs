@@ -297,15 +297,14 @@ impl<'d> Lowerer<'d> {
     ) -> Result<Value> {
         let shape = found.shape().to_vec();
         let mark = |e| marked(e, decl.span);
-        let integers = |v: Vec<i64>| v.into_iter().map(|n| n as f64).collect::<Vec<f64>>();
-        let (numbers, integer, levels) = match decl.ty.base {
+        let (numbers, integer, levels): (Arc<[f64]>, bool, Option<Arc<Levels>>) = match decl.ty.base {
             BaseType::Real => {
                 let missing = if decl.missing { Missing::Keep } else { Missing::Refuse };
-                (found.as_real(missing).map_err(mark)?.to_vec(), false, None)
+                (found.as_real(missing).map_err(mark)?, false, None)
             }
-            BaseType::Int => (integers(found.as_int().map_err(mark)?), true, None),
-            BaseType::Binary => (integers(found.as_binary().map_err(mark)?), true, None),
-            BaseType::Count => (integers(found.as_count().map_err(mark)?), true, None),
+            BaseType::Int => (found.as_whole().map_err(mark)?, true, None),
+            BaseType::Binary => (found.as_binary().map_err(mark)?, true, None),
+            BaseType::Count => (found.as_count().map_err(mark)?, true, None),
             BaseType::Category => {
                 let key = decl.ty.levels_name.as_ref().map_or(&decl.name.name, |n| &n.name);
                 let levels = families.get(key).map(|f| f.levels.clone()).unwrap_or_default();
@@ -320,12 +319,12 @@ impl<'d> Lowerer<'d> {
             | BaseType::CorrMatrix
             | BaseType::CovMatrix
             | BaseType::CholeskyCorr
-            | BaseType::CholeskyCov => (found.as_real(Missing::Refuse).map_err(mark)?.to_vec(), false, None),
+            | BaseType::CholeskyCov => (found.as_real(Missing::Refuse).map_err(mark)?, false, None),
         };
         self.check_limits(found, &numbers, decl)?;
         check_structure(&numbers, &shape, decl)?;
         if decl.missing && numbers.iter().any(|x| x.is_nan()) {
-            return self.with_missing(numbers, shape, decl);
+            return self.with_missing(&numbers, shape, decl);
         }
         let node = self.b.constant(numbers, shape);
         Ok(Value { node, integer, from_data: true, levels })
@@ -344,7 +343,7 @@ impl<'d> Lowerer<'d> {
     }
 
     /// Empty cells become latents called `NAME_missing`.
-    fn with_missing(&mut self, numbers: Vec<f64>, shape: Vec<usize>, decl: &DataDecl) -> Result<Value> {
+    fn with_missing(&mut self, numbers: &[f64], shape: Vec<usize>, decl: &DataDecl) -> Result<Value> {
         let empty: Vec<usize> = (0..numbers.len()).filter(|&i| numbers[i].is_nan()).collect();
         let region = match self.region(Some(&decl.ty), None, decl.span)? {
             region if region.bounds.iter().all(|&b| self.b.dims(b).is_empty()) => region,

@@ -58,7 +58,7 @@ pub(super) fn status(ending: Ending) -> &'static str {
 }
 
 /// A number, or a text that says which kind of number it is not.
-fn number(x: f64) -> Value {
+pub fn number(x: f64) -> Value {
     match x {
         x if x.is_nan() => "NaN".into(),
         f64::INFINITY => "Inf".into(),

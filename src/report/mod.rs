@@ -8,7 +8,7 @@ mod text;
 
 pub use comparison::{comparison_json, comparison_text};
 pub use csv::csv;
-pub use json::json;
+pub use json::{json, number};
 pub use text::text;
 
 use crate::certify::Tier;

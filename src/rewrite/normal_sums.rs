@@ -11,7 +11,7 @@ use crate::graph::{Builder, Graph, Node, NodeId, Op};
 use crate::num::linalg::qr_triangle;
 use crate::ops::operand::Broadcast;
 use crate::structure::{Affine, Structure};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -39,11 +39,13 @@ fn may_apply(graph: &Graph, node: &Node) -> bool {
 
 fn apply(graph: Graph, roots: &[NodeId], dimension: usize) -> (Graph, Vec<NodeId>) {
     let needed = graph.needed(roots);
-    if !graph.iter().any(|(id, node)| needed[id.0 as usize] && may_apply(&graph, node)) {
+    let candidates = graph.iter().filter(|(id, node)| needed[id.0 as usize] && may_apply(&graph, node));
+    let wanted: HashSet<NodeId> = candidates.flat_map(|(_, node)| node.args.iter().copied()).collect();
+    if wanted.is_empty() {
         return (graph, roots.to_vec());
     }
     let old = graph.clone();
-    let structure = Structure::new(&old, roots, dimension);
+    let structure = Structure::of(&old, roots, dimension, &wanted);
     replace(graph, roots, |b, node, args| {
         let mut rewriter = Rewriter { structure: &structure, b };
         may_apply(&old, node).then(|| collapsed(&mut rewriter, node, args[2])).flatten()
@@ -65,10 +67,10 @@ struct Block {
 }
 
 fn collapsed(rewriter: &mut Rewriter, node: &Node, sigma: NodeId) -> Option<NodeId> {
-    let residual = residual(rewriter, node)?;
-    let (blocks, rest) = collapse(&residual);
+    let residual = residual(rewriter.structure, node)?;
+    let (blocks, rest) = collapse(&residual)?;
     let rows: usize = blocks.iter().map(|b| b.constants.len()).sum();
-    if 2 * rows > residual.len() {
+    if 2 * rows > residual.rows {
         return None;
     }
     let widest = blocks.iter().map(|b| b.columns.len()).max().unwrap_or(0);
@@ -91,63 +93,98 @@ fn collapsed(rewriter: &mut Rewriter, node: &Node, sigma: NodeId) -> Option<Node
     rewriter.b.add2(moving, fixed).ok()
 }
 
-/// The rows `√w (x - mu)`, divided by sigma where that is constant.
-fn residual(rewriter: &Rewriter, node: &Node) -> Option<Affine> {
-    let (structure, graph) = (rewriter.structure, rewriter.structure.graph());
-    let dims = common_dims(node.args.iter().map(|&a| graph.node(a).dims.as_slice()));
-    let n: usize = dims.iter().product();
-    let spread = |k: usize| {
-        let index = Broadcast::between(&graph.node(node.args[k]).dims, &dims);
-        Some(structure.form(node.args[k])?.gather(n, |i| index.at(i)))
-    };
-    let numbers = |k: usize| -> Option<Vec<f64>> {
-        let of = graph.node(*node.args.get(k)?);
-        let (values, index) = (of.constant()?, Broadcast::between(&of.dims, &dims));
-        Some((0..n).map(|i| values[index.at(i)]).collect())
-    };
-    let (scales, weights) = (numbers(2), numbers(3));
-    if node.args.len() > 3 && weights.is_none() {
-        return None;
-    }
-    let by = |i: usize| weights.as_ref().map_or(1.0, |w| w[i]).sqrt() / scales.as_ref().map_or(1.0, |s| s[i]);
-    let difference = spread(0)?.plus(&spread(1)?, -1.0).scaled(by, |_| 0.0);
-    let finite = (0..n)
-        .all(|i| difference.constant[i].is_finite() && difference.row(i).1.iter().all(|v| v.is_finite()));
-    finite.then_some(difference)
+/// The rows `√w (x - mu)`, divided by sigma where that is constant. They are made one at a time: together they would be
+/// another copy of the data.
+struct Residual<'s> {
+    rows: usize,
+    x: Spread<'s, Affine>,
+    mu: Spread<'s, Affine>,
+    scale: Option<Spread<'s, [f64]>>,
+    weight: Option<Spread<'s, [f64]>>,
 }
 
-/// The rows grouped by their variables, each group a triangle; and the sum of squares that no variable moves.
-fn collapse(residual: &Affine) -> (Vec<Block>, f64) {
-    let mut groups: HashMap<&[u32], usize> = HashMap::new();
+/// An argument as it meets the rows.
+struct Spread<'s, T: ?Sized> {
+    of: &'s T,
+    at: Broadcast,
+}
+
+/// One row: its variables, their coefficients, its constant.
+#[derive(Default)]
+struct Row {
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    constant: f64,
+}
+
+impl Residual<'_> {
+    fn row(&self, i: usize, row: &mut Row) {
+        row.columns.clear();
+        row.values.clear();
+        let (of, minus) = ((self.x.of, self.x.at.at(i)), (self.mu.of, self.mu.at.at(i)));
+        let constant = Affine::difference(of, minus, &mut row.columns, &mut row.values);
+        let number = |s: &Option<Spread<[f64]>>| s.as_ref().map_or(1.0, |s| s.of[s.at.at(i)]);
+        let by = number(&self.weight).sqrt() / number(&self.scale);
+        row.values.iter_mut().for_each(|v| *v *= by);
+        row.constant = constant * by;
+    }
+}
+
+fn residual<'s>(structure: &'s Structure<'s>, node: &Node) -> Option<Residual<'s>> {
+    let graph = structure.graph();
+    let dims = common_dims(node.args.iter().map(|&a| graph.node(a).dims.as_slice()));
+    let at = |k: usize| Broadcast::between(&graph.node(node.args[k]).dims, &dims);
+    let form = |k: usize| Some(Spread { of: &**structure.form(node.args[k])?, at: at(k) });
+    let numbers = |k: usize| Some(Spread { of: &**graph.node(*node.args.get(k)?).constant()?, at: at(k) });
+    let weight = numbers(3);
+    if node.args.len() > 3 && weight.is_none() {
+        return None;
+    }
+    Some(Residual { rows: dims.iter().product(), x: form(0)?, mu: form(1)?, scale: numbers(2), weight })
+}
+
+/// The rows grouped by their variables, each group a triangle; and the sum of squares that no variable moves. None if some
+/// number is not finite.
+fn collapse(residual: &Residual) -> Option<(Vec<Block>, f64)> {
+    let mut groups: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut members: Vec<Vec<usize>> = Vec::new();
-    for i in 0..residual.len() {
-        let at = *groups.entry(residual.row(i).0).or_insert(members.len());
-        if at == members.len() {
-            members.push(Vec::new());
+    let mut row = Row::default();
+    for i in 0..residual.rows {
+        residual.row(i, &mut row);
+        if !row.constant.is_finite() || !row.values.iter().all(|v| v.is_finite()) {
+            return None;
         }
-        members[at].push(i);
+        match groups.get(&row.columns) {
+            Some(&at) => members[at].push(i),
+            None => {
+                groups.insert(row.columns.clone(), members.len());
+                members.push(vec![i]);
+            }
+        }
     }
     let mut rest = 0.0;
     let mut blocks = Vec::with_capacity(members.len());
     for rows in &members {
-        let (block, left) = triangle(residual, rows);
+        let (block, left) = triangle(residual, rows, &mut row);
         rest += left;
         if !block.constants.is_empty() {
             blocks.push(block);
         }
     }
-    (blocks, rest)
+    Some((blocks, rest))
 }
 
 /// The triangular factor of rows [A c] with the same variables, and what is left of c.
-fn triangle(residual: &Affine, rows: &[usize]) -> (Block, f64) {
-    let columns = residual.row(rows[0]).0.to_vec();
+fn triangle(residual: &Residual, rows: &[usize], row: &mut Row) -> (Block, f64) {
+    residual.row(rows[0], row);
+    let columns = row.columns.clone();
     let (k, n) = (columns.len(), columns.len() + 1);
     let mut stacked: Vec<f64> = Vec::new();
     for chunk in rows.chunks(ROWS) {
         for &i in chunk {
-            stacked.extend_from_slice(residual.row(i).1);
-            stacked.push(residual.constant[i]);
+            residual.row(i, row);
+            stacked.extend_from_slice(&row.values);
+            stacked.push(row.constant);
         }
         let height = stacked.len() / n;
         if height > n {

@@ -9,8 +9,8 @@ pub(super) const MOST_ENTRIES: usize = 40_000_000;
 /// `constant[i] + Σ_j value_ij · variable_j` for every element `i`. The columns of a row ascend.
 #[derive(Clone, Debug)]
 pub struct Affine {
-    /// The constant of each element.
-    pub constant: Vec<f64>,
+    /// The constant of each element; those of data are the data themselves.
+    pub constant: Arc<[f64]>,
     rows: Rows,
 }
 
@@ -24,8 +24,8 @@ enum Rows {
 
 impl Affine {
     /// Numbers.
-    pub fn constants(values: &[f64]) -> Affine {
-        Affine { constant: values.to_vec(), rows: Rows::Shared { columns: [].into(), values: [].into() } }
+    pub fn constants(values: Arc<[f64]>) -> Affine {
+        Affine { constant: values, rows: Rows::Shared { columns: [].into(), values: [].into() } }
     }
 
     /// The `n` variables from `base` on.
@@ -50,7 +50,7 @@ impl Affine {
             return out.finish();
         }
         let columns = (0..columns as u32).map(|j| base + j).collect();
-        Affine { constant: vec![0.0; rows], rows: Rows::Shared { columns, values: matrix } }
+        Affine { constant: vec![0.0; rows].into(), rows: Rows::Shared { columns, values: matrix } }
     }
 
     /// Number of elements.
@@ -119,6 +119,12 @@ impl Affine {
 
     /// Element `at(i)` for each `i` below `n`.
     pub fn gather(&self, n: usize, at: impl Fn(usize) -> usize) -> Affine {
+        if let (Rows::Shared { columns, values }, true) = (&self.rows, n > 0) {
+            let k = columns.len();
+            let constant = (0..n).map(|i| self.constant[at(i)]).collect();
+            let values = (0..n * k).map(|e| values[at(e / k) * k + e % k]).collect();
+            return Affine { constant, rows: Rows::Shared { columns: columns.clone(), values } };
+        }
         let mut out = Writer::default();
         for i in 0..n {
             let from = at(i);
@@ -128,11 +134,18 @@ impl Affine {
         out.finish()
     }
 
+    /// Every element `i` times `sign`, plus `plus(i)`. What keeps its sign shares its coefficients.
+    pub fn shifted(self, sign: f64, plus: impl Fn(usize) -> f64) -> Affine {
+        if sign != 1.0 {
+            return self.scaled(|_| sign, plus);
+        }
+        let constant = self.constant.iter().enumerate().map(|(i, c)| c + plus(i)).collect();
+        Affine { constant, rows: self.rows }
+    }
+
     /// Every element `i` times `by(i)`, plus `plus(i)`.
     pub fn scaled(mut self, by: impl Fn(usize) -> f64, plus: impl Fn(usize) -> f64) -> Affine {
-        for (i, c) in self.constant.iter_mut().enumerate() {
-            *c = *c * by(i) + plus(i);
-        }
+        self.constant = self.constant.iter().enumerate().map(|(i, c)| c * by(i) + plus(i)).collect();
         match &mut self.rows {
             Rows::Shared { columns, values } => {
                 let k = columns.len().max(1);
@@ -150,8 +163,13 @@ impl Affine {
     /// `self + sign · other`, element by element of equally long forms.
     pub fn plus(&self, other: &Affine, sign: f64) -> Affine {
         if let (Some((a, x)), Some((b, y))) = (self.shared(), other.shared()) {
-            let constant = self.constant.iter().zip(&other.constant).map(|(c, d)| c + sign * d).collect();
-            return Affine { constant, rows: plus_shared((a, x), (b, y), self.len(), sign) };
+            let constant =
+                self.constant.iter().zip(other.constant.iter()).map(|(c, d)| c + sign * d).collect();
+            let rows = match b.is_empty() {
+                true => self.rows.clone(),
+                false => plus_shared((a, x), (b, y), self.len(), sign),
+            };
+            return Affine { constant, rows };
         }
         let mut out = Writer::default();
         let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -162,6 +180,17 @@ impl Affine {
             out.push(self.constant[i] + sign * other.constant[i], &columns, &values);
         }
         out.finish()
+    }
+
+    /// An element of one form minus an element of another: gives the constant, and appends variables and coefficients.
+    pub fn difference(
+        (a, i): (&Affine, usize),
+        (b, j): (&Affine, usize),
+        columns: &mut Vec<u32>,
+        values: &mut Vec<f64>,
+    ) -> f64 {
+        merge(a.row(i), b.row(j), -1.0, columns, values);
+        a.constant[i] - b.constant[j]
     }
 
     /// All elements of the forms, one form after another.
@@ -214,7 +243,7 @@ impl Affine {
             add_product(1.0, matrix, values, [rows, inner, k], &mut out);
             add_product(1.0, matrix, &self.constant, [rows, inner, 1], &mut constant);
             return Some(Affine {
-                constant,
+                constant: constant.into(),
                 rows: Rows::Shared { columns: columns.into(), values: out.into() },
             });
         }
@@ -237,20 +266,17 @@ fn plus_shared((a, x): (&[u32], &[f64]), (b, y): (&[u32], &[f64]), n: usize, sig
     let mut columns: Vec<u32> = a.iter().chain(b).copied().collect();
     columns.sort_unstable();
     columns.dedup();
-    let place = |names: &[u32]| -> Vec<usize> {
-        names.iter().filter_map(|c| columns.binary_search(c).ok()).collect()
+    let place = |names: &[u32]| -> Vec<Option<usize>> {
+        columns.iter().map(|c| names.binary_search(c).ok()).collect()
     };
-    let (at_a, at_b, k) = (place(a), place(b), columns.len());
-    let mut values = vec![0.0; n * k];
-    for (i, row) in values.chunks_mut(k.max(1)).enumerate().take(n) {
-        for (&at, v) in at_a.iter().zip(&x[i * a.len()..]) {
-            row[at] = *v;
-        }
-        for (&at, v) in at_b.iter().zip(&y[i * b.len()..]) {
-            row[at] += sign * v;
-        }
-    }
-    Rows::Shared { columns: columns.into(), values: values.into() }
+    let (in_a, in_b, k) = (place(a), place(b), columns.len());
+    let value = |e: usize| {
+        let (i, j) = (e / k, e % k);
+        let first = in_a[j].map_or(0.0, |at| x[i * a.len() + at]);
+        in_b[j].map_or(first, |at| first + sign * y[i * b.len() + at])
+    };
+    let values = (0..n * k).map(value).collect();
+    Rows::Shared { columns: columns.into(), values }
 }
 
 /// Two ascending rows as one.
@@ -301,12 +327,12 @@ impl Writer {
         if self.ragged {
             self.starts.push(self.values.len());
             let rows = Rows::Own { starts: self.starts, columns: self.columns, values: self.values };
-            return Affine { constant: self.constant, rows };
+            return Affine { constant: self.constant.into(), rows };
         }
         let width = self.columns.len() / self.constant.len().max(1);
         self.columns.truncate(width);
         let rows = Rows::Shared { columns: self.columns.into(), values: self.values.into() };
-        Affine { constant: self.constant, rows }
+        Affine { constant: self.constant.into(), rows }
     }
 }
 

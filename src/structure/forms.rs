@@ -13,9 +13,15 @@ use std::sync::Arc;
 /// Most coefficients of all forms together.
 const MOST_TOTAL: usize = 150_000_000;
 
-/// Gives every node that the roots need its form.
-pub(super) fn find<'g>(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> Structure<'g> {
+/// Gives every node that the roots need its form; those that are not wanted lose it after their last use.
+pub(super) fn find<'g>(
+    graph: &'g Graph,
+    roots: &[NodeId],
+    dimension: usize,
+    wanted: impl Fn(NodeId) -> bool,
+) -> Structure<'g> {
     let needed = graph.needed(roots);
+    let last_use = last_uses(graph, &needed);
     let none = || vec![None; graph.len()];
     let mut pass =
         Pass { graph, forms: none(), logs: none(), owners: Vec::new(), variables: dimension, entries: 0 };
@@ -29,8 +35,20 @@ pub(super) fn find<'g>(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> 
         let log = pass.known_logs().of_node(node);
         pass.logs[id.0 as usize] =
             log.filter(|form| pass.entries + form.entries() <= MOST_TOTAL && form.is_finite());
+        for &arg in node.args.iter().filter(|&&arg| last_use[arg.0 as usize] == Some(id) && !wanted(arg)) {
+            (pass.forms[arg.0 as usize], pass.logs[arg.0 as usize]) = (None, None);
+        }
     }
     Structure { graph, dimension, forms: pass.forms, logs: pass.logs, owners: pass.owners }
+}
+
+/// For each node the last of those needed that has it as an argument.
+fn last_uses(graph: &Graph, needed: &[bool]) -> Vec<Option<NodeId>> {
+    let mut last = vec![None; graph.len()];
+    for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
+        node.args.iter().for_each(|arg| last[arg.0 as usize] = Some(id));
+    }
+    last
 }
 
 struct Pass<'g> {
@@ -53,7 +71,7 @@ impl Pass<'_> {
 
     fn form(&self, node: &Node) -> Option<Affine> {
         match &node.op {
-            Op::Constant(values) => Some(Affine::constants(values)),
+            Op::Constant(values) => Some(Affine::constants(values.clone())),
             Op::Input { offset } => Some(Affine::variables(*offset as u32, node.len())),
             Op::Map(row) => self.map(row, &node.args, &node.dims),
             Op::MapSum { row, weighted } => self.map_sum(row, *weighted, &node.args),
@@ -95,10 +113,10 @@ impl Pass<'_> {
         if *row == scalar::ADD || *row == scalar::SUB {
             let sign = if *row == scalar::ADD { 1.0 } else { -1.0 };
             if let Some(c) = self.number(args[1], dims) {
-                return Some(self.spread(args[0], dims)?.scaled(|_| 1.0, |i| sign * c(i)));
+                return Some(self.spread(args[0], dims)?.shifted(1.0, |i| sign * c(i)));
             }
             if let Some(c) = self.number(args[0], dims) {
-                return Some(self.spread(args[1], dims)?.scaled(|_| sign, c));
+                return Some(self.spread(args[1], dims)?.shifted(sign, c));
             }
             return Some(self.spread(args[0], dims)?.plus(&self.spread(args[1], dims)?, sign));
         }

@@ -63,7 +63,7 @@ impl Logs<'_> {
         }
         let values = self.graph.node(id).constant()?;
         let positive = values.iter().all(|x| *x > 0.0 && x.is_finite());
-        positive.then(|| Arc::new(Affine::constants(&values.iter().map(|x| x.ln()).collect::<Vec<_>>())))
+        positive.then(|| Arc::new(Affine::constants(values.iter().map(|x| x.ln()).collect())))
     }
 
     fn spread(&self, id: NodeId, dims: &[usize]) -> Option<Affine> {

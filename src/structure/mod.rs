@@ -16,6 +16,7 @@ pub use separable::{Separable, separate};
 
 use crate::graph::{Graph, NodeId};
 use crate::ops::scalar::ScalarRow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The affine form of every node that is needed, and who owns which variable.
@@ -59,7 +60,12 @@ pub struct Atom {
 impl<'g> Structure<'g> {
     /// Finds the forms of all that the roots need. `dimension` is the number of unconstrained coordinates.
     pub fn new(graph: &'g Graph, roots: &[NodeId], dimension: usize) -> Self {
-        forms::find(graph, roots, dimension)
+        forms::find(graph, roots, dimension, |_| true)
+    }
+
+    /// The same, with the forms of these nodes alone: over much data, those on the way are far more than those wanted.
+    pub fn of(graph: &'g Graph, roots: &[NodeId], dimension: usize, wanted: &HashSet<NodeId>) -> Self {
+        forms::find(graph, roots, dimension, |node| wanted.contains(&node))
     }
 
     /// The graph that it describes.
@@ -72,7 +78,7 @@ impl<'g> Structure<'g> {
         self.dimension
     }
 
-    /// The form of a node; None if no root needs it.
+    /// The form of a node; None if no root needs it, or it was not wanted.
     pub fn form(&self, node: NodeId) -> Option<&Arc<Affine>> {
         self.forms[node.0 as usize].as_ref()
     }

@@ -86,6 +86,13 @@ def emg_cdf(z, k):
         return phi(z) - taken, phi(-z) + taken
 
 
+def inv_gaussian_cdf(x, m, l):
+    with mp.workdps(900):
+        a, b = sqrt(l / x) * (x / m - 1), sqrt(l / x) * (x / m + 1)
+        second = exp(2 * l / m) * phi(-b)
+        return phi(a) + second, phi(-a) - second
+
+
 def von_mises_cdf(x, mu, kappa):
     """Each arc outwards from its ends and from the peaks of the cosine inside it."""
     f = lambda t: exp(kappa * (mp.cos(t - mu) - 1))
@@ -253,6 +260,11 @@ CATALOGUE = {
         rescaled(INV_GAMMA, lambda a, b: a, lambda a, b: b),
         SHAPES,
         lambda a, b: [b / a / f for f in (1e-4, 0.05, 0.5, 0.9, 1.0, 1.3, 2.0, 6.0)],
+    ),
+    "inv_gaussian": (
+        (lambda x, m, l: (log(l) - log(2 * pi * x**3) - l * (x - m) ** 2 / (m * m * x)) / 2, inv_gaussian_cdf),
+        [(1.0, 1.0), (0.5, 3.0), (7.0, 0.02), (2.0, 900.0)],
+        lambda m, l: [m * f for f in (0.01, 0.3, 0.9, 1.0, 1.07, 1.5, 4.0, 60.0)],
     ),
     "exponential": ((lambda x, b: log(b) - b * x, lambda x, b: (-mp.expm1(-b * x), exp(-b * x))), SCALES, FIXED(POSITIVE)),
     "chi_square": (

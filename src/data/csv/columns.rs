@@ -127,10 +127,7 @@ impl Builder {
     /// The finished column; nothing if it was not read.
     pub fn finish(self) -> Option<Array> {
         let cells = match self {
-            Builder::Numbers(mut values) => {
-                values.shrink_to_fit();
-                Cells::Numbers(values)
-            }
+            Builder::Numbers(values) => Cells::Numbers(values.into()),
             Builder::Text { mut codes, texts } => {
                 codes.shrink_to_fit();
                 Cells::Text { codes, labels: texts.into_labels() }

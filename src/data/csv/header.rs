@@ -101,12 +101,13 @@ fn check(file: &str, names: &[String]) -> Result<(), Diagnostic> {
 }
 
 /// What a file that is no text begins with, and what to do about it.
-const SIGNATURES: [(&[u8], &str, &str); 9] = [
+const SIGNATURES: [(&[u8], &str, &str); 10] = [
     (b"\xFF\xFE", "it is text in UTF-16", "save it as UTF-8 (in a spreadsheet: `CSV UTF-8`)"),
     (b"\xFE\xFF", "it is text in UTF-16", "save it as UTF-8 (in a spreadsheet: `CSV UTF-8`)"),
     (b"PK\x03\x04", "it is a spreadsheet or a zip archive", "save the sheet as CSV"),
     (b"\x1F\x8B", "it is compressed with gzip", "uncompress it first (gunzip)"),
     (b"PAR1", "it is a Parquet file", "give it a name that ends in .parquet"),
+    (b"ARROW1", "it is an Arrow file", "give it a name that ends in .arrow or .feather"),
     (b"<!DOCTYPE", "it is a web page", "download the data themselves, not the page that shows them"),
     (b"<!doctype", "it is a web page", "download the data themselves, not the page that shows them"),
     (b"<html", "it is a web page", "download the data themselves, not the page that shows them"),

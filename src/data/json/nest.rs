@@ -146,10 +146,7 @@ impl Nest {
         let shape = self.lengths.iter().map(|n| n.unwrap_or(0)).collect();
         let cells = match self.text {
             Some((codes, texts)) => Cells::Text { codes, labels: texts.into_labels() },
-            None => {
-                self.numbers.shrink_to_fit();
-                Cells::Numbers(self.numbers)
-            }
+            None => Cells::Numbers(self.numbers.into()),
         };
         Ok(Array { shape, cells })
     }

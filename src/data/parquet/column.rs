@@ -1,16 +1,13 @@
 //! One column of a Parquet file: pages of values, plain or by the places of a dictionary, put one after another.
 
 use super::super::array::{Array, Cells, Interner, MISSING};
+use super::super::binary::{MOST_ROWS, Trouble, damaged, fixed, integer, little_endian, utf8};
 use super::levels::unpack;
-use super::snappy::{decompress, little_endian};
+use super::snappy::decompress;
 use super::thrift::{Reader, Value};
 
 /// Largest page that is unpacked, in bytes.
 const LARGEST_PAGE: usize = 1 << 30;
-/// Most rows that are read.
-pub const MOST_ROWS: usize = 200_000_000;
-/// Beyond this, neighbouring integers are one number here.
-const EXACT: i64 = 1 << 53;
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +29,6 @@ pub enum Kind {
     Text,
 }
 
-/// Why a column cannot be used: a phrase, and what to do.
-pub type Trouble = (String, &'static str);
-
 /// A column as it is being read.
 pub struct Column<'a> {
     file: &'a [u8],
@@ -44,12 +38,6 @@ pub struct Column<'a> {
     numbers: Vec<f64>,
     codes: Vec<u32>,
     texts: Interner,
-}
-
-const DAMAGED: &str = "write the file again; it may have been cut off";
-
-fn damaged() -> Trouble {
-    ("its pages make no sense".into(), DAMAGED)
 }
 
 impl<'a> Column<'a> {
@@ -205,9 +193,7 @@ impl<'a> Column<'a> {
             Kind::Text => (0..count)
                 .map(|_| {
                     let length = little_endian(number(4)?);
-                    let text = std::str::from_utf8(number(length)?)
-                        .map_err(|_| ("it holds text that is not UTF-8".to_string(), "write it as UTF-8"))?;
-                    Ok(f64::from(self.texts.code(text)))
+                    Ok(f64::from(self.texts.code(utf8(number(length)?)?)))
                 })
                 .collect(),
         }
@@ -220,29 +206,9 @@ impl<'a> Column<'a> {
                 shape: vec![self.codes.len()],
                 cells: Cells::Text { codes: self.codes, labels: self.texts.into_labels() },
             },
-            _ => Array { shape: vec![self.numbers.len()], cells: Cells::Numbers(self.numbers) },
+            _ => Array { shape: vec![self.numbers.len()], cells: Cells::Numbers(self.numbers.into()) },
         }
     }
-}
-
-fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Trouble> {
-    bytes.try_into().map_err(|_| damaged())
-}
-
-fn integer(bytes: &[u8], signed: bool) -> Result<f64, Trouble> {
-    let value = match (bytes.len(), signed) {
-        (4, true) => i64::from(i32::from_le_bytes(fixed(bytes)?)),
-        (4, false) => i64::from(u32::from_le_bytes(fixed(bytes)?)),
-        (_, true) => i64::from_le_bytes(fixed(bytes)?),
-        (_, false) => i64::try_from(u64::from_le_bytes(fixed(bytes)?)).unwrap_or(i64::MAX),
-    };
-    if value.checked_abs().is_none_or(|n| n >= EXACT) {
-        return Err((
-            format!("it holds the integer {value}, and integers are exact up to 2^53 - 1"),
-            "write identifiers as text, and quantities as reals",
-        ));
-    }
-    Ok(value as f64)
 }
 
 /// The bytes of a page.

@@ -1,6 +1,6 @@
 //! Small integers as Parquet packs them: runs of one number, and groups of eight with a few bits each.
 
-use super::snappy::little_endian;
+use super::super::binary::little_endian;
 use super::thrift::Reader;
 
 /// `count` numbers of `width` bits; None if there are fewer.

@@ -6,11 +6,12 @@ mod levels;
 mod snappy;
 mod thrift;
 
+use super::binary::{MOST_ROWS, Trouble, little_endian, unusable};
 use super::file::{DataFile, Entry, Layout};
 use super::input::Input;
 use super::say;
-use crate::source::{Diagnostic, Place};
-use column::{Column, Kind, MOST_ROWS, Trouble};
+use crate::source::Diagnostic;
+use column::{Column, Kind};
 use thrift::{Reader, Value};
 
 /// What a file begins and ends with.
@@ -52,7 +53,7 @@ pub fn read(file: &str, input: &Input<'_>) -> Result<DataFile, Diagnostic> {
 /// The description of the table at the end of a file.
 fn footer(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.len().checked_sub(8)?;
-    let length = snappy::little_endian(bytes.get(end..end + 4)?);
+    let length = little_endian(bytes.get(end..end + 4)?);
     let fits = bytes.starts_with(MAGIC) && bytes.ends_with(MAGIC);
     bytes.get(end.checked_sub(length)?..end).filter(|_| fits)
 }
@@ -118,13 +119,4 @@ fn broken(file: &str) -> Diagnostic {
         .place(say::file(file))
         .note("such a file begins and ends with PAR1, and its last part describes the columns")
         .help("write it again; it may have been cut off, or encrypted")
-}
-
-fn unusable(file: &str, name: &str, (why, help): Trouble) -> Diagnostic {
-    Diagnostic::error(
-        "unusable-column",
-        format!("column `{}` of {file} cannot be used: {why}", say::shown(name)),
-    )
-    .place(Place { column: Some(name.to_string()), ..say::file(file) })
-    .help(help)
 }

@@ -1,5 +1,6 @@
 //! Snappy's compression, taken back: literals, and copies of what came before.
 
+use super::super::binary::little_endian;
 use super::thrift::Reader;
 
 /// The bytes that were compressed; None if they are not `length` bytes.
@@ -40,11 +41,6 @@ fn copy(out: &mut Vec<u8>, offset: usize, size: usize) -> Option<()> {
         out.push(out[i]);
     }
     Some(())
-}
-
-/// Up to eight bytes as a number.
-pub fn little_endian(bytes: &[u8]) -> usize {
-    bytes.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b))
 }
 
 #[cfg(test)]
