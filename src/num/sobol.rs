@@ -38,7 +38,7 @@ impl Sobol {
 
     /// The sequence of a seed and a purpose; None if there are more than [`Sobol::MOST`] dimensions.
     pub fn new(dimensions: usize, seed: u64, purpose: u64) -> Option<Sobol> {
-        let unscrambled = direction_numbers().get(..dimensions)?;
+        let unscrambled = direction_numbers(dimensions).get(..dimensions)?;
         let mut columns = Vec::with_capacity(dimensions);
         let mut shifts = Vec::with_capacity(dimensions);
         for (i, directions) in unscrambled.iter().enumerate() {
@@ -100,18 +100,24 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
     })
 }
 
-/// The direction numbers of every dimension, computed once.
-fn direction_numbers() -> &'static [[u32; BITS]] {
-    static TABLE: OnceLock<Vec<[u32; BITS]>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let first = std::array::from_fn(|k| 1 << (BITS - 1 - k));
-        let others = (1..).flat_map(primitive_polynomials).take(Sobol::MOST - 1).enumerate();
-        std::iter::once(first)
-            .chain(
-                others.map(|(i, polynomial)| directions(polynomial, i, CHOSEN.get(i).copied().unwrap_or(0))),
-            )
-            .collect()
-    })
+/// Dimensions of which most sequences need no more: the polynomials of all take milliseconds to find.
+const FEW: usize = 64;
+
+/// The direction numbers of so many dimensions at least, up to the most there are; computed once.
+fn direction_numbers(dimensions: usize) -> &'static [[u32; BITS]] {
+    static FIRST: OnceLock<Vec<[u32; BITS]>> = OnceLock::new();
+    static ALL: OnceLock<Vec<[u32; BITS]>> = OnceLock::new();
+    match dimensions <= FEW {
+        true => FIRST.get_or_init(|| first_directions(FEW)),
+        false => ALL.get_or_init(|| first_directions(Sobol::MOST)),
+    }
+}
+
+fn first_directions(count: usize) -> Vec<[u32; BITS]> {
+    let first = std::array::from_fn(|k| 1 << (BITS - 1 - k));
+    let others = (1..).flat_map(primitive_polynomials).take(count - 1).enumerate();
+    let numbers = |(i, polynomial)| directions(polynomial, i, CHOSEN.get(i).copied().unwrap_or(0));
+    std::iter::once(first).chain(others.map(numbers)).collect()
 }
 
 /// The direction numbers of one polynomial, with the initial ones of set `choice`.
@@ -236,7 +242,7 @@ mod tests {
 
     #[test]
     fn planes_of_the_first_dimensions_are_close_to_perfect_nets() {
-        let table = direction_numbers();
+        let table = direction_numbers(Sobol::MOST);
         for i in 1..16 {
             for j in 0..i {
                 let t = worst_t(&table[i], &table[j], 11);
