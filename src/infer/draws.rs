@@ -203,8 +203,9 @@ impl Drawn<'_> {
     pub(super) fn summary(&self, name: &str, j: usize) -> Output {
         let (values, weights) = (self.sample.column(j), self.weights_of(j));
         let Some(known) = self.known.get(j) else {
-            let inflation = self.more * inflation(self.weighed.khat);
-            return summary::of_draws(name, &values, &weights, self.sample.layout(), inflation);
+            let errors = summary::errors(&values, &weights, self.sample.layout(), false);
+            let known = Known::new(&errors, 0.0, inflation(self.weighed.khat), self.weighed.noise_of(None));
+            return summary::summarise(name, &values, &weights, self.more * known.of_mean);
         };
         let error = self.more * known.of_mean;
         match self.many.get(j).and_then(Option::as_ref) {

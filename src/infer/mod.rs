@@ -450,7 +450,7 @@ fn check(reached: &Reached, options: &Options) -> Fit {
     let layout = summary::Layout { copies, replicates: sample::REPLICATES };
     let count = plain.first().map_or(0, Vec::len);
     let even = vec![1.0 / count as f64; count];
-    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout, 1.0));
+    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout));
     let gradients = reached.gradients;
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);

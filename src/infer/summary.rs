@@ -187,15 +187,9 @@ pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], e
     }
 }
 
-/// Summarises weighted draws; `inflation` multiplies the standard error.
-pub(super) fn of_draws(
-    name: &str,
-    values: &[f64],
-    weights: &[f64],
-    layout: Layout,
-    inflation: f64,
-) -> Output {
-    summarise(name, values, weights, inflation * errors(values, weights, layout, false).weighted[0])
+/// Summarises weighted draws.
+pub(super) fn of_draws(name: &str, values: &[f64], weights: &[f64], layout: Layout) -> Output {
+    summarise(name, values, weights, errors(values, weights, layout, false).weighted[0])
 }
 
 /// Summarises values under weights that sum to one; `error` is that of the mean, in standard deviations.

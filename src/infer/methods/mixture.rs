@@ -95,9 +95,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let n = logs.len();
     let even = vec![1.0 / n as f64; n];
     let under = |weights: &[f64]| {
-        summaries(&names, |name, j| {
-            summary::of_draws(name, &column(&drawn, j), weights, Layout::INDEPENDENT, 1.0)
-        })
+        summaries(&names, |name, j| summary::of_draws(name, &column(&drawn, j), weights, Layout::INDEPENDENT))
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
