@@ -367,6 +367,65 @@ fn differences_are_all_that_matters() {
     }
 }
 
+/// Rows that stay the same when one number is added to all their arguments do; their slopes add up to nothing.
+#[test]
+fn shifts_leave_values_alone() {
+    let mut seen = 0;
+    for row in rows().into_iter().filter(|row| row.facts.as_ref().is_some_and(|f| f.shifts)) {
+        let mut s = Stream(13);
+        for setting in settings(row, &mut s) {
+            // Numbers that are as good as infinite stay where they are.
+            let near = |x: f64| x.abs() < 1e50;
+            for shift in [-3.0, 0.5, 8.0] {
+                let moved: Vec<f64> = setting.iter().map(|&x| if near(x) { x + shift } else { x }).collect();
+                let (y, z) = (value(row, &setting), value(row, &moved));
+                if !y.is_finite() || !z.is_finite() {
+                    continue;
+                }
+                let slopes = common::slopes(row, &setting);
+                let reach: f64 = slopes
+                    .iter()
+                    .zip(&setting)
+                    .filter(|(_, x)| near(**x))
+                    .map(|(g, x)| g.abs() * (x.abs() + 8.0))
+                    .sum();
+                assert!(
+                    (y - z).abs() <= 1e-11 * (y.abs() + reach),
+                    "{} at {setting:?}: {y}, and {z} moved by {shift}",
+                    row.name
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} values were looked at");
+}
+
+/// Rows that say what log x and x are multiplied by are that.
+#[test]
+fn functions_of_a_rate_are_sums_of_it_and_its_log() {
+    let mut seen = 0;
+    for row in rows() {
+        let Some(rate) = row.facts.as_ref().and_then(|f| f.rate) else { continue };
+        let mut s = Stream(12);
+        for setting in settings(row, &mut s) {
+            for k in 0..row.args.len() {
+                let args: Vec<Interval> = setting.iter().map(|&v| Interval::point(v)).collect();
+                let Some([a, b]) = rate(&args, k) else { continue };
+                for x in [1e-9_f64, 0.01, 1.0, 3.7, 4000.0] {
+                    let mut at = setting.clone();
+                    at[k] = x;
+                    let off = (value(row, &at) - a * x.ln() - b * x).abs();
+                    let size = 1.0 + (a * x.ln()).abs() + (b * x).abs();
+                    assert!(off <= 1e-12 * size, "{} at {setting:?}: off by {off} at {x}", row.name);
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} values were looked at");
+}
+
 /// Rows that say what log θ and log(1 - θ) are multiplied by are that; weights are not negative.
 #[test]
 fn functions_of_a_probability_are_sums_of_its_logs() {

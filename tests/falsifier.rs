@@ -175,6 +175,22 @@ const LIKELIHOODS: &[&str] = &[
     "target += -log_add_exp(SCALAR, SCALAR)",
     "target += min([SCALAR, C])",
     "target += -hypot(SCALAR, P)",
+    "(k + 1) ~ truncated(poisson_log(AFFINE), lower = 1)",
+    // Rates beyond e^20 leave no digits of what is left when they are divided out again.
+    "k ~ truncated(poisson(exp(0.1 * (AFFINE))), upper = 9)",
+    "k ~ truncated(binomial_logit(20, AFFINE), lower = 0, upper = 12)",
+    "target += C * sum(poisson_log_lccdf(2 | AFFINE)) + P * sum(poisson_log_lpmf(k | AFFINE))",
+    "b ~ bernoulli(0.2 + 0.8 * inv_logit(AFFINE))",
+    "b ~ bernoulli(0.2 + 0.8 * Phi(ANY))",
+    "k ~ poisson(log1p_exp(ANY))",
+    "lev ~ ordered_logistic(AFFINE, a0 + [-1, P, 9])",
+    "lev ~ ordered_probit(AFFINE, [C, a0, a0 + 1] + a0 .* [0, 0, 0])",
+    "y ~ mixture(0.3: normal(AFFINE, P), 0.7: normal(C, P))",
+    "let eta = AFFINE\ny ~ mixture(0.9: normal(eta, P), 0.1: normal(eta, P))",
+    "let eta = AFFINE\ny ~ mixture(0.2: normal(eta, P), 0.8: normal(eta + C, P))",
+    "target += -sum(square(fmax(AFFINE, 0)))",
+    "target += C * sum(square(fmin(C * tanh(AFFINE), 0)))",
+    "target += -sum(square(abs(ANY) + C))",
 ];
 
 impl Author {

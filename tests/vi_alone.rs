@@ -150,6 +150,12 @@ fn the_step_for_gaussian_posteriors_is_for_those_alone() {
     descent.certificate = Some(&certificate);
     let refusal = descend(&target, &descent, &Options::default(), &mut go_on).unwrap_err().to_string();
     assert!(refusal.contains("not known to be Gaussian") && refusal.contains("'proj_decay'"), "{refusal}");
+    for (method, instead) in [("prox-energy", "'prox_decay'"), ("sgd-stl", "'whitened'")] {
+        let mut other = Descent::named(method, 4).unwrap();
+        (other.config.step, other.certificate) = (descent.config.step, Some(&certificate));
+        let refusal = descend(&target, &other, &Options::default(), &mut go_on).unwrap_err().to_string();
+        assert!(refusal.contains(instead) && !refusal.contains("'proj_decay'"), "{method}: {refusal}");
+    }
     let target = compiled(&LINEAR.replace("param sigma ~ half_normal(100)\n", "").replace("sigma", "10"));
     let certificate = stickler::certify::certify(target.lowered());
     descent.certificate = Some(&certificate);

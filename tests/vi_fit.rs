@@ -113,7 +113,11 @@ fn rules_without_a_step_to_choose_come_close() {
         ("prox-stl", "dowg"),
         ("proj-entropy", "dowg"),
         ("prox-energy", "adam=0.03"),
+        ("proj-entropy", "adam=0.03"),
+        // And without an operator.
         ("sgd-stl", "adam=0.03"),
+        ("sgd-stl", "dog"),
+        ("sgd-stl", "dowg"),
     ] {
         let mut config = Config::named(method).unwrap();
         config.step = Some(step.parse().unwrap());

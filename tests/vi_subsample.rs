@@ -16,7 +16,7 @@ fn model(text: &str) -> ModelTarget {
     ModelTarget::new(text, &data).unwrap_or_else(|e| panic!("{text}: {e:?}"))
 }
 
-const SEPARABLE: [&str; 8] = [
+const SEPARABLE: [&str; 12] = [
     "data { x : real[N, D] = columns(\"x\", \"z\"); y : binary[N] }\nparam a ~ normal(0, 1)\nparam b[D] ~ normal(0, 1)\n\
      y ~ bernoulli_logit(a + x * b)",
     "data { x : real[N]; z : real[N]; g : category[N] of J }\nparam mu ~ normal(0, 1)\nparam tau ~ half_normal(1)\n\
@@ -32,6 +32,14 @@ const SEPARABLE: [&str; 8] = [
      param phi ~ gamma(2, 1)\nk ~ neg_binomial_2_log(a[g] + b[g] .* x, phi)",
     "data { x : real[N, D] = columns(\"x\", \"z\"); g : category[N] of J }\nparam b[D, J] ~ normal(0, 1)\n\
      g ~ categorical_logit(x * b)",
+    // Likelihoods that are sums over rows, of something that is computed whole: a Gaussian process, a walk, a path, the rows before.
+    "data { x : real[N]; k : count[N] }\nparam rho ~ inv_gamma(5, 5)\n\
+     param f[N] ~ gp_exp_quad(x, 1, rho, jitter = 1e-6) noncentered\nk ~ poisson_log(f)",
+    "data { z : real[N] }\nparam s ~ half_normal(1)\nparam walk[N] ~ gaussian_random_walk(s) noncentered\nz ~ normal(walk, 1)",
+    "data { z : real[N] }\nparam a ~ half_normal(1)\nparam b ~ beta(2, 2)\nlet v[1] = a\n\
+     for t in 2..N { let v[t] = a + b * v[t - 1] + 0.1 * z[t - 1]^2 }\nz ~ normal(0, sqrt(v))",
+    "data { z : real[N]; k : count[N] }\nparam a ~ normal(0, 1)\nparam e[N] ~ normal(0, 1)\nlet path = a + cumsum(e)\n\
+     let level = k + 1\nlevel ~ ordered_logistic(path, [-1, 0, 1, 2])\nz ~ normal(path, 1)",
 ];
 
 #[test]
@@ -207,6 +215,16 @@ fn what_is_no_sum_over_rows_is_refused() {
     let gp = "data { x : real[N]; z : real[N] }\nparam rho ~ gamma(5, 5)\nz ~ gp_exp_quad(x, 1, rho, jitter = 0.1)";
     let model = model(gp);
     assert!(matches!(Observations::of(&model), Err(NotSeparable::NoSum(_))));
+    for text in [
+        "data { x : real[N]; z : real[N] }\nparam a ~ normal(0, 1)\nparam rho ~ gamma(5, 5)\n\
+         z - a * x ~ gp_exp_quad(x, 1, rho, jitter = 0.1)",
+        "data { z : real[N] }\nparam a ~ normal(0, 1)\nparam r ~ uniform(-0.9, 0.9)\n\
+         let u = 0 * z + a\nz ~ multi_normal(u, add_diag(0.1 * r * as_column(z) .* as_row(z), 1))",
+    ] {
+        let data = Dataset::from_texts(&[("data.csv", DATA)]).unwrap();
+        let model = ModelTarget::new(text, &data).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+        assert!(matches!(Observations::of(&model), Err(NotSeparable::NoSum(_))), "{text}");
+    }
     let none = ModelTarget::new("param a ~ normal(0, 1)", &Dataset::default()).unwrap();
     assert!(matches!(Observations::of(&none), Err(NotSeparable::NoData)));
 }

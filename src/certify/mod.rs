@@ -3,6 +3,8 @@
 //! Soundness is absolute: every bound holds for all coordinates, by the facts that operations declare and the rules of
 //! `ridge` and `shape`. What is not covered is not certified.
 
+mod bowl;
+mod counts;
 mod like;
 mod radial;
 mod reason;
@@ -235,9 +237,9 @@ fn conclude(lowered: &Lowered, structure: &Structure, findings: &Findings) -> Ce
         high.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Most, certificate.most));
     certificate.least_from =
         low.as_ref().map_or(Vec::new(), |m| shares(lowered, &all, m, End::Least, certificate.least));
-    certificate.least_matrix = low.as_ref().and_then(|m| m.dense().map(<[f64]>::to_vec));
-    certificate.most_matrix = high.as_ref().and_then(|m| m.dense().map(<[f64]>::to_vec));
-    certificate.most_sparse = high.as_ref().and_then(Matrix::sparse).cloned();
+    certificate.least_matrix = low.as_ref().and_then(|m| m.dense(End::Least));
+    certificate.most_matrix = high.as_ref().and_then(|m| m.dense(End::Most));
+    certificate.most_sparse = high.as_ref().and_then(|m| m.sparse(End::Most));
 
     let concave = certificate.least.is_some_and(|m| m >= 0.0);
     let strongly = certificate.least.is_some_and(|m| m > 0.0);

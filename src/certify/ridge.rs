@@ -6,6 +6,7 @@
 use super::like::{Family, Like};
 use super::shape::{Curvature, Shapes};
 use super::univariate::{Univariates, compose};
+use crate::dist::NO_CUT;
 use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, MatMul};
@@ -70,6 +71,9 @@ impl<'s> Reader<'s> {
         let node = self.structure.graph().node(atom.node);
         if let Some(like) = self.like(term, atom) {
             into.like.push(like);
+            return;
+        }
+        if self.count(term, atom, into).is_some() {
             return;
         }
         let found = match &node.op {
@@ -197,6 +201,9 @@ impl<'s> Reader<'s> {
         let varying: Vec<usize> =
             (0..args.len()).filter(|&k| graph.node(args[k]).constant().is_none()).collect();
         let index = |k: usize| Broadcast::between(&graph.node(args[k]).dims, dims);
+        if varying.len() > 1 && row.facts.as_ref().is_some_and(|f| f.shifts) {
+            return self.shifted(row, args, dims, weights);
+        }
         if let [i, j] = varying[..]
             && let (Some(a), Some(b)) = (self.structure.affine(args[i]), self.structure.affine(args[j]))
         {
@@ -216,12 +223,16 @@ impl<'s> Reader<'s> {
         let inner = self.univariates.of(args[k])?;
         let at = index(k);
         let numbers = Numbers::new(self.structure, args, dims);
-        let facts = row.facts.as_ref()?;
         let mut rows = Vec::with_capacity(weights.len());
         for &(e, w) in weights {
             let from = at.at(e);
-            let jet = compose(facts, &numbers, (e, k), &inner.elements[from])?;
-            rows.push((inner.rows[from] as usize, jet.curvature.scale(-w)));
+            let element = &inner.elements[from];
+            let mut bend = compose(row, &numbers, (e, k), element)?.curvature;
+            if *row == scalar::LOG_ADD_EXP {
+                let number = numbers.with(e, k, Interval::REAL)?[1 - k].lo;
+                bend = element.log_add_number(number).map_or(bend, |known| bend.meet(known));
+            }
+            rows.push((inner.rows[from] as usize, bend.scale(-w)));
         }
         Some(vec![(inner.affine.clone(), rows)])
     }
@@ -251,6 +262,31 @@ impl<'s> Reader<'s> {
             Some((facts.jet)(&at, i)?.curvature.scale(-w))
         };
         weights.iter().map(bound).collect()
+    }
+
+    /// Bounds for a function of differences of affine arguments, of which but one moves against the others.
+    fn shifted(
+        &self,
+        row: &'static ScalarRow,
+        args: &[NodeId],
+        dims: &[usize],
+        weights: &[(usize, f64)],
+    ) -> Option<Bounds> {
+        let graph = self.structure.graph();
+        let forms: Vec<(&Affine, Broadcast)> = args
+            .iter()
+            .map(|&a| Some((&**self.structure.affine(a)?, Broadcast::between(&graph.node(a).dims, dims))))
+            .collect::<Option<_>>()?;
+        let facts = row.facts.as_ref()?;
+        let (mut all, mut rows) = (Vec::with_capacity(weights.len()), Vec::with_capacity(weights.len()));
+        for &(e, w) in weights {
+            let each: Vec<Affine> =
+                forms.iter().map(|(form, index)| form.gather(1, |_| index.at(e))).collect();
+            let (k, form, at) = (0..each.len()).find_map(|k| moving(&each, k).map(|(f, at)| (k, f, at)))?;
+            rows.push((all.len(), (facts.jet)(&at, k)?.curvature.scale(-w)));
+            all.push(form);
+        }
+        Some(vec![(Arc::new(Affine::concat(all.iter())), rows)])
     }
 
     /// A product, or a log of a sum of exponentials, of functions of the same affine form.
@@ -338,6 +374,25 @@ fn products(a: &Affine, b: &Affine, weights: impl Iterator<Item = f64> + Clone) 
             (Arc::new(a.plus(b, sign)), rows)
         })
         .collect()
+}
+
+/// Argument `k` less one of the others, and where all arguments lie after that; None unless all the others move together. Ends
+/// that are as good as infinite stay where they are.
+fn moving(each: &[Affine], k: usize) -> Option<(Affine, Vec<Interval>)> {
+    let still = |form: &Affine| form.row(0).1.iter().all(|v| *v == 0.0);
+    let far = |form: &Affine| still(form) && form.constant[0].abs() == NO_CUT;
+    let near = |j: &usize| *j != k && !far(&each[*j]);
+    let first = (0..each.len()).find(near)?;
+    let mut at = vec![Interval::REAL; each.len()];
+    for j in (0..each.len()).filter(|j| *j != k) {
+        let apart = each[j].plus(&each[first], -1.0);
+        at[j] = match far(&each[j]) {
+            true => Interval::point(each[j].constant[0]),
+            false if still(&apart) => Interval::point(apart.constant[0]),
+            false => return None,
+        };
+    }
+    Some((each[k].plus(&each[first], -1.0), at))
 }
 
 /// The constant arguments of an elementwise function, element by element.

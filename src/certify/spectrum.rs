@@ -38,6 +38,8 @@ pub(super) struct Matrix {
     entries: Entries,
     /// Bound on the error of any eigenvalue from rounding in the sums.
     rounding: f64,
+    /// For each coordinate what, on the diagonal, outweighs rounding in the sums.
+    margin: Vec<f64>,
     /// Whether no entry is a sum of several numbers, as far as that is known: there are no more rows than coordinates.
     single: bool,
     /// Eigenvalues and eigenvectors of a dense matrix, once they are known.
@@ -88,9 +90,9 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
         (0..i).for_each(|j| full[j * d + i] = full[i * d + j]);
     }
     let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, few.places()) };
-    let rounding = rounding(d, ridges, end);
+    let (rounding, margin) = (rounding(d, ridges, end), margin(d, ridges, end));
     let single = single(d, ridges, end);
-    rounding.is_finite().then(|| Matrix { d, entries, rounding, single, eigen: OnceCell::new() })
+    rounding.is_finite().then(|| Matrix { d, entries, rounding, margin, single, eigen: OnceCell::new() })
 }
 
 /// Sums of products by place: an array for the coordinates that most terms have in them, a table for all others.
@@ -155,6 +157,24 @@ pub(super) fn size(d: usize, ridges: &[&Ridges], end: End) -> f64 {
 fn rounding(d: usize, ridges: &[&Ridges], end: End) -> f64 {
     let most = row_sums(d, ridges, end).fold(0.0, |most, (count, sum)| larger(most, (count + 4.0) * sum));
     f64::EPSILON * most
+}
+
+/// The same for each coordinate by itself, whatever the units of the others. An entry is off by no more than ε √(cᵢ Gᵢ cⱼ Gⱼ) for
+/// the diagonal G of Σ |θ| a aᵀ and c terms with a coordinate, four more counted for the products; by Cauchy and Schwarz the matrix
+/// of all errors is then no larger than the diagonal one of d ε c G.
+fn margin(d: usize, ridges: &[&Ridges], end: End) -> Vec<f64> {
+    let mut sums = vec![(4.0, 0.0); d];
+    for ridge in ridges {
+        for &(r, theta) in ridge.rows.iter().filter(|(_, theta)| end.of(*theta).is_finite()) {
+            let (columns, values) = ridge.affine.row(r);
+            for (&c, v) in columns.iter().zip(values).filter(|(_, v)| **v != 0.0) {
+                let (count, sum) = &mut sums[c as usize];
+                *count += 1.0;
+                *sum += end.of(theta).abs() * v * v;
+            }
+        }
+    }
+    sums.into_iter().map(|(count, sum)| d as f64 * f64::EPSILON * count * sum).collect()
 }
 
 fn larger(most: f64, x: f64) -> f64 {
@@ -363,31 +383,52 @@ impl Matrix {
         })
     }
 
-    /// The matrix in full, where it is small enough.
-    pub(super) fn dense(&self) -> Option<&[f64]> {
+    /// What is added to a diagonal entry so that the matrix is a bound whatever rounding did.
+    fn outwards(&self, i: usize, end: End) -> f64 {
+        match (self.single, end) {
+            (true, _) => 0.0,
+            (false, End::Least) => -self.margin[i],
+            (false, End::Most) => self.margin[i],
+        }
+    }
+
+    /// The matrix in full, rounded outwards, where it is small enough.
+    pub(super) fn dense(&self, end: End) -> Option<Vec<f64>> {
         match &self.entries {
-            Entries::Dense(a) => Some(a),
+            Entries::Dense(a) => {
+                let mut a = a.clone();
+                (0..self.d).for_each(|i| a[i * self.d + i] += self.outwards(i, end));
+                Some(a)
+            }
             Entries::Sparse(_) => None,
         }
     }
 
-    /// The matrix where it has few entries.
-    pub(super) fn sparse(&self) -> Option<&Sparse> {
+    /// The matrix, rounded outwards, where it has few entries.
+    pub(super) fn sparse(&self, end: End) -> Option<Sparse> {
         match &self.entries {
             Entries::Dense(_) => None,
-            Entries::Sparse(sparse) => Some(sparse),
+            Entries::Sparse(sparse) => {
+                let mut sparse = sparse.clone();
+                for (&(i, j), value) in sparse.pairs.iter().zip(&mut sparse.values) {
+                    *value += if i == j { self.outwards(i as usize, end) } else { 0.0 };
+                }
+                Some(sparse)
+            }
         }
     }
 
-    /// The largest μ ≥ 0 that can be vouched for with `self - μ other` positive semi-definite, where `other` is positive
-    /// definite: strong concavity in the coordinates that turn `other` into the identity.
+    /// The largest μ that can be vouched for with `self - μ other` positive semi-definite, where `other` is positive definite:
+    /// strong concavity in the coordinates that turn `other` into the identity. Both are rounded outwards before.
     pub(super) fn relative_to(&self, other: &Matrix) -> Option<f64> {
         match (&self.entries, &other.entries) {
-            (Entries::Dense(a), Entries::Dense(b)) => {
-                dense_relative(a, b, self.d, self.rounding, other.rounding)
+            (Entries::Dense(a), Entries::Dense(b)) if a == b => Some(1.0),
+            (Entries::Dense(_), Entries::Dense(_)) => {
+                dense_relative(self.dense(End::Least)?, other.dense(End::Most)?, self.d)
             }
-            (Entries::Sparse(a), Entries::Sparse(b)) => {
-                sparse::relative(self.d, (a, self.rounding), (b, other.rounding))
+            (Entries::Sparse(_), Entries::Sparse(_)) => {
+                let (a, b) = (self.sparse(End::Least)?, other.sparse(End::Most)?);
+                sparse::relative(self.d, (&a, self.rounding), (&b, other.rounding))
             }
             (Entries::Sparse(_), Entries::Dense(_)) | (Entries::Dense(_), Entries::Sparse(_)) => None,
         }
@@ -415,22 +456,30 @@ fn back_off(start: f64, scale: f64, holds: impl Fn(f64) -> bool) -> Option<f64> 
     None
 }
 
-/// The smallest eigenvalue of B^(-1/2) A B^(-1/2), as far as it can be vouched for: A - μ B is positive semi-definite.
-fn dense_relative(a: &[f64], b: &[f64], d: usize, error_a: f64, error_b: f64) -> Option<f64> {
-    if a == b {
-        return Some(1.0);
+/// The smallest eigenvalue of B^(-1/2) A B^(-1/2), as far as it can be vouched for: A - μ B is positive semi-definite. In units in
+/// which the diagonal of B is near 1, so that no coordinate drowns in the rounding of another; units that are powers of two
+/// change no digit.
+fn dense_relative(mut a: Vec<f64>, mut b: Vec<f64>, d: usize) -> Option<f64> {
+    let unit = |x: f64| if x > 0.0 { (-0.5 * x.log2()).round().exp2() } else { 1.0 };
+    let units: Vec<f64> = (0..d).map(|i| unit(b[i * d + i])).collect();
+    for matrix in [&mut a, &mut b] {
+        (0..d * d).for_each(|p| matrix[p] *= units[p / d] * units[p % d]);
     }
-    let mut l = b.to_vec();
+    let mut l = b.clone();
     cholesky(&mut l, d).ok()?;
-    let mut x = a.to_vec();
+    let mut x = a.clone();
     solve_lower_many(&l, &mut x, [d, d]);
     let mut t: Vec<f64> = (0..d * d).map(|p| x[(p % d) * d + p / d]).collect();
     solve_lower_many(&l, &mut t, [d, d]);
     let found = symmetric_eigen(&t, d)?.values[0].min(1.0);
     let scale = found.abs().max(1e-3);
     back_off(found, scale, |mu| {
-        let slack = error_a + mu.abs() * error_b;
-        let at = |p: usize| a[p] - mu * b[p] - if p / d == p % d { slack } else { 0.0 };
+        // Each difference is rounded twice: what that may do is counted on the diagonal, row by row.
+        let rounded = |i: usize| {
+            let row = (0..d).map(|j| a[i * d + j].abs() + (mu * b[i * d + j]).abs());
+            2.0 * f64::EPSILON * row.sum::<f64>()
+        };
+        let at = |p: usize| a[p] - mu * b[p] - if p / d == p % d { rounded(p / d) } else { 0.0 };
         is_positive_semidefinite((0..d * d).map(at).collect(), d)
     })
 }

@@ -1,10 +1,11 @@
 //! Elements of arrays that are functions of one affine form each, with bounds on value, slope and second derivative.
 
+use super::bowl::{Bowl, square_of_positive_part};
 use super::ridge::Numbers;
 use crate::facts::{Interval, Jet, known};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::operand::Broadcast;
-use crate::ops::scalar::{self, Facts, ScalarRow};
+use crate::ops::scalar::{self, ScalarRow};
 use crate::structure::{Affine, Structure};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +21,12 @@ pub(super) struct Element {
     complement: Option<Jet>,
     /// [a, b] where it is a log(1 + e^t) + b t and a constant, for the affine form t itself.
     softplus: Option<[f64; 2]>,
+    /// Bounds on its square, where more is known of that than of a square of anything.
+    square: Option<Jet>,
+    /// The parabola that it is.
+    bowl: Option<Bowl>,
+    /// Whether it is the affine form itself.
+    is_form: bool,
 }
 
 /// Elements of an array: element `i` is a function of element `rows[i]` of `affine`.
@@ -30,27 +37,34 @@ pub(super) struct Univariate {
 }
 
 /// What a row makes of element `e` of its argument `k`, the others being numbers. What holds by the row's own bounds, by those
-/// on the exponential of the logarithm, and by those on the logarithms of a probability and its complement all hold.
+/// on the exponential of the logarithm, by those on the logarithms of a probability and its complement or of a rate, and by those
+/// on the square all hold.
 pub(super) fn compose(
-    facts: &Facts,
+    row: &ScalarRow,
     numbers: &Numbers,
     (e, k): (usize, usize),
     inner: &Element,
 ) -> Option<Jet> {
+    let facts = row.facts.as_ref()?;
     let direct = (facts.jet)(&numbers.with(e, k, inner.jet.value)?, k).map(|jet| jet.after(inner.jet));
     let by_log = inner
         .log
         .zip(facts.log_jet)
         .and_then(|(log, log_jet)| Some(log_jet(&numbers.with(e, k, log.value)?, k)?.after(log)));
+    let part = |weight: f64, log: Option<Jet>| match weight {
+        0.0 => Some(Jet::constant(0.0)),
+        w => log.map(|log| log.scaled(w)),
+    };
     let by_odds = || {
         let [a, b] = facts.odds?(&numbers.with(e, k, Interval::REAL)?, k)?;
-        let part = |weight: f64, log: Option<Jet>| match weight {
-            0.0 => Some(Jet::constant(0.0)),
-            w => log.map(|log| log.scaled(w)),
-        };
         Some(part(a, inner.log)? + part(b, inner.complement)?)
     };
-    [direct, by_log, by_odds()].into_iter().flatten().reduce(Jet::meet)
+    let by_rate = || {
+        let [a, b] = facts.rate?(&numbers.with(e, k, Interval::REAL)?, k)?;
+        Some(part(a, inner.log)? + part(b, Some(inner.jet))?)
+    };
+    let by_square = inner.square.filter(|_| *row == scalar::SQUARE);
+    [direct, by_log, by_odds(), by_rate(), by_square].into_iter().flatten().reduce(Jet::meet)
 }
 
 /// Univariate arrays, each found once.
@@ -76,9 +90,7 @@ impl<'s> Univariates<'s> {
 
     fn find(&mut self, id: NodeId) -> Option<Univariate> {
         if let Some(affine) = self.structure.affine(id) {
-            let element =
-                Element { softplus: Some([0.0, 1.0]), ..Element::new(Jet::identity(Interval::REAL)) };
-            return Some(Univariate::of_form(affine.clone(), element));
+            return Some(Univariate::of_form(affine.clone(), Element::form()));
         }
         if let Some(log) = self.structure.log_affine(id) {
             let element = Element {
@@ -110,7 +122,6 @@ impl<'s> Univariates<'s> {
         let graph = self.structure.graph();
         let node = graph.node(id);
         let Op::Map(row) = &node.op else { return None };
-        let facts = row.facts.as_ref()?;
         let mut varying = (0..node.args.len()).filter(|&k| graph.node(node.args[k]).constant().is_none());
         let (k, None) = (varying.next()?, varying.next()) else { return None };
         let inner = self.of(node.args[k])?;
@@ -119,11 +130,21 @@ impl<'s> Univariates<'s> {
         let (mut rows, mut elements) = (Vec::with_capacity(node.len()), Vec::with_capacity(node.len()));
         for e in 0..node.len() {
             let from = &inner.elements[at.at(e)];
-            let jet = compose(facts, &numbers, (e, k), from)?;
+            let jet = compose(row, &numbers, (e, k), from)?;
             let (log, complement) = self.logs(row, node, (e, k), from);
             let by_log = log.and_then(|log| Some(known::exp(log.value)?.after(log)));
             let jet = by_log.map_or(jet, |b| jet.meet(b));
-            elements.push(Element { jet, log, complement, softplus: softplus(row, from) });
+            let args = numbers.with(e, k, Interval::REAL)?;
+            let (square, bowl) = (square(row, &args, k, from), bowl(row, &args, k, from));
+            elements.push(Element {
+                jet,
+                log,
+                complement,
+                softplus: softplus(row, from),
+                square,
+                bowl,
+                is_form: false,
+            });
             rows.push(inner.rows[at.at(e)]);
         }
         Some(Univariate { affine: inner.affine.clone(), rows, elements })
@@ -197,14 +218,49 @@ fn softplus(row: &ScalarRow, from: &Element) -> Option<[f64; 2]> {
         (&scalar::LOG_INV_LOGIT, [-1.0, 1.0]),
         (&scalar::LOG1M_INV_LOGIT, [-1.0, 0.0]),
     ];
-    let plain = from.softplus == Some([0.0, 1.0]) && from.jet == Jet::identity(Interval::REAL);
-    rows.into_iter().find(|(r, _)| *r == row && plain).map(|(_, parts)| parts)
+    rows.into_iter().find(|(r, _)| *r == row && from.is_form).map(|(_, parts)| parts)
+}
+
+/// The square of a function that has a kink where it is 0: the square has none.
+fn square(row: &ScalarRow, args: &[Interval], k: usize, from: &Element) -> Option<Jet> {
+    let x = from.jet.value;
+    if *row == scalar::ABS {
+        return Some(known::power(x, 2.0)?.after(from.jet));
+    }
+    let at_zero = args.len() == 2 && args[1 - k] == Interval::ZERO;
+    if *row == scalar::FMAX && at_zero {
+        Some(square_of_positive_part(x).after(from.jet))
+    } else if *row == scalar::FMIN && at_zero {
+        Some(square_of_positive_part(-x).after(-from.jet))
+    } else {
+        None
+    }
+}
+
+/// The parabola that a function of the form itself is.
+fn bowl(row: &ScalarRow, args: &[Interval], k: usize, from: &Element) -> Option<Bowl> {
+    if !from.is_form {
+        return None;
+    }
+    if *row == scalar::SQUARE {
+        return Some(Bowl::SQUARE);
+    }
+    let value = |t: f64| {
+        let at: Vec<f64> = args.iter().enumerate().map(|(j, x)| if j == k { t } else { x.lo }).collect();
+        row.at(&at)
+    };
+    Bowl::of_difference(row.facts.as_ref()?, args, k, value)
 }
 
 impl Element {
     /// What is known of value and derivatives, and no more.
     fn new(jet: Jet) -> Element {
-        Element { jet, log: None, complement: None, softplus: None }
+        Element { jet, log: None, complement: None, softplus: None, square: None, bowl: None, is_form: false }
+    }
+
+    /// The affine form itself.
+    fn form() -> Element {
+        Element { softplus: Some([0.0, 1.0]), is_form: true, ..Element::new(Jet::identity(Interval::REAL)) }
     }
 
     /// `by` times it plus `constant`.
@@ -217,15 +273,27 @@ impl Element {
         } else {
             None
         };
-        let complement = if by == 1.0 && constant == 0.0 {
-            self.complement
+        // 1 - (by x + 1 - by) = by (1 - x); 0.2 and 0.8 are 1 in one order of the two only.
+        let complement = if by > 0.0 && (by == 1.0 - constant || constant == 1.0 - by) {
+            plus(self.complement, by)
         } else if by < 0.0 && constant == 1.0 {
             plus(self.log, -by)
         } else {
             None
         };
         let softplus = self.softplus.map(|parts| parts.map(|p| p * by));
-        Element { jet: self.jet.scaled(by).shifted(constant), log, complement, softplus }
+        let square = self.square.filter(|_| constant == 0.0).map(|square| square.scaled(by * by));
+        let bowl = self.bowl.map(|bowl| bowl.scaled(by, constant));
+        let is_form = self.is_form && by == 1.0 && constant == 0.0;
+        Element {
+            jet: self.jet.scaled(by).shifted(constant),
+            log,
+            complement,
+            softplus,
+            square,
+            bowl,
+            is_form,
+        }
     }
 
     /// log(e^f + e^g) of two functions of the same number: with the share w of the first in the sum, the second derivative is
@@ -235,7 +303,14 @@ impl Element {
             (Some([a, b]), Some([c, d])) if a == c => Interval::point(b - d),
             (Some(_) | None, _) => self.jet.slope - other.jet.slope,
         };
-        self.jet.curvature.hull(other.jet.curvature) + apart.square() * Interval::new(0.0, 0.25)
+        let found = self.jet.curvature.hull(other.jet.curvature) + apart.square() * Interval::new(0.0, 0.25);
+        let bowls = self.bowl.zip(other.bowl).map(|(f, g)| f.log_add_exp(g));
+        bowls.map_or(found, |bend| found.meet(bend))
+    }
+
+    /// The same where the second is a number.
+    pub(super) fn log_add_number(&self, number: f64) -> Option<Interval> {
+        Some(self.bowl?.log_add_exp(Bowl::flat(number)))
     }
 }
 

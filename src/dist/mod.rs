@@ -8,6 +8,7 @@ mod event;
 mod gp;
 mod incomplete;
 mod jets;
+pub(crate) mod natural;
 mod numeric;
 mod ordered;
 mod other_names;
@@ -19,6 +20,7 @@ pub use density::{log_density, log_density_sum, weighted};
 pub use guard::{log_tail, within};
 pub use multi_student_t::TAIL as STUDENT_TAIL;
 pub use normal::{JOINT as NORMAL_JOINT, SCALE as NORMAL_SCALE, VARIANCE as NORMAL_VARIANCE};
+pub(crate) use ordered::FAR as NO_CUT;
 pub use other_names::other_name;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,

@@ -18,7 +18,7 @@ scalar_row! {
     };
     probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]];
     // Concave in each argument: log(1 - e^x) of a gap and -log(1 + e^x) twice.
-    facts Facts::of(|a, k| {
+    facts Facts::shifting(|a, k| {
         let c: [f64; 3] = known::fixed(a, k)?;
         let [below, above] = [a[1] - a[0], a[0] - a[2]];
         if a[1].hi > a[2].lo || (k == 0 && c[1] == c[2]) {

@@ -17,12 +17,13 @@ scalar_row! {
         x.if_equal(T::zero(), T::zero(), x / lambda).shift(-1.0)
     ];
     probes [&[2.0, 0.3], &[0.0, 1e-9], &[1e4, 9.9e3]];
-    facts Facts::with_log(
+    facts Facts::with_log_and_rate(
         |a, k| {
             let [x, _]: [f64; 2] = known::fixed(a, k)?;
             if k == 1 && x >= 0.0 { Some(known::log(a[1])?.scaled(x) + -Jet::identity(a[1])) } else { None }
         },
-        |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { poisson_log::log_mean(a[1], x) } else { None } }
+        |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { poisson_log::log_mean(a[1], x) } else { None } },
+        |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; (k == 1).then_some([x, -1.0]) }
     )
 }
 

@@ -132,7 +132,9 @@ impl Builder {
         let varying: Vec<usize> = (0..args.len()).filter(|&k| self.constant_of(args[k]).is_none()).collect();
         let [k] = varying[..] else { return None };
         let linked = [&scalar::INV_LOGIT, &scalar::PHI, &scalar::INV_CLOGLOG];
-        self.inner(args[k], |inner| linked.into_iter().any(|row| row == inner))?;
+        let guessed = self.guessed(args[k]);
+        let plain = guessed.map_or(args[k], |(_, plain)| plain);
+        self.inner(plain, |inner| linked.into_iter().any(|row| row == inner))?;
         let known: Vec<NodeId> = (0..args.len()).filter(|j| *j != k).map(|j| args[j]).collect();
         let dims = self.common(&known).ok()?;
         let (mut weights, count) = ([Vec::new(), Vec::new()], dims.iter().product::<usize>());
@@ -150,7 +152,14 @@ impl Builder {
             if weight.iter().all(|w| *w == 0.0) {
                 continue;
             }
-            let (weight, log) = (self.constant(weight, dims.clone()), self.unary(log, args[k]));
+            let log = match guessed {
+                Some((share, plain)) if *log == scalar::LOG1M => {
+                    let (share, rest) = (self.unary(&scalar::LOG, share), self.unary(log, plain));
+                    self.add2(share, rest).ok()?
+                }
+                Some(_) | None => self.unary(log, args[k]),
+            };
+            let weight = self.constant(weight, dims.clone());
             let part = self.mul(weight, log).ok()?;
             sum = Some(match sum {
                 Some(before) => self.add2(before, part).ok()?,
@@ -158,6 +167,32 @@ impl Builder {
             });
         }
         sum
+    }
+
+    /// 1 - c and p where `id` is c + (1 - c) p for known c: its complement is (1 - c)(1 - p).
+    fn guessed(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
+        let parts = |id: NodeId, row: &ScalarRow| {
+            let node = self.graph().node(id);
+            match (&node.op, &node.args[..]) {
+                (Op::Map(r), &[a, b]) if **r == *row && self.constant_of(a).is_some() => Some((a, b)),
+                (Op::Map(r), &[a, b]) if **r == *row && self.constant_of(b).is_some() => Some((b, a)),
+                _ => None,
+            }
+        };
+        let (least, rest) = parts(id, &scalar::ADD)?;
+        let (share, plain) = parts(rest, &scalar::MUL)?;
+        let dims = self.common(&[least, share]).ok()?;
+        let at = |id: NodeId, e: usize| {
+            let index = Broadcast::between(self.dims(id), &dims);
+            self.constant_of(id).map(|values| values[index.at(e)])
+        };
+        // 0.2 and 0.8 are 1 in one order of the two only.
+        let whole = |e: usize| {
+            let (c, by) = (at(least, e)?, at(share, e)?);
+            (c > 0.0 && by > 0.0 && (by == 1.0 - c || c == 1.0 - by)).then_some(())
+        };
+        (0..dims.iter().product()).try_for_each(whole)?;
+        Some((share, plain))
     }
 
     /// x + 0, 1 · x and their like.

@@ -3,7 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Lowerer, Result, at};
-use crate::dist;
+use crate::dist::{self, Distribution, End, Support};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
@@ -232,6 +232,11 @@ fn cumulative(b: &mut Builder, dist: &Dist, x: NodeId, tail: Tail) -> Built {
 /// log P(lower ≤ X ≤ upper).
 fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Option<NodeId>) -> Built {
     let discrete = matches!(dist, Dist::Row { row, .. } if row.discrete);
+    // No count is below 0 anyway.
+    let starts = |row: &Distribution| matches!(row.support, Support::Integers(End::At(0.0), _));
+    let counts = matches!(dist, Dist::Row { row, .. } if starts(row));
+    let cuts = |b: &Builder, id: NodeId| b.constant_of(id).is_none_or(|c| c.iter().any(|x| !(*x <= 0.0)));
+    let lower = lower.filter(|&lower| !counts || cuts(b, lower));
     match (lower, upper) {
         (None, None) => Ok(b.number(0.0)),
         (Some(lower), None) => cumulative(b, dist, lower, Tail::AtLeast),

@@ -102,6 +102,15 @@ impl Affine {
         self.constant.iter().chain(values).all(|x| x.is_finite())
     }
 
+    /// Whether no variable matters.
+    pub fn is_constant(&self) -> bool {
+        let values = match &self.rows {
+            Rows::Shared { values, .. } => &values[..],
+            Rows::Own { values, .. } => values,
+        };
+        values.iter().all(|v| *v == 0.0)
+    }
+
     /// The largest variable that occurs.
     pub fn last_variable(&self) -> Option<u32> {
         match &self.rows {

@@ -110,6 +110,9 @@ impl Pass<'_> {
     }
 
     fn map(&self, row: &'static ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<Affine> {
+        if let Some(settled) = self.settled(row, args, dims) {
+            return Some(settled);
+        }
         if *row == scalar::ADD || *row == scalar::SUB {
             let sign = if *row == scalar::ADD { 1.0 } else { -1.0 };
             if let Some(c) = self.number(args[1], dims) {
@@ -135,6 +138,24 @@ impl Pass<'_> {
             return Some(log.clone());
         }
         self.linear_row(row, args, dims)
+    }
+
+    /// A function of arguments that are numbers though they are written with variables: of (c + 1) - c.
+    fn settled(&self, row: &'static ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<Affine> {
+        // An infinite end has no form, but it is a number.
+        let numbers = |&a: &NodeId| match self.constant(a) {
+            Some(values) => Some(&values[..]),
+            None => self.of(a).filter(|form| form.is_constant()).map(|form| &form.constant[..]),
+        };
+        let numbers: Vec<&[f64]> = args.iter().map(numbers).collect::<Option<_>>()?;
+        let at: Vec<Broadcast> =
+            args.iter().map(|&a| Broadcast::between(&self.graph.node(a).dims, dims)).collect();
+        let value = |i: usize| {
+            let point: Vec<f64> = numbers.iter().zip(&at).map(|(n, at)| n[at.at(i)]).collect();
+            row.at(&point)
+        };
+        let values: Vec<f64> = (0..dims.iter().product()).map(value).collect();
+        Some(Affine::constants(&values)).filter(Affine::is_finite)
     }
 
     /// A weighted sum of elements that are affine each.

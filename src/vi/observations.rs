@@ -63,10 +63,8 @@ impl<'a> Observations<'a> {
             found.take_apart(&lowered.graph, term.node, 1.0);
             let sums = &found.sums[before..];
             let rows = sums.iter().map(|(sum, _)| rows_of(&lowered.graph, *sum)).max().unwrap_or(1);
-            let whole = |sum: NodeId| rows_of(&lowered.graph, sum) == rows;
-            if rows < 2
-                || sums.iter().any(|(sum, _)| whole(*sum) && !goes_by_rows(&lowered.graph, *sum, rows))
-            {
+            let over_rows = sums.iter().filter(|(sum, _)| rows_of(&lowered.graph, *sum) == rows);
+            if rows < 2 || !go_by_rows(&lowered.graph, over_rows.map(|(sum, _)| *sum), rows) {
                 return Err(NotSeparable::NoSum(term.span));
             }
             if found.rows != 0 && rows != found.rows {
@@ -132,27 +130,60 @@ fn rows_of(graph: &Graph, sum: NodeId) -> usize {
     widest.and_then(|dims| dims.first().copied()).unwrap_or(1)
 }
 
-/// Whether each row of what a sum adds up needs that row of the data alone.
-fn goes_by_rows(graph: &Graph, sum: NodeId, rows: usize) -> bool {
-    let node = graph.node(sum);
-    let rank = node.args.iter().map(|&a| graph.node(a).dims.len()).max().unwrap_or(0);
-    node.args.iter().all(|&a| is_by_rows(graph, a, rank, rows))
+/// What the rows of an array are made of.
+#[derive(Clone, Copy, Default)]
+struct Makeup {
+    /// That row of the data.
+    data: bool,
+    /// Something that is computed whole, whatever the rows: a Gaussian process at all its points, the path of a state.
+    whole: bool,
 }
 
-fn is_by_rows(graph: &Graph, id: NodeId, rank: usize, rows: usize) -> bool {
+impl Makeup {
+    const DATA: Makeup = Makeup { data: true, whole: false };
+    const WHOLE: Makeup = Makeup { data: false, whole: true };
+
+    fn and(self, other: Makeup) -> Makeup {
+        Makeup { data: self.data || other.data, whole: self.whole || other.whole }
+    }
+}
+
+/// Whether each row of what the sums of a statement add up needs that row of the data alone, besides parameters and what is
+/// computed from them. Sums of rows that hold no data of their own, and come out of something whole, are those of data that hang
+/// together.
+fn go_by_rows(graph: &Graph, sums: impl Iterator<Item = NodeId>, rows: usize) -> bool {
+    let made = sums.fold(Makeup::default(), |made, sum| {
+        let args = &graph.node(sum).args;
+        let rank = args.iter().map(|&a| graph.node(a).dims.len()).max().unwrap_or(0);
+        made.and(made_of(graph, args, rank, rows))
+    });
+    made.data || !made.whole
+}
+
+fn made_of(graph: &Graph, args: &[NodeId], rank: usize, rows: usize) -> Makeup {
+    args.iter().fold(Makeup::default(), |made, &a| made.and(makeup(graph, a, rank, rows)))
+}
+
+fn makeup(graph: &Graph, id: NodeId, rank: usize, rows: usize) -> Makeup {
     let node = graph.node(id);
     if node.dims.len() != rank || node.dims.first() != Some(&rows) {
-        return true;
+        return Makeup::default();
     }
     match &node.op {
-        Op::Constant(_) | Op::Input { .. } => true,
-        Op::Map(_) => node.args.iter().all(|&a| is_by_rows(graph, a, rank, rows)),
-        Op::Array(op) => match way(op, graph.node(node.args[0]).dims.len()) {
-            Way::Picks => true,
-            Way::Rows => is_by_rows(graph, node.args[0], graph.node(node.args[0]).dims.len(), rows),
-            Way::Whole => false,
-        },
-        Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => false,
+        Op::Constant(_) => Makeup::DATA,
+        Op::Input { .. } => Makeup::default(),
+        Op::Map(_) => made_of(graph, &node.args, rank, rows),
+        Op::Array(op) => {
+            let from = &graph.node(node.args[0]).dims;
+            match way(op, from.len()) {
+                // Which one of something else is picked is told by the row.
+                Way::Picks if from.first() != Some(&rows) => Makeup::DATA,
+                Way::Picks => Makeup::default(),
+                Way::Rows => makeup(graph, node.args[0], from.len(), rows),
+                Way::Whole => Makeup::WHOLE,
+            }
+        }
+        Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => Makeup::WHOLE,
     }
 }
 

@@ -216,7 +216,11 @@ fn check_gaussian(config: &vi::Config, certificate: Option<&Certificate>) -> Res
         problem: "the step rule 'stl_gaussian' is that of a theorem about Gaussian posteriors, and this one is not known to \
                   be Gaussian (`stickler certify` says why)"
             .into(),
-        instead: "use 'proj_decay', or a step rule that needs no constants".into(),
+        instead: match config.operator.name {
+            "projection" => "use 'proj_decay', or a step rule that needs no constants".into(),
+            "prox" => "use 'prox_decay', or a step rule that needs no constants".into(),
+            _ => "use a step rule that needs no constants, such as 'whitened' or 'curvature'".into(),
+        },
     })
 }
 

@@ -54,43 +54,62 @@ pub struct Facts {
     pub log_jet: Option<JetOf>,
     /// For a function of a probability θ, argument `k`, that is a log θ + b log(1 - θ): a and b, none below 0.
     pub odds: Option<OddsOf>,
+    /// For a function of a positive number x, argument `k`, that is a log x + b x: a and b.
+    pub rate: Option<OddsOf>,
+    /// Whether it stays the same when one number is added to all its arguments.
+    pub shifts: bool,
 }
 
 /// Bounds as a function of one argument, from where all arguments lie and which one varies.
 pub type JetOf = fn(args: &[Interval], k: usize) -> Option<Jet>;
 
-/// What log θ and log(1 - θ) are multiplied by, from the arguments and which one θ is.
+/// What log θ and log(1 - θ), or log x and x, are multiplied by, from the arguments and which one it is.
 pub type OddsOf = fn(args: &[Interval], k: usize) -> Option<[f64; 2]>;
 
 impl Facts {
+    /// Bounds as a function of each argument, and nothing else.
+    const fn plain(jet: JetOf) -> Self {
+        Self { difference: None, jet, log_jet: None, odds: None, rate: None, shifts: false }
+    }
+
     /// Facts as a function of each argument.
     pub const fn of(jet: JetOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: None, odds: None })
+        Some(Self::plain(jet))
     }
 
     /// Facts as a function of each argument, one of them a probability.
     pub const fn with_odds(jet: JetOf, odds: OddsOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: None, odds: Some(odds) })
+        Some(Self { odds: Some(odds), ..Self::plain(jet) })
     }
 
     /// Facts as a function of each argument and of its logarithm.
     pub const fn with_log(jet: JetOf, log_jet: JetOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: Some(log_jet), odds: None })
+        Some(Self { log_jet: Some(log_jet), ..Self::plain(jet) })
     }
 
     /// Both, of a function of one argument that may be a probability.
     pub const fn with_log_and_odds(jet: JetOf, log_jet: JetOf, odds: OddsOf) -> Option<Self> {
-        Some(Self { difference: None, jet, log_jet: Some(log_jet), odds: Some(odds) })
+        Some(Self { log_jet: Some(log_jet), odds: Some(odds), ..Self::plain(jet) })
+    }
+
+    /// Facts as a function of each argument and of its logarithm, one of them a rate.
+    pub const fn with_log_and_rate(jet: JetOf, log_jet: JetOf, rate: OddsOf) -> Option<Self> {
+        Some(Self { log_jet: Some(log_jet), rate: Some(rate), ..Self::plain(jet) })
     }
 
     /// Facts of a function that depends on arguments `pair` through their difference.
     pub const fn difference(pair: (usize, usize), jet: JetOf) -> Option<Self> {
-        Some(Self { difference: Some(pair), jet, log_jet: None, odds: None })
+        Some(Self { difference: Some(pair), ..Self::plain(jet) })
     }
 
     /// Both.
     pub const fn difference_with_log(pair: (usize, usize), jet: JetOf, log_jet: JetOf) -> Option<Self> {
-        Some(Self { difference: Some(pair), jet, log_jet: Some(log_jet), odds: None })
+        Some(Self { difference: Some(pair), log_jet: Some(log_jet), ..Self::plain(jet) })
+    }
+
+    /// Facts of a function that depends on its arguments through their differences.
+    pub const fn shifting(jet: JetOf) -> Option<Self> {
+        Some(Self { shifts: true, ..Self::plain(jet) })
     }
 }
 
