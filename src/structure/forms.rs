@@ -155,7 +155,7 @@ impl Pass<'_> {
             row.at(&point)
         };
         let values: Vec<f64> = (0..dims.iter().product()).map(value).collect();
-        Some(Affine::constants(&values)).filter(Affine::is_finite)
+        Some(Affine::constants(values.into())).filter(Affine::is_finite)
     }
 
     /// A weighted sum of elements that are affine each.
