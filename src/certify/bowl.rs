@@ -63,7 +63,7 @@ impl Bowl {
         }
         let top = self.height - other.height - 0.5 * self.bend * other.bend / apart * between * between;
         let most = most_of_parabola(if apart > 0.0 { -top } else { top });
-        bends + Interval::new(0.0, 2.0 * apart.abs() * most * (1.0 + 1e-9))
+        bends + Interval::new(0.0, 2.0 * apart.abs() * most)
     }
 }
 
@@ -71,9 +71,11 @@ impl Bowl {
 ///
 /// For a ≤ 0 it is at most that of u v(u), because v falls there, and cosh u ≥ 1 + u²/2 + u⁴/24 makes that at most
 /// u/(4 + u² + u⁴/12), which is largest at u² = 2(√5 - 1) and below 0.2253 there; and v(x) ≤ e^-|x| makes it at most
-/// u e^-u e^a ≤ e^(a-1). For a > 0 it is (x + a) v(x) for x = u - a: no more than that and a/4 together.
+/// u e^-u e^a ≤ e^(a-1). For a > 0 it is (x + a) v(x) for x = u - a: no more than that and a/4 together. The last factor is far more than
+/// all rounding.
 fn most_of_parabola(a: f64) -> f64 {
-    if a > 0.0 { 0.2253 + 0.25 * a } else { (a - 1.0).exp().min(0.2253) }
+    let most = if a > 0.0 { 0.2253 + 0.25 * a } else { (a - 1.0).exp().min(0.2253) };
+    most * (1.0 + 1e-9)
 }
 
 /// The square of max(x, 0): its slope, 2 max(x, 0), has no jump, and rises by 2 for each unit or not at all.
