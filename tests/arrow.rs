@@ -1,6 +1,9 @@
 //! Arrow files give what the same table gives as CSV; what cannot be read is said of the column that is asked for.
 
-use stickler::data::{Dataset, Levels, Missing};
+mod binary_tables;
+
+use binary_tables::{assert_damage_is_harmless, assert_is_the_table, assert_refused};
+use stickler::data::{Dataset, Missing};
 
 fn folder(file: &str) -> String {
     format!("tests/arrow/{file}")
@@ -8,20 +11,8 @@ fn folder(file: &str) -> String {
 
 #[test]
 fn an_arrow_file_is_the_table_that_it_was_written_from() {
-    let csv = Dataset::read(&["tests/parquet/table.csv"]).unwrap();
     for file in ["default.feather", "plain.feather", "factor.feather", "stream.arrows"] {
-        let data = Dataset::read(&[folder(file)]).unwrap();
-        assert_eq!(data.names(), csv.names(), "{file}");
-        for name in ["y", "k", "smoker", "single", "small"] {
-            let (got, expected) = (data.require(name).unwrap(), csv.require(name).unwrap());
-            let (got, expected) =
-                (got.as_real(Missing::Keep).unwrap(), expected.as_real(Missing::Keep).unwrap());
-            let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
-            assert!(got.len() == 40 && got.iter().zip(expected.iter()).all(same), "{file}, {name}: {got:?}");
-        }
-        let (got, expected) = (data.require("site").unwrap(), csv.require("site").unwrap());
-        assert!((0..40).all(|i| got.text(i) == expected.text(i)), "{file}");
-        assert_eq!(Levels::sorted(&[&got]).labels(), ["east, far", "north", "south"]);
+        assert_is_the_table(&folder(file));
     }
 }
 
@@ -37,9 +28,7 @@ fn what_cannot_be_read_is_said_of_its_column_alone() {
         ("odd.feather", "view", "views"),
     ];
     for (file, name, words) in wrong {
-        let data = Dataset::read(&[folder(file)]).unwrap();
-        let error = data.require(name).unwrap_err();
-        assert!(error.message.contains(words) && error.help.is_some(), "{file}, {name}: {error:?}");
+        assert_refused(&folder(file), name, words);
     }
     let odd = Dataset::read(&[folder("odd.feather")]).unwrap();
     assert_eq!(odd.require("last").unwrap().as_int().unwrap()[6], -36);
@@ -54,18 +43,6 @@ fn what_cannot_be_read_is_said_of_its_column_alone() {
 #[test]
 fn damaged_files_are_refused() {
     for file in ["default.feather", "factor.feather", "odd.feather"] {
-        let whole = std::fs::read(folder(file)).unwrap();
-        for at in 0..whole.len() {
-            for change in [1, 0x80, 0xff] {
-                let mut bytes = whole.clone();
-                bytes[at] ^= change;
-                if let Ok(data) = Dataset::from_texts(&[("x.arrow", &bytes)]) {
-                    for name in data.names() {
-                        let _ = data.require(name).map(|found| found.len());
-                    }
-                }
-            }
-            assert!(Dataset::from_texts(&[("x.arrow", &whole[..at])]).is_err(), "{file} cut at {at}");
-        }
+        assert_damage_is_harmless(&folder(file), "x.arrow");
     }
 }

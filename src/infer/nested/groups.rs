@@ -47,19 +47,34 @@ pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
 /// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in all.
 pub(super) fn alternatives(outer: &[Lanes], u: Vec<Lanes>, count: usize) -> Vec<Vec<Lanes>> {
     let mut streams = streams(outer, &u);
-    let mut all = Vec::with_capacity(count);
-    let mut next = u;
-    while all.len() < count {
-        let other = another(&mut streams, next.len());
-        let opposite = next.iter().map(|u| u.map(|x| -x)).collect();
-        all.extend([std::mem::replace(&mut next, other), opposite]);
-    }
-    all.truncate(count);
-    all
+    let mut numbers = Opposites::new(&mut streams, u);
+    (0..count).map(|_| numbers.draw()).collect()
 }
 
-fn another(streams: &mut [Stream], length: usize) -> Vec<Lanes> {
-    (0..length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect()
+/// Standard normal numbers, their opposites, others, and theirs, without end.
+struct Opposites<'a> {
+    streams: &'a mut [Stream],
+    length: usize,
+    first: Option<Vec<Lanes>>,
+    /// The opposites of the last ones.
+    opposite: Option<Vec<Lanes>>,
+}
+
+impl<'a> Opposites<'a> {
+    fn new(streams: &'a mut [Stream], u: Vec<Lanes>) -> Opposites<'a> {
+        Opposites { streams, length: u.len(), first: Some(u), opposite: None }
+    }
+
+    fn draw(&mut self) -> Vec<Lanes> {
+        if let Some(u) = self.opposite.take() {
+            return u;
+        }
+        let streams = &mut *self.streams;
+        let other = || (0..self.length).map(|_| std::array::from_fn(|b| streams[b].normal())).collect();
+        let u: Vec<Lanes> = self.first.take().unwrap_or_else(other);
+        self.opposite = Some(u.iter().map(|u| u.map(|x| -x)).collect());
+        u
+    }
 }
 
 /// Candidates one after another: standard normal numbers, and how much each counts beside the density of its group.
@@ -70,24 +85,14 @@ trait Candidates {
 
 /// Standard normal numbers and their opposites: each counts one over their density.
 struct Pairs<'a> {
-    streams: &'a mut [Stream],
+    numbers: Opposites<'a>,
     drawn_group: &'a [usize],
     count: usize,
-    /// The first pair, and the opposite of the last one.
-    first: Option<Vec<Lanes>>,
-    opposite: Option<Vec<Lanes>>,
 }
 
 impl Candidates for Pairs<'_> {
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
-        let u = match self.opposite.take() {
-            Some(u) => u,
-            None => {
-                let u = self.first.take().unwrap_or_else(|| another(self.streams, self.drawn_group.len()));
-                self.opposite = Some(u.iter().map(|u| u.map(|x| -x)).collect());
-                u
-            }
-        };
+        let u = self.numbers.draw();
         let mut counts = vec![[0.0; LANES]; self.count];
         for (u, &g) in u.iter().zip(self.drawn_group) {
             (0..LANES).for_each(|b| counts[g][b] += 0.5 * u[b] * u[b]);
@@ -212,7 +217,7 @@ pub(super) fn pick(
 ) -> (Vec<Vec<Lanes>>, Vec<Lanes>) {
     let count = group.iter().max().map_or(0, |g| g + 1);
     let mut streams = streams(outer, &u);
-    let here = solver.by_groups(outer, &vec![[0.0; LANES]; u.len()]);
+    let here = solver.of_groups(outer, &vec![[0.0; LANES]; u.len()]);
     let mut tried: Vec<Vec<Lanes>> = Vec::with_capacity(candidates);
     // Candidate by candidate within each group.
     let mut weights = vec![F16::zero(); count * candidates];
@@ -220,14 +225,12 @@ pub(super) fn pick(
     {
         let mut source: Box<dyn Candidates> = match lattice {
             Some(lattice) => Box::new(Shifted::new(lattice, &mut streams, drawn_group, count)),
-            None => {
-                Box::new(Pairs { streams: &mut streams, drawn_group, count, first: Some(u), opposite: None })
-            }
+            None => Box::new(Pairs { numbers: Opposites::new(&mut streams, u), drawn_group, count }),
         };
         for k in 0..candidates {
             let (u, counts) = source.next();
             let away = solver.away(u);
-            let there = solver.by_groups(outer, &away);
+            let there = solver.of_groups(outer, &away);
             for g in 0..count {
                 let at = g * candidates + k;
                 F16::flat_mut(&mut weights[at..=at]).copy_from_slice(&counts[g]);

@@ -93,7 +93,7 @@ fn with(
     let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
     conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
     if !quadratic {
-        conditional.by_groups(target);
+        conditional.tell_groups_apart(target);
     }
     let marginal = Marginal::new(&conditional, &scales);
     let options = &Options {
@@ -191,7 +191,7 @@ fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Option<usize>>
 pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Options) -> Option<Fit> {
     let q = &found.fitted.q;
     let mut conditional = Conditional::given(target, partition::effects(target)?, q)?;
-    conditional.by_groups(target);
+    conditional.tell_groups_apart(target);
     let flat = Warped::flat(target);
     let first = judge(&flat, q, PILOT, options).elbo;
     let [candidates, _] = candidates(&conditional, first[2]);

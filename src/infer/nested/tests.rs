@@ -108,7 +108,7 @@ fn a_lattice_corrects_what_laplace_integrates() {
     let parts = Partition { inner: vec![1, 2, 3, 4], outer: vec![0], how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
     assert_eq!(conditional.group, [0, 1, 2, 3]);
-    conditional.by_groups(&target);
+    conditional.tell_groups_apart(&target);
     let lattice = conditional.lattice().unwrap();
     let mut solver = Solver::new(&conditional).roughly();
     // Constants are dropped from the model, the same ones everywhere.
@@ -139,7 +139,7 @@ fn groups_of_different_sizes_keep_their_own_weights() {
     let target = ModelTarget::new(text, &data).unwrap();
     let parts = Partition { inner: vec![1, 2, 3], outer: vec![0], how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
-    conditional.by_groups(&target);
+    conditional.tell_groups_apart(&target);
     assert_eq!(conditional.group, [0, 0, 1]);
     assert_eq!(conditional.drawn_group(), [1, 0, 0]);
     let mut solver = Solver::new(&conditional);

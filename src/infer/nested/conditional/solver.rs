@@ -1,32 +1,18 @@
-//! The inner coordinates given the outer ones: their mode, the factor of their curvature, and the log density of the outer
-//! ones with the inner ones integrated out; for sixteen outer points at once.
+//! Modes of the inner coordinates, the factors of their curvature, and the log density of the outer ones with the inner ones integrated out;
+//! for sixteen outer points at once.
 //!
-//! The inner coordinates are measured from a reference in steps of about a standard deviation, x = r + s y. Minus the
-//! Hessian in y is read from differences of gradients, one colour of columns after another: exact (but for rounding) where
-//! the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only in
-//! the spread of draws, which weights correct.
+//! Minus the Hessian in the steps y is read from differences of gradients, one colour of columns after another: exact (but for
+//! rounding) where the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only
+//! in the spread of draws, which weights correct.
 
-use super::super::gaussian::Gaussian;
-use super::super::quadrature::precision;
-use super::anchors::{Anchor, anchors, nearest};
-use super::climb::Climb;
-use super::colours::{Reading, read};
-use super::groups::{Lattice, groups, lattice};
-use super::partition::{How, Partition};
-use super::pattern::{PROBES, ROUNDING, pattern};
-use crate::num::linalg::Pattern;
+use super::super::anchors::nearest;
+use super::super::climb::Climb;
+use super::super::partition::How;
+use super::{Conditional, LANES, Lanes, lanes};
 use crate::num::real::LN_2PI;
-use crate::structure::Group;
-use crate::target::{DRAWS, Evaluator, Grouped, GroupedEvaluator, ModelTarget, Target};
-use crate::vi::Scale;
-use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::target::{Evaluator, GroupedEvaluator};
+use std::sync::atomic::Ordering;
 
-/// Outer points solved together.
-pub(super) const LANES: usize = DRAWS;
-/// A number for each of them.
-pub(super) type Lanes = [f64; LANES];
 /// Width of differences where the log density is not quadratic, in steps.
 const NARROW: f64 = 3e-5;
 /// Most Newton steps.
@@ -47,248 +33,28 @@ const UNKNOWN: f64 = 1e3 * 1e-13;
 /// columns which are nearly the same may need.
 const AT_MODE: f64 = 1e-3;
 const AGAIN: usize = 6;
-/// Most colours where every point takes a search: a Hessian costs a gradient for each.
-const MOST_COLOURS: usize = 20;
-/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
-const MOST_EVALUATIONS: usize = 120_000;
-const FEWEST_GRADIENTS: usize = 1500;
-const MOST_GRADIENTS: usize = 20_000;
-/// Most work of one factorisation.
-const MOST_WORK: usize = 20_000_000;
-
-/// What is known before any outer point is.
-pub(super) struct Conditional<'t> {
-    pub(super) target: &'t dyn Target,
-    pub(super) parts: Partition,
-    pub(super) reference: Vec<f64>,
-    steps: Vec<f64>,
-    /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps (`inner × outer`).
-    centre: Vec<f64>,
-    drift: Vec<f64>,
-    /// The factor of the curvature there.
-    factor: Vec<f64>,
-    reading: Reading,
-    /// The group of each inner coordinate: groups are independent given the outer coordinates.
-    pub(super) group: Vec<usize>,
-    /// The log density by groups, where these are weighed one by one.
-    pub(super) grouped: Option<Grouped>,
-    pattern: Pattern,
-    /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
-    anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
-    /// Gradients evaluated.
-    gradients: AtomicUsize,
-}
-
-impl<'t> Conditional<'t> {
-    /// Finds the pattern of the Hessian, a reference and steps; None where the curvature is not that of a Gaussian.
-    pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
-        let k = parts.inner.len();
-        let (columns, diagonal) = pattern(target, &parts, seed)?;
-        let (reading, group) = (read(&columns), groups(&columns));
-        let pattern = Pattern::new(k, &reading.entries);
-        let many = parts.how == How::Searched && reading.colours.len() > MOST_COLOURS;
-        if many || pattern.work() > MOST_WORK {
-            return None;
-        }
-        let steps = diagonal.iter().map(|h| h.sqrt().recip()).collect();
-        let reference = vec![0.0; k];
-        let (centre, drift) = (vec![0.0; parts.outer.len()], vec![0.0; k * parts.outer.len()]);
-        let gradients = AtomicUsize::new(PROBES.len() * k);
-        let mut found = Conditional {
-            target,
-            parts,
-            reference,
-            steps,
-            centre,
-            drift,
-            factor: Vec::new(),
-            reading,
-            group,
-            grouped: None,
-            pattern,
-            anchors: OnceLock::new(),
-            gradients,
-        };
-        let origin = found.centre.clone();
-        found.recentre(&origin, &vec![1e-3; origin.len()]);
-        Some(found)
-    }
-
-    /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that moves with the outer
-    /// coordinates, and a precision that does not. The pattern is that of the precision, which a Gaussian fitted by quadrature
-    /// shares with the Hessian.
-    pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
-        let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
-        let Scale::Dense(c) = &q.factor else { return None };
-        let precision = precision(c, d)?;
-        let at = |i: usize, j: usize| precision[i * d + j];
-        let steps: Vec<f64> = parts.inner.iter().map(|&i| at(i, i).sqrt().recip()).collect();
-        let relative = |a: usize, b: usize| steps[a] * steps[b] * at(parts.inner[a], parts.inner[b]);
-        let column = |b: usize| (0..k).filter(|&a| relative(a, b).abs() > ROUNDING).collect();
-        let columns: Vec<Vec<usize>> = (0..k).map(column).collect();
-        let (reading, group) = (read(&columns), groups(&columns));
-        let pattern = Pattern::new(k, &reading.entries);
-        if pattern.work() > MOST_WORK {
-            return None;
-        }
-        let entries: Vec<[f64; 1]> =
-            reading.entries.iter().map(|&(a, b)| [relative(a as usize, b as usize)]).collect();
-        let mut factor = Vec::new();
-        pattern.factor(&entries, &mut factor);
-        let mut drift = vec![0.0; k * width];
-        for (o, &j) in parts.outer.iter().enumerate() {
-            let mut moved: Vec<[f64; 1]> =
-                parts.inner.iter().zip(&steps).map(|(&i, s)| [-s * at(i, j)]).collect();
-            pattern.solve_lower(&factor, &mut moved);
-            pattern.solve_transposed(&factor, &mut moved);
-            moved.iter().enumerate().for_each(|(a, x)| drift[a * width + o] = x[0]);
-        }
-        let mean = |of: &[usize]| of.iter().map(|&i| q.mean[i]).collect();
-        let (reference, centre) = (mean(&parts.inner), mean(&parts.outer));
-        let factor: Vec<f64> = factor.iter().map(|x| x[0]).collect();
-        let sound = drift.iter().chain(&factor).all(|x| x.is_finite());
-        sound.then(|| Conditional {
-            target,
-            parts,
-            reference,
-            steps,
-            centre,
-            drift,
-            factor,
-            reading,
-            group,
-            grouped: None,
-            pattern,
-            anchors: OnceLock::new(),
-            gradients: AtomicUsize::new(0),
-        })
-    }
-
-    /// Takes the log density of a model apart by groups, if there are several and it can be.
-    pub(super) fn by_groups(&mut self, model: &ModelTarget) {
-        if self.group_count() < 2 {
-            return;
-        }
-        let mut coordinates = vec![Group::None; model.dimension()];
-        self.parts.inner.iter().zip(&self.group).for_each(|(&i, &g)| coordinates[i] = Group::One(g as u32));
-        self.grouped = model.grouped(&coordinates, self.group_count());
-    }
-
-    /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
-    /// widths: a reference near the modes saves digits, and Newton steps. Nothing changes if there is no mode.
-    pub(super) fn recentre(&mut self, outer: &[f64], widths: &[f64]) {
-        let (k, q) = (self.parts.inner.len(), outer.len());
-        let count = 1 + 2 * q;
-        let mut points: Vec<f64> = outer.iter().flat_map(|x| std::iter::repeat_n(*x, count)).collect();
-        for (i, w) in widths.iter().enumerate() {
-            points[i * count + 1 + 2 * i] += w;
-            points[i * count + 2 + 2 * i] -= w;
-        }
-        let mut modes = vec![0.0; k * count];
-        let mut factor = Vec::new();
-        let mut solver = Solver::new(self);
-        for first in (0..count).step_by(LANES) {
-            let width = LANES.min(count - first);
-            solver.solve(&part(&points, count, first..first + width), width);
-            if !solver.log_marginal[..width].iter().all(|x| x.is_finite()) {
-                return;
-            }
-            if first == 0 {
-                factor = solver.factor.iter().map(|f| f[0]).collect();
-            }
-            for (mode, y) in modes.chunks_exact_mut(count).zip(&solver.y) {
-                mode[first..first + width].copy_from_slice(&y[..width]);
-            }
-        }
-        drop(solver);
-        for (i, mode) in modes.chunks_exact(count).enumerate() {
-            self.reference[i] += self.steps[i] * mode[0];
-            for (j, w) in widths.iter().enumerate() {
-                self.drift[i * q + j] = (mode[1 + 2 * j] - mode[2 + 2 * j]) / (2.0 * w);
-            }
-        }
-        self.centre = outer.to_vec();
-        self.factor = factor;
-    }
-
-    /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
-    pub(super) fn anchor(&self, q: &Gaussian, seed: u64) {
-        if self.parts.how == How::Searched {
-            self.anchors.get_or_init(|| (anchors(self, q, seed), q.scales()));
-        }
-    }
-
-    /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
-    /// the curvature, infinite where there is none.
-    pub(super) fn outer_scales(&self) -> Vec<f64> {
-        let mut z = vec![0.0; self.target.dimension()];
-        self.parts.inner.iter().zip(&self.reference).for_each(|(&i, x)| z[i] = *x);
-        let mut evaluator = self.target.evaluator();
-        let (mut unit, mut column) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-        let scale = |&i: &usize| {
-            unit[i] = 1.0;
-            evaluator.hessian_vectors(&z, &unit, 1, &mut column);
-            unit[i] = 0.0;
-            if column[i] < 0.0 { (-column[i]).sqrt().recip() } else { f64::INFINITY }
-        };
-        self.parts.outer.iter().map(scale).collect()
-    }
-
-    /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where Hessians have many colours.
-    pub(super) fn affordable(&self) -> usize {
-        (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
-    }
-
-    /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.
-    pub(super) fn drawn_group(&self) -> Vec<usize> {
-        self.pattern.eliminated(&self.group)
-    }
-
-    /// Gradients beside one that a Hessian takes.
-    pub(super) fn colours(&self) -> usize {
-        self.reading.colours.len()
-    }
-
-    /// Groups of inner coordinates.
-    pub(super) fn group_count(&self) -> usize {
-        self.group.iter().max().map_or(0, |g| g + 1)
-    }
-
-    /// The lattice that serves all groups, if they are small.
-    pub(super) fn lattice(&self) -> Option<&'static Lattice> {
-        let mut sizes = vec![0; self.group_count()];
-        self.group.iter().for_each(|&g| sizes[g] += 1);
-        lattice(sizes.into_iter().max()?)
-    }
-
-    /// Gradients evaluated so far.
-    pub(super) fn gradients(&self) -> usize {
-        self.gradients.load(Ordering::Relaxed)
-    }
-}
-
 /// Buffers of one thread, and what the last solution was.
-pub(super) struct Solver<'c> {
+pub(in super::super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
-    pub(super) evaluator: Box<dyn Evaluator + 'c>,
+    pub(in super::super) evaluator: Box<dyn Evaluator + 'c>,
     grouped: Option<GroupedEvaluator<'c>>,
     points: Vec<f64>,
     values: Vec<f64>,
     gradient: Vec<f64>,
     entries: Vec<Lanes>,
-    pub(super) factor: Vec<Lanes>,
+    pub(in super::super) factor: Vec<Lanes>,
     /// The mode, in steps from the reference.
-    pub(super) y: Vec<Lanes>,
+    pub(in super::super) y: Vec<Lanes>,
     /// The last mode found and the factor there, where searches follow each other.
     trail: Option<(Vec<f64>, Vec<f64>)>,
     /// Twice what is left to gain where one more step ends at the mode.
     near: f64,
     /// The log density of the outer points, inner coordinates integrated out.
-    pub(super) log_marginal: Lanes,
+    pub(in super::super) log_marginal: Lanes,
 }
 
 impl<'c> Solver<'c> {
-    pub(super) fn new(conditional: &'c Conditional<'c>) -> Solver<'c> {
+    pub(in super::super) fn new(conditional: &'c Conditional<'c>) -> Solver<'c> {
         Solver {
             conditional,
             evaluator: conditional.target.evaluator(),
@@ -306,12 +72,12 @@ impl<'c> Solver<'c> {
     }
 
     /// The same for modes that draws come from, whose weights know how far off they are.
-    pub(super) fn roughly(self) -> Solver<'c> {
+    pub(in super::super) fn roughly(self) -> Solver<'c> {
         Solver { near: ROUGHLY, ..self }
     }
 
     /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond repeat the last.
-    pub(super) fn solve(&mut self, outer: &[f64], count: usize) {
+    pub(in super::super) fn solve(&mut self, outer: &[f64], count: usize) {
         let this = self.conditional;
         let k = this.parts.inner.len();
         self.y.clear();
@@ -434,7 +200,7 @@ impl<'c> Solver<'c> {
 
     /// Lets the next search begin where the first point of this one ended. For searches of one thread after another only: what
     /// came before leaves its trace in the last digits.
-    pub(super) fn remember(&mut self) {
+    pub(in super::super) fn remember(&mut self) {
         if self.log_marginal[0].is_finite() && self.conditional.parts.how == How::Searched {
             let first = |of: &[Lanes]| of.iter().map(|x| x[0]).collect();
             self.trail = Some((first(&self.y), first(&self.factor)));
@@ -565,13 +331,13 @@ impl<'c> Solver<'c> {
     }
 
     /// How far from the mode standard normal numbers are: `L⁻ᵀ u`, in steps.
-    pub(super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
+    pub(in super::super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
         self.conditional.pattern.solve_transposed(&self.factor, &mut u);
         u
     }
 
     /// The inner coordinates so far from the mode; the reference where there is no mode.
-    pub(super) fn inner(&self, mut away: Vec<Lanes>) -> Vec<Lanes> {
+    pub(in super::super) fn inner(&self, mut away: Vec<Lanes>) -> Vec<Lanes> {
         let this = self.conditional;
         for (i, x) in away.iter_mut().enumerate() {
             for b in 0..LANES {
@@ -587,7 +353,7 @@ impl<'c> Solver<'c> {
     }
 
     /// log |dx / du| of the inner coordinates; minus infinity where there is no mode.
-    pub(super) fn swell(&self) -> Lanes {
+    pub(in super::super) fn swell(&self) -> Lanes {
         let this = self.conditional;
         let mut swell = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
         for pivot in this.pattern.pivots(&self.factor) {
@@ -597,7 +363,7 @@ impl<'c> Solver<'c> {
     }
 
     /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups are not known apart.
-    pub(super) fn by_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
+    pub(in super::super) fn of_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
         let this = self.conditional;
         let Some(grouped) = &this.grouped else { return Vec::new() };
         let mut points = vec![0.0; this.target.dimension() * LANES];
@@ -610,17 +376,6 @@ impl<'c> Solver<'c> {
         let values = self.grouped.get_or_insert_with(|| grouped.evaluator()).evaluate(&points);
         values.as_chunks().0.to_vec()
     }
-}
-
-/// Some draws of a batch, coordinate by coordinate.
-pub(super) fn part(z: &[f64], n: usize, draws: Range<usize>) -> Vec<f64> {
-    z.chunks_exact(n).flat_map(|row| row[draws.clone()].iter().copied()).collect()
-}
-
-/// Up to sixteen points (coordinate `i` of point `b` at `i * count + b`) in lanes; those beyond repeat the last.
-pub(super) fn lanes(points: &[f64], count: usize) -> Vec<Lanes> {
-    let lane = |row: &[f64]| std::array::from_fn(|b| row[b.min(count - 1)]);
-    points.chunks_exact(count).map(lane).collect()
 }
 
 /// The sum of two numbers; not a number where they cancel so far that it is not known.
