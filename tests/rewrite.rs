@@ -199,6 +199,21 @@ y ~ bernoulli_logit(a + b * x)";
 }
 
 #[test]
+fn normal_priors_side_by_side_are_one_sum() {
+    let data = table(20, 1, 0.0, 1.0);
+    let source = "data { y : real[N] }
+param z[3] ~ std_normal()
+param a ~ normal(0, 5)
+param b ~ normal(1, 2)
+param tau : real > 0 ~ normal(0, 1)
+param c ~ normal(0, 2)
+y ~ normal(a + b * z[1] + c * z[2], tau)";
+    agree(source, &data, 0.5, 1e-12);
+    let dump = stickler::plan::dump(both(source, &data).0.plan());
+    assert_eq!(dump.matches("quadratic(0..5, ").count(), 1, "{dump}");
+}
+
+#[test]
 fn a_known_scale_of_a_half_cauchy_is_inverted_once() {
     let data = table(20, 1, 0.0, 1.0);
     let source = "data { y : real[N] }

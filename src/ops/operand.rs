@@ -12,29 +12,17 @@ pub trait Lane: Real {
     fn scalar(kernel: &'static dyn ScalarKernel) -> &'static dyn Elementwise<Self>;
     /// The kernel of an array operation for this scalar.
     fn array(op: &dyn ArrayOp) -> &dyn ArrayKernel<Self>;
-    /// All lanes one after another, where nothing else is held.
-    fn flat(numbers: &[Self]) -> Option<&[f64]>;
-    /// The same, to write.
-    fn flat_mut(numbers: &mut [Self]) -> Option<&mut [f64]>;
 }
 
 macro_rules! lanes {
-    ($($t:ty: $flat:expr, $flat_mut:expr);*) => {$(
+    ($($t:ty),*) => {$(
         impl Lane for $t {
             fn scalar(kernel: &'static dyn ScalarKernel) -> &'static dyn Elementwise<Self> { kernel }
             fn array(op: &dyn ArrayOp) -> &dyn ArrayKernel<Self> { op }
-            #[inline(always)]
-            fn flat(numbers: &[Self]) -> Option<&[f64]> { $flat(numbers) }
-            #[inline(always)]
-            fn flat_mut(numbers: &mut [Self]) -> Option<&mut [f64]> { $flat_mut(numbers) }
         }
     )*};
 }
-lanes!(
-    f64: Some, Some;
-    F16: |x| Some(F16::flat(x)), |x| Some(F16::flat_mut(x));
-    Dual: |_| None, |_| None
-);
+lanes!(f64, F16, Dual);
 
 /// An argument's numbers.
 #[derive(Clone, Copy)]

@@ -44,6 +44,16 @@ impl<T: Lane> Workspace<T> {
         &mut self.values[..plan.inputs]
     }
 
+    /// Sets the coordinates from numbers that are laid out as the scalars are: all draws of the first, then of the second.
+    pub(crate) fn load(&mut self, plan: &Plan, z: &[f64]) {
+        best_lanes(Load { z, inputs: &mut self.values[..plan.inputs] });
+    }
+
+    /// The gradient laid out in the same way.
+    pub(crate) fn unload(&self, plan: &Plan, gradient: &mut [f64]) {
+        best_lanes(Unload { from: self.gradient(plan), gradient });
+    }
+
     /// What else is set before a forward sweep: the inputs of the graph beyond the coordinates.
     pub fn data(&mut self) -> &mut [f64] {
         &mut self.data
@@ -409,6 +419,45 @@ impl Step {
     }
 }
 
+/// Copies numbers into scalars without tangents; in pieces of the scalar's own registers, so that what reads one next finds it
+/// whole.
+struct Load<'a, T> {
+    z: &'a [f64],
+    inputs: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Load<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        assert!(!U::TANGENT && self.z.len() >= self.inputs.len() * U::WIDTH);
+        for (i, input) in view.slice_mut(self.inputs).iter_mut().enumerate() {
+            // SAFETY: a scalar without tangents is as many numbers as it has lanes, and these lie in the slice.
+            *input = unsafe { self.z.as_ptr().add(i * U::WIDTH).cast::<U>().read_unaligned() };
+        }
+    }
+}
+
+/// Copies scalars without tangents into numbers.
+struct Unload<'a, T> {
+    from: &'a [T],
+    gradient: &'a mut [f64],
+}
+
+impl<T: Real> LaneWork<T> for Unload<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        assert!(!U::TANGENT && self.gradient.len() >= self.from.len() * U::WIDTH);
+        for (i, &g) in view.slice(self.from).iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { self.gradient.as_mut_ptr().add(i * U::WIDTH).cast::<U>().write_unaligned(g) };
+        }
+    }
+}
+
 /// One for the adjoint of each root, zero for all others.
 struct Seed<'a, T> {
     roots: &'a [Slot],
@@ -421,8 +470,10 @@ impl<T: Real> LaneWork<T> for Seed<'_, T> {
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
         let adjoints = view.slice_mut(self.adjoints);
+        // A zero that the compiler does not know: it would call the library to clear the few numbers of a small model.
+        let zero = std::hint::black_box(U::zero());
         for a in adjoints.iter_mut() {
-            *a = U::zero();
+            *a = zero;
         }
         for root in self.roots {
             if let Slot::Var { at, len } = root {

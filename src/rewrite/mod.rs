@@ -2,6 +2,7 @@
 //!
 //! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
 
+mod coordinates;
 mod covariance;
 mod hoist;
 mod inverse_scale;
@@ -12,6 +13,8 @@ mod radicand;
 mod repeated;
 mod triangular;
 mod variance;
+
+pub use coordinates::join_coordinates;
 
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
 use crate::ops::scalar::ADD;

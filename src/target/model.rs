@@ -5,11 +5,10 @@ use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
-use crate::num::dispatch::best;
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Plan, StepCost, Workspace, profile};
-use crate::rewrite::{Rule, rewrite, summands};
+use crate::rewrite::{Rule, join_coordinates, rewrite, summands};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
@@ -153,13 +152,14 @@ impl ModelTarget {
     }
 }
 
-/// Makes every summand a term of its own, and puts the sum of the constants beside them, one for each kind: neither the sums nor
+/// Makes every summand a term of its own, joins normal priors of coordinates side by side, and puts the sum of the constants beside them, one for each kind: neither the sums nor
 /// the constants cost a step then.
 fn settle(graph: Graph, terms: &mut Vec<NodeId>, kinds: &mut Vec<TermKind>) -> Graph {
     let (nodes, constants) = summands(&graph, terms);
     let of_roots = std::mem::replace(kinds, nodes.iter().map(|(_, place)| kinds[*place]).collect());
     *terms = nodes.into_iter().map(|(node, _)| node).collect();
     let mut b = Builder::from_graph(graph);
+    join_coordinates(&mut b, terms, kinds);
     for kind in [TermKind::Prior, TermKind::Likelihood, TermKind::Jacobian] {
         let of_kind = of_roots.iter().zip(&constants).filter(|(k, _)| **k == kind);
         let sum: f64 = of_kind.map(|(_, c)| c).sum();
@@ -326,16 +326,6 @@ impl Evaluator for Threaded<'_> {
     }
 }
 
-/// Copies in pieces of the widest registers, so that what reads such a register next finds it whole.
-#[inline(always)]
-fn copy(from: &[f64], to: &mut [f64]) {
-    let ((from, rest), (to, end)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = *from;
-    }
-    end.copy_from_slice(rest);
-}
-
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
@@ -365,15 +355,14 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
     ) {
         let width = T::WIDTH.min(draws - first);
         workspace.data().copy_from_slice(data);
-        let inputs = workspace.inputs(plan);
         // A batch of as many draws as there are lanes is laid out as the buffers are.
-        match T::flat_mut(inputs).filter(|_| draws == T::WIDTH) {
-            Some(inputs) => best(|| copy(&z[..inputs.len()], inputs)),
-            None => {
-                for (input, z) in inputs.iter_mut().zip(z.chunks_exact(draws)) {
-                    let z = &z[first..first + width];
-                    (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
-                }
+        let whole = draws == T::WIDTH && !T::TANGENT;
+        if whole {
+            workspace.load(plan, z);
+        } else {
+            for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
+                let z = &z[first..first + width];
+                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
             }
         }
         workspace.forward(plan, gradient.is_some());
@@ -381,12 +370,11 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
         let Some(gradient) = gradient else { return };
         workspace.reverse(plan);
-        match T::flat(workspace.gradient(plan)).filter(|_| draws == T::WIDTH) {
-            Some(all) => best(|| copy(all, &mut gradient[..all.len()])),
-            None => {
-                for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
-                    to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
-                }
+        if whole {
+            workspace.unload(plan, gradient);
+        } else {
+            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
             }
         }
     }

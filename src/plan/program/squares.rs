@@ -14,8 +14,9 @@ const ONE: (bool, bool) = (false, true);
 const EACH_KNOWN: (bool, bool) = (true, false);
 const EACH: (bool, bool) = (true, true);
 
-/// Standard normal coordinates.
+/// Coordinates with one scale, and with a scale for each.
 const COORDINATES: u16 = shape(&[EACH, ONE_KNOWN]);
+const SCALED: u16 = shape(&[EACH, EACH_KNOWN]);
 
 /// Data with known errors about mu + tau · z.
 const NONCENTRED: u16 = shape(&[EACH_KNOWN, ONE, EACH, ONE, EACH_KNOWN]);
@@ -37,6 +38,7 @@ pub(super) fn squares<U: Real, const SLOPES: bool>(
 ) -> U {
     match i.shape {
         COORDINATES => sum::<U, Plain, 2, SLOPES, COORDINATES>(i, shift, buffers, up),
+        SCALED => sum::<U, Plain, 2, SLOPES, SCALED>(i, shift, buffers, up),
         _ => sum::<U, Plain, 2, SLOPES, ANY>(i, shift, buffers, up),
     }
 }
