@@ -68,7 +68,7 @@ pub(super) enum Code {
         room: usize,
     },
     /// A loop whose step is instructions alone.
-    Loop(LoopCode),
+    Loop(Box<LoopCode>),
     Program(Vec<Instruction>),
 }
 

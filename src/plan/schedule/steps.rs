@@ -72,7 +72,7 @@ impl Scheduler<'_> {
         let feed = node.args.iter().find(|a| self.fused[a.0 as usize]).map(|&a| self.feed(a));
         let (at, len) = (self.plan.values, node.len());
         if let Some((code, room)) = LoopCode::new(&code, &args, [at, at + len], &mut self.plan.fixed, feed) {
-            let slot = self.push(Code::Loop(code), args, len, 0, (node.span, false));
+            let slot = self.push(Code::Loop(Box::new(code)), args, len, 0, (node.span, false));
             self.plan.values += room;
             return slot;
         }
