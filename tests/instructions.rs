@@ -45,7 +45,7 @@ counted!(counted_eight_schools, counted_logistic, counted_garch, counted_process
 const KERNELS: [Kernel; 4] = [
     Kernel {
         name: "eight schools",
-        thousands: 16.5,
+        thousands: 12.6,
         model: "models/posteriordb/eight_schools-eight_schools_noncentered.ppl",
         data: || {
             r#"{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}"#.into()
@@ -71,7 +71,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "Gaussian process over 11 points",
-        thousands: 207.0,
+        thousands: 163.0,
         model: "models/posteriordb/gp_pois_regr-gp_pois_regr.ppl",
         data: || {
             r#"{"N": 11, "x": [-10, -8, -6, -4, -2, 0, 2, 4, 6, 8, 10],

@@ -5,7 +5,7 @@ use stickler::graph::{Builder, NodeId};
 use stickler::num::real::F16;
 use stickler::num::stream::Stream;
 use stickler::ops::operand::Lane;
-use stickler::ops::scalar::{ADD, DIV, EXP, MUL, NEG, SQUARE, SUB, ScalarRow};
+use stickler::ops::scalar::{ADD, DIV, EXP, MUL, NEG, QUADRATIC, SQUARE, SUB, ScalarRow};
 use stickler::plan::{Plan, Workspace};
 use stickler::rewrite::{TABLE, rewrite};
 
@@ -120,6 +120,9 @@ impl Growth {
         let eta = self.rows[self.rows.len() - 1 - self.stream.below(2.min(self.rows.len()))];
         let n = self.n;
         let weight = (self.stream.below(3) == 0).then(|| self.b.constant(vec![0.5; n], vec![n]));
+        if self.stream.below(4) == 0 {
+            return self.squares();
+        }
         let (name, args) = match self.stream.below(3) {
             0 => {
                 let y: Vec<f64> = (0..n).map(|_| self.stream.below(2) as f64).collect();
@@ -139,6 +142,28 @@ impl Growth {
             unreachable!("a sum of functions")
         };
         self.b.map_sum(parts[0].row, &args, weight).unwrap()
+    }
+}
+
+impl Growth {
+    /// A sum of squares about a product of numbers and rows, as effects have it that are not centred.
+    fn squares(&mut self) -> NodeId {
+        let (s, t) = (self.pick(|g| &g.scalars), self.pick(|g| &g.scalars));
+        let (a, y, n) = (self.pick(|g| &g.rows), self.numbers(self.n), self.n);
+        let product = self.b.mul(s, a).unwrap();
+        let mean = self.b.add2(product, t).unwrap();
+        let weights = match self.stream.below(3) {
+            0 => self.b.constant((0..n).map(|i| 1.0 + 0.1 * i as f64).collect::<Vec<_>>(), vec![n]),
+            1 => self.b.number(0.7),
+            _ => self.b.unary(&SQUARE, t),
+        };
+        let (x, mu) = match self.stream.below(4) {
+            0 => (mean, y),
+            1 => (a, self.b.number(0.0)),
+            2 => (y, a),
+            _ => (y, mean),
+        };
+        self.b.map_sum(&QUADRATIC, &[x, mu, weights], None).unwrap()
     }
 }
 
@@ -162,6 +187,7 @@ fn rules_and_lanes_change_nothing_on_random_graphs() {
         let plain = Plan::new(&graph, &roots, INPUTS);
         let (graph, roots) = rewrite(graph, &roots, INPUTS, TABLE);
         let plan = Plan::new(&graph, &roots, INPUTS);
+        let summed = Plan::of_sum(&graph, &roots, INPUTS);
         let at: Vec<f64> = (0..INPUTS).map(|i| 0.4 * (seed as f64 + 2.0 * i as f64).sin()).collect();
         let expected = run::<f64>(&plain, &at);
         if expected.iter().any(|x| !x.is_finite() || x.abs() > 1e8) {
@@ -172,6 +198,8 @@ fn rules_and_lanes_change_nothing_on_random_graphs() {
             ("in lanes", run::<F16>(&plain, &at)),
             ("rewritten", run::<f64>(&plan, &at)),
             ("rewritten, in lanes", run::<F16>(&plan, &at)),
+            ("as a sum", run::<f64>(&summed, &at)),
+            ("as a sum, in lanes", run::<F16>(&summed, &at)),
         ] {
             let off = got.iter().zip(&expected).fold(0.0_f64, |m, (g, e)| m.max((g - e).abs()));
             assert!(off <= 1e-9 * size, "seed {seed}, {what}: {got:?} against {expected:?}");

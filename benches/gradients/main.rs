@@ -13,10 +13,14 @@ use simulated::Table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickler::data::Dataset;
+use stickler::num::pages::LargePages;
 use stickler::num::real::{F16, Real};
 use stickler::num::stream::Stream;
 use stickler::plan::Peak;
 use stickler::target::{ModelTarget, Target};
+
+#[global_allocator]
+static ALLOCATOR: LargePages = LargePages;
 
 /// Draws of a batch.
 const BATCH: usize = 16;

@@ -1,6 +1,5 @@
 //! The Cauchy distribution about zero, folded onto the positive numbers.
 
-use super::cauchy::minus_log1p_slope;
 use super::draw::uniform;
 use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
@@ -10,27 +9,39 @@ use crate::num::real::Real;
 use crate::ops::scalar::{Facts, scalar_row};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
 
+/// -log(1 + z²) and its slope, which share a division.
+#[inline(always)]
+fn folded<T: Real>(z: T) -> (T, T) {
+    let (log, inverse) = z.square().log1p_and_recip();
+    (-log, -(z.scale(2.0) * inverse))
+}
+
 scalar_row! {
     JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
-    value -(x * sigma.recip()).square().log1p();
-    slopes(_y) {
-        let r = sigma.recip();
-        let z = x * r;
-        let g = minus_log1p_slope(z) * r;
-        [g, -(g * z)]
-    };
+    value -(x * sigma.recip()).square().log1p_and_recip().0;
+    slopes(_y) { let r = sigma.recip(); let z = x * r; let g = folded(z).1 * r; [g, -(g * z)] };
     both(at, _need) {
         let [x, sigma] = at;
         let r = sigma.recip();
         let z = x * r;
-        let g = minus_log1p_slope(z) * r;
-        (-z.square().log1p(), [g, -(g * z)])
+        let (value, slope) = folded(z);
+        let g = slope * r;
+        (value, [g, -(g * z)])
     };
     probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
     facts Facts::with_log(
         |a, k| jets::scaled(a, k, [0, 1], |z| known::student(z, 1.0)),
         |a, k| jets::log_scaled(a, k, [0, 1], |t| known::student_log(t, 1.0))
     )
+}
+
+scalar_row! {
+    /// The first part, by the inverse of the scale: plans use it where the scale is known.
+    BY_INVERSE = "half_cauchy.inverse"(x, r), "-log(1 + (x r)²)";
+    value -(x * r).square().log1p_and_recip().0;
+    slopes(_y) { let g = folded(x * r).1; [g * r, g * x] };
+    both(at, _need) { let [x, r] = at; let (value, g) = folded(x * r); (value, [g * r, g * x]) };
+    probes [&[0.3, 0.5], &[300.0, 2.0], &[1e-4, 0.2]]
 }
 
 scalar_row! {

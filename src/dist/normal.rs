@@ -40,18 +40,21 @@ scalar_row! {
 scalar_row! {
     /// Both parts of the log density, by the variance: plans use it where that is at hand.
     VARIANCE = "normal.variance"(x, mu, v), "-(x - mu)² / (2 v) - log(v) / 2 - log √(2π)";
-    value ((x - mu).square() * v.recip() + v.ln()).scale(-0.5).shift(-HALF_LN_2PI);
+    value {
+        let (log, p) = v.ln_and_recip();
+        ((x - mu).square() * p + log).scale(-0.5).shift(-HALF_LN_2PI)
+    };
     slopes(_y) {
-        let (d, p) = (x - mu, v.recip());
+        let (d, p) = (x - mu, v.ln_and_recip().1);
         let z = d * p;
         [-z, z, ((d * z).shift(-1.0) * p).scale(0.5)]
     };
     both(at, _need) {
         let [x, mu, v] = at;
-        let (d, p) = (x - mu, v.recip());
+        let (d, (log, p)) = (x - mu, v.ln_and_recip());
         let z = d * p;
         let square = d * z;
-        let value = (square + v.ln()).scale(-0.5).shift(-HALF_LN_2PI);
+        let value = (square + log).scale(-0.5).shift(-HALF_LN_2PI);
         (value, [-z, z, (square.shift(-1.0) * p).scale(0.5)])
     };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]]

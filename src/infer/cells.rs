@@ -9,6 +9,7 @@ use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::students::Students;
 use crate::num::linalg::{cholesky, solve_lower};
+use crate::num::real::{F8, Real};
 use crate::num::special::{inv_phi, log_sum_exp};
 use crate::vi::Scale;
 use rayon::prelude::*;
@@ -248,15 +249,19 @@ impl Cells {
         }
     }
 
-    /// The log density at a point.
-    pub(super) fn log_density(&self, x: &[f64], room: &mut Vec<f64>) -> f64 {
-        let beyond = BEYOND.ln() + self.beyond.log_density(x, room);
-        room.clear();
-        room.extend(x.iter().zip(&self.mean).map(|(x, m)| x - m));
-        solve_lower(&self.factor, self.mean.len(), room);
+    /// The log density at eight points, coordinate by coordinate.
+    pub(super) fn log_density(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
+        let beyond = self.beyond.log_density(x, room);
+        let point = |lane: usize| -> Vec<f64> { x.iter().map(|x| x.lane(lane)).collect() };
+        F8(std::array::from_fn(|lane| self.within(point(lane), BEYOND.ln() + beyond.lane(lane))))
+    }
+
+    /// The log density at a point, given that of what reaches beyond the cells.
+    fn within(&self, mut x: Vec<f64>, beyond: f64) -> f64 {
+        x.iter_mut().zip(&self.mean).for_each(|(x, m)| *x -= m);
+        solve_lower(&self.factor, self.mean.len(), &mut x);
         let mut place = [0; MOST];
-        let inside =
-            place.iter_mut().zip(room.iter()).all(|(k, u)| cell_of(&self.ends, *u).map(|c| *k = c).is_some());
+        let inside = place.iter_mut().zip(&x).all(|(k, u)| cell_of(&self.ends, *u).map(|c| *k = c).is_some());
         let at = if inside { self.cells.binary_search_by_key(&place, |c| c.0).ok() } else { None };
         match at {
             Some(at) => log_sum_exp(&[beyond, (-BEYOND).ln_1p() + self.cells[at].1]),
@@ -295,7 +300,8 @@ mod tests {
             let mut x = [stream.uniform(), stream.uniform()];
             cells.place(&mut x, [stream.uniform(), stream.uniform()]);
             let off = x[1] - 0.5 * x[0];
-            let log = x[0] - x[0].exp() - 0.5 * off * off - cells.log_density(&x, &mut room);
+            let log =
+                x[0] - x[0].exp() - 0.5 * off * off - cells.log_density(&x.map(F8::splat), &mut room).lane(0);
             let weight = (log - 0.5 * (2.0 * std::f64::consts::PI).ln()).exp();
             sum += weight;
             squares += weight * weight;

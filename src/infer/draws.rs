@@ -12,6 +12,7 @@ use super::{KHAT_LIMIT, Options};
 use crate::num::special::erfc;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
@@ -42,6 +43,8 @@ const STRAIGHT: f64 = 0.2;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
+/// Coordinates up to which the mixture that adapts is tried first.
+pub(super) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// Draws that judge a proposal.
@@ -61,6 +64,11 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let mut others = trials.tailed();
     let first = others[0].clone();
     let (flow, khat) = (reached.bent.0, reached.judged.khat);
+    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most even.
+    let few = flow.cheap() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && khat >= STRAIGHT;
+    if few && !trials.settled() {
+        trials.adapted();
+    }
     // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
     let likely = !flow.dear() || flow.leaders() == 0 || khat < TAILED;
     if likely && !trials.settled() {
@@ -68,14 +76,12 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
         // What has a long tail by the first draws has one by more of them.
         others.retain(|other| !(khat >= UNSURE.end && *other == first));
     }
-    if !trials.settled() {
-        let (flow, q) = trials.unbent();
-        let adapted = adapt(flow, q, options).map(|proposal| trials.own(proposal));
-        let rest: Vec<Source> = others.into_iter().map(|proposal| trials.around(proposal)).collect();
-        for source in adapted.into_iter().chain(rest) {
-            if !trials.settled() && !trials.fair() {
-                trials.attempt(source, false);
-            }
+    if !few && !trials.settled() {
+        trials.adapted();
+    }
+    for other in others {
+        if !trials.settled() && !trials.fair() {
+            trials.attempt(trials.around(other), false);
         }
     }
     trials.best(first)
@@ -118,6 +124,16 @@ impl<'t> Trials<'_, 't> {
         let light = self.reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
         let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
         first.into_iter().chain([mixture, Proposal::Student]).collect()
+    }
+
+    /// Tries a mixture that adapts, where there is one and nothing before it was fair.
+    fn adapted(&mut self) {
+        let (flow, q) = self.unbent();
+        if !self.fair()
+            && let Some(proposal) = adapt(flow, q, self.options)
+        {
+            self.attempt(self.own(proposal), false);
+        }
     }
 
     /// Draws, keeps what is better than what there is, and tells the tail shape of its weights.
@@ -291,9 +307,13 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
         let more = inflation(khat) / inflation(weighed.khat);
         let (worst, margin) = (more * largest, margin / more);
+        // Where squares have a long tail, a sample that misses it takes a standard deviation to be known.
+        let shapes = OnceCell::new();
+        let shapes = || shapes.get_or_init(|| shapes_of_squares(&errors, &spread));
+        let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), flow.dear()) / more };
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
-        let tail = || khat.max(tail_of_squares(&errors, spread));
+        let tail = || shapes().iter().copied().fold(khat, f64::max);
         let done =
             options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
         if done
@@ -372,14 +392,16 @@ fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usiz
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }
 
-/// The largest tail shape of weighted squares, where outputs are few: among many some would look long by chance.
-fn tail_of_squares(errors: &[Known], spread: impl Fn(usize) -> f64 + Sync) -> f64 {
-    if errors.len() > MANY_OUTPUTS {
-        return f64::NEG_INFINITY;
-    }
-    let varying: Vec<usize> = (0..errors.len()).filter(|&j| errors[j].error > 0.0).collect();
-    let shapes = varying.par_iter().map(|&j| spread(j));
-    shapes.reduce(|| f64::NEG_INFINITY, f64::max)
+/// The tail shape of the weighted squares of each output, where outputs are few: among many some would look long by chance.
+fn shapes_of_squares(errors: &[Known], spread: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
+    let few = errors.len() <= MANY_OUTPUTS;
+    let one = |j: usize| if few && errors[j].error > 0.0 { spread(j) } else { f64::NEG_INFINITY };
+    (0..errors.len()).into_par_iter().map(one).collect()
+}
+
+/// How many times as large all standard errors could be if each missed what the tail of its squares hides.
+fn wary(errors: &[Known], shapes: &[f64], dear: bool) -> f64 {
+    margin(errors.iter().zip(shapes).map(|(e, shape)| e.error * inflation(*shape)), dear)
 }
 
 /// The upper end of what a k̂ from so many draws may be.

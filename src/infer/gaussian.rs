@@ -15,7 +15,7 @@ use crate::num::stream::Stream;
 use crate::target::Target;
 use crate::vi::Scale;
 use rayon::prelude::*;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Who draws: the batches of the fit.
 const PURPOSE: u64 = 0x6761_7573;
@@ -108,55 +108,95 @@ struct Group {
     elbo: f64,
 }
 
-/// One group of `n` draws; None if anything is not finite.
-fn group(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, index: u64) -> Option<Group> {
+/// Sums over the draws of a group.
+struct Sums {
+    stream: Stream,
+    sobol: Option<Sobol>,
+    mean: Vec<f64>,
+    a: Vec<f64>,
+    elbo: f64,
+}
+
+impl Sums {
+    fn new(d: usize, dense: bool, seed: u64, index: u64) -> Sums {
+        let mut stream = Stream::new(seed, PURPOSE, index);
+        let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE)).flatten();
+        Sums { stream, sobol, mean: vec![0.0; d], a: vec![0.0; if dense { d * d } else { d }], elbo: 0.0 }
+    }
+
+    /// The next `b` standard normal draws after `done`.
+    fn next(&mut self, done: usize, b: usize) -> Vec<f64> {
+        let mut u = vec![0.0; self.mean.len() * b];
+        match &self.sobol {
+            Some(sobol) => sobol.fill_normal(done as u64, b, &mut u),
+            None => antithetic(&mut self.stream, &mut u, b),
+        }
+        u
+    }
+
+    /// Adds `b` draws, given the target's values and gradients there.
+    fn add(&mut self, q: &Gaussian, u: &[f64], value: &[f64], g: &[f64]) {
+        let (d, b) = (self.mean.len(), value.len());
+        let mut r = vec![0.0; d * b];
+        q.factor.apply_transposed(g, [d, b], &mut r);
+        r.iter_mut().zip(u).for_each(|(r, u)| *r += u);
+        self.elbo += value.iter().sum::<f64>() + 0.5 * dot(u, u);
+        self.mean.iter_mut().zip(r.chunks_exact(b)).for_each(|(m, r)| *m += r.iter().sum::<f64>());
+        match &q.factor {
+            Scale::Dense(_) => {
+                add_product_lower(0.5, &r, u, [d, b], &mut self.a);
+                add_product_lower(0.5, u, &r, [d, b], &mut self.a);
+            }
+            Scale::Diagonal(_) => {
+                let rows = r.chunks_exact(b).zip(u.chunks_exact(b));
+                self.a.iter_mut().zip(rows).for_each(|(a, (r, u))| *a += dot(r, u));
+            }
+        }
+    }
+
+    /// The averages over `n` draws; None if anything is not finite.
+    fn averages(self, dense: bool, n: usize) -> Option<Group> {
+        let d = self.mean.len();
+        let each = 1.0 / n as f64;
+        let root = std::f64::consts::FRAC_1_SQRT_2;
+        let mut packed: Vec<f64> = self.mean.iter().map(|m| root * each * m).collect();
+        if dense {
+            for i in 0..d {
+                packed.extend(self.a[i * d..i * d + i].iter().map(|x| root * each * x));
+                packed.push(0.5 * each * self.a[i * d + i]);
+            }
+        } else {
+            packed.extend(self.a.iter().map(|x| 0.5 * each * x));
+        }
+        packed.iter().all(|x| x.is_finite()).then_some(Group { packed, elbo: self.elbo * each })
+    }
+}
+
+/// Some groups of `n` draws each, evaluated side by side; None if anything is not finite.
+fn groups(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, indices: Range<u64>) -> Option<Vec<Group>> {
     let d = q.mean.len();
     let dense = matches!(q.factor, Scale::Dense(_));
     let mut evaluator = target.evaluator();
-    let mut stream = Stream::new(seed, PURPOSE, index);
-    let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE)).flatten();
-    let (mut mean, mut a) = (vec![0.0; d], vec![0.0; if dense { d * d } else { d }]);
-    let (mut elbo, mut done) = (0.0, 0);
-    while done < n {
+    let mut sums: Vec<Sums> = indices.map(|index| Sums::new(d, dense, seed, index)).collect();
+    for done in (0..n).step_by(CHUNK) {
         let b = CHUNK.min(n - done);
-        let mut u = vec![0.0; d * b];
-        match &sobol {
-            Some(sobol) => sobol.fill_normal(done as u64, b, &mut u),
-            None => antithetic(&mut stream, &mut u, b),
-        }
-        done += b;
-        let (mut z, mut g, mut r) = (vec![0.0; d * b], vec![0.0; d * b], vec![0.0; d * b]);
-        q.factor.apply(&u, [d, b], &mut z);
-        z.chunks_exact_mut(b).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
-        let mut value = vec![0.0; b];
-        evaluator.evaluate(&z, b, &mut value, &mut g);
+        let all = b * sums.len();
+        let us: Vec<Vec<f64>> = sums.iter_mut().map(|sums| sums.next(done, b)).collect();
+        let u: Vec<f64> =
+            (0..d).flat_map(|i| us.iter().flat_map(move |u| &u[i * b..(i + 1) * b])).copied().collect();
+        let (mut z, mut g, mut value) = (vec![0.0; d * all], vec![0.0; d * all], vec![0.0; all]);
+        q.factor.apply(&u, [d, all], &mut z);
+        z.chunks_exact_mut(all).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
+        evaluator.evaluate(&z, all, &mut value, &mut g);
         if value.iter().chain(&g).any(|x| !x.is_finite()) {
             return None;
         }
-        q.factor.apply_transposed(&g, [d, b], &mut r);
-        r.iter_mut().zip(&u).for_each(|(r, u)| *r += u);
-        elbo += value.iter().sum::<f64>() + 0.5 * dot(&u, &u);
-        mean.iter_mut().zip(r.chunks_exact(b)).for_each(|(m, r)| *m += r.iter().sum::<f64>());
-        if dense {
-            add_product_lower(0.5, &r, &u, [d, b], &mut a);
-            add_product_lower(0.5, &u, &r, [d, b], &mut a);
-        } else {
-            let rows = r.chunks_exact(b).zip(u.chunks_exact(b));
-            a.iter_mut().zip(rows).for_each(|(a, (r, u))| *a += dot(r, u));
+        for (k, (sums, u)) in sums.iter_mut().zip(&us).enumerate() {
+            let own = g.chunks_exact(all).flat_map(|row| &row[k * b..(k + 1) * b]).copied();
+            sums.add(q, u, &value[k * b..(k + 1) * b], &own.collect::<Vec<f64>>());
         }
     }
-    let each = 1.0 / n as f64;
-    let root = std::f64::consts::FRAC_1_SQRT_2;
-    let mut packed: Vec<f64> = mean.iter().map(|m| root * each * m).collect();
-    if dense {
-        for i in 0..d {
-            packed.extend(a[i * d..i * d + i].iter().map(|x| root * each * x));
-            packed.push(0.5 * each * a[i * d + i]);
-        }
-    } else {
-        packed.extend(a.iter().map(|x| 0.5 * each * x));
-    }
-    packed.iter().all(|x| x.is_finite()).then_some(Group { packed, elbo: elbo * each })
+    sums.into_iter().map(|sums| sums.averages(dense, n)).collect()
 }
 
 /// Standard normal draws in pairs of opposite sign.
@@ -169,9 +209,14 @@ fn antithetic(stream: &mut Stream, u: &mut [f64], b: usize) {
 }
 
 fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -> Option<Measure> {
-    let groups: Option<Vec<Group>> =
-        (0..GROUPS as u64).into_par_iter().map(|k| group(target, q, n, seed, first + k)).collect();
-    let groups = groups?;
+    // Small groups share a call, so that no lane of it is idle; two calls at least, for two threads.
+    let together = (CHUNK / n.max(1)).clamp(1, GROUPS / 2);
+    let some = |k: u64| {
+        groups(target, q, n, seed, first + k..(first + GROUPS as u64).min(first + k + together as u64))
+    };
+    let groups: Option<Vec<Vec<Group>>> =
+        (0..GROUPS as u64).step_by(together).collect::<Vec<_>>().into_par_iter().map(some).collect();
+    let groups: Vec<Group> = groups?.into_iter().flatten().collect();
     let k = GROUPS as f64;
     let mut total = vec![0.0; groups.first()?.packed.len()];
     groups.iter().for_each(|g| total.iter_mut().zip(&g.packed).for_each(|(t, x)| *t += x));

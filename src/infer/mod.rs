@@ -8,6 +8,7 @@ mod assess;
 mod bend;
 mod cells;
 pub mod certified;
+mod check;
 pub mod compare;
 mod coordinates;
 mod draws;
@@ -50,7 +51,7 @@ pub use summary::Output;
 use crate::target::Target;
 use crate::vi::Scale;
 use bend::Bent;
-use draws::Drawn;
+use check::check;
 use flow::Reached;
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -58,8 +59,6 @@ use warp::Warped;
 
 /// From this k̂ on importance weights cannot be relied on.
 pub const KHAT_LIMIT: f64 = 0.7;
-/// Quantities named in a flag.
-const NAMED: usize = 3;
 /// Gradients of a fit that decides between starts.
 const SHORT: usize = 2000;
 /// A mode whose ELBO is further behind, in nats, does not matter.
@@ -70,10 +69,6 @@ const FINE: f64 = 0.05;
 const FEW: usize = 40;
 /// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature of its own.
 const FAR: f64 = 0.05;
-/// A parameter with a larger mean or standard deviation is taken to run off to infinity.
-const ENDLESS: f64 = 1e100;
-/// Draws that summarise the Gaussian itself.
-const PLAIN: usize = 2048;
 
 /// The fit as a watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -369,11 +364,26 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
 
 /// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.
 fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
-    let bent = match found.fitted.ending {
-        Ending::Exact => Bent::straight(target, &found.fitted.q, options),
-        Ending::Converged | Ending::Budget | Ending::Stopped => bend::bend(target, &found.fitted.q, options),
-    };
-    conclude(target, found, &bent, options)
+    let straight = Bent::straight(target, &found.fitted.q, options);
+    if found.fitted.ending == Ending::Exact {
+        return conclude(target, found, &straight, options);
+    }
+    let early = without_bends(target, &found, &straight, options);
+    if let Some(fit) = early.as_ref().filter(|fit| fit.flags.is_empty()) {
+        return ended(fit.clone(), &found, options);
+    }
+    let bent = bend::grow(straight, bend::LAYERS, options);
+    let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q), options);
+    let worse = |early: &Fit| fit.path != Path::Nuts && !fit.flags.is_empty() && early.khat < fit.khat;
+    ended(early.filter(worse).unwrap_or(fit), &found, options)
+}
+
+/// Importance sampling as fitted, where coordinates are so few that draws of a mixture may do without bends.
+fn without_bends(target: &dyn Target, found: &Approach, straight: &Bent, options: &Options) -> Option<Fit> {
+    let q = &found.fitted.q;
+    let few = q.mean.len() <= draws::FEW_TO_LEARN && options.nuts != Nuts::Always;
+    let options = Options { nuts: Nuts::Never, ..options.clone() };
+    few.then(|| check(&straight.reached(&Warped::flat(target), q), &options))
 }
 
 /// Importance sampling in bent coordinates, summaries and flags.
@@ -385,7 +395,11 @@ fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options
 
 /// Importance sampling, summaries and flags for what was reached.
 fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
-    let mut fit = check(reached, options);
+    ended(check(reached, options), &found, options)
+}
+
+/// A fit with what is known of how it was found.
+fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     fit.status = found.fitted.ending;
     if fit.path != Path::Nuts {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
@@ -435,118 +449,4 @@ fn elbo(log_weights: &[f64]) -> [f64; 3] {
     let mean = log_weights.iter().sum::<f64>() / n;
     let variance = log_weights.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     [mean, (variance / n).sqrt(), 0.5 * variance]
-}
-
-/// Importance sampling from the best proposal, and the summaries.
-fn check(reached: &Reached, options: &Options) -> Fit {
-    let (flat, q) = reached.plain;
-    let names = flat.model().output_names();
-    let judged = names.len().saturating_sub(flat.model().beside());
-    let plain = match reached.plain_draws {
-        Some(pilot) => pilot.outputs(flat, names.len()),
-        None => sample::plain(flat, q, PLAIN, &(0..names.len()).collect::<Vec<_>>(), options.seed),
-    };
-    let copies = if reached.plain_draws.is_some() { flat.copies() } else { 1 };
-    let layout = summary::Layout { copies, replicates: sample::REPLICATES };
-    let count = plain.first().map_or(0, Vec::len);
-    let even = vec![1.0 / count as f64; count];
-    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout));
-    let gradients = reached.gradients;
-    let (flow, base) = reached.bent;
-    let (proposal, drawn) = draws::draw(reached, names.len(), options);
-    let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { sample, weights, khat, worst, margin, .. } = drawn;
-    let runaways = runaways(&corrected[..judged]);
-    let khat = if runaways.is_some() { f64::INFINITY } else { khat };
-    let trusted = khat < KHAT_LIMIT;
-    let keep = options.keep.min(draws::HELD / names.len().max(1));
-    let chosen = if trusted { resample::systematic(&weights, keep) } else { (0..keep.min(count)).collect() };
-    let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
-    let pick = |j: usize| {
-        let column = all(j);
-        chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
-    };
-    let mut kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
-    let mut flags: Vec<String> = match runaways {
-        Some(runaways) => vec![runaways],
-        None if trusted => Vec::new(),
-        None => vec![poor(khat, &corrected[..judged], &gaussian)],
-    };
-    if trusted && margin < 0.5 {
-        flags.push(format!(
-            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
-        ));
-    }
-    let mut outputs = if trusted { corrected } else { gaussian.clone() };
-    let mut path = Path::Variational;
-    let mut gradients = gradients;
-    let mut notes = Vec::new();
-    let asked = match options.nuts {
-        Nuts::Never => false,
-        Nuts::WherePoor => !trusted,
-        Nuts::Always => true,
-    };
-    if asked && let Some(warped) = flow.warped() {
-        let sampled = sampled::sampled(warped, base, &names, keep, options.seed);
-        path = Path::Nuts;
-        gradients += sampled.gradients;
-        (outputs, kept, flags) = (sampled.outputs, sampled.kept, sampled.flags);
-        notes.push(sampled.note);
-    }
-    let draws = sample.log_weights().len();
-    let finite: Vec<f64> = sample.log_weights().iter().copied().filter(|x| !x.is_nan()).collect();
-    let log_evidence = crate::num::special::log_sum_exp(&finite) - (draws as f64).ln();
-    Fit {
-        status: Ending::Budget,
-        path,
-        mean: q.mean.clone(),
-        factor: q.factor.clone(),
-        elbo: reached.first[0],
-        elbo_se: reached.first[1],
-        log_evidence,
-        gap_nats: f64::INFINITY,
-        half_variance: reached.first[2],
-        khat,
-        proposal,
-        draws,
-        gradients,
-        seconds: 0.0,
-        as_declared: true,
-        outputs,
-        gaussian,
-        kept,
-        flags,
-        notes,
-    }
-}
-
-/// Says which parameters have no end that can be seen.
-fn runaways(outputs: &[Output]) -> Option<String> {
-    let runs = |o: &&Output| o.mean.abs() > ENDLESS || o.sd > ENDLESS;
-    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).take(NAMED).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that              is a distribution would hold it",
-            names.join(", ")
-        )
-    })
-}
-
-/// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
-fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
-    let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
-    let mut moves: Vec<(f64, String)> =
-        corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
-    moves.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
-    format!(
-        "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
-        worst.join(", ")
-    )
-}
-
-fn summaries(names: &[String], one: impl Fn(&str, usize) -> Output + Sync) -> Vec<Output> {
-    use rayon::prelude::*;
-    names.par_iter().enumerate().map(|(j, name)| one(name, j)).collect()
 }

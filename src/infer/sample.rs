@@ -8,7 +8,7 @@ use super::students::Students;
 use super::summary::Layout;
 use super::weigh::Weighed;
 use crate::num::linalg::solve_lower;
-use crate::num::real::LN_2PI;
+use crate::num::real::{F8, LANES, LN_2PI, Real};
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p_whole, inv_phi, lgamma, log_sum_exp};
 use crate::num::stream::Stream;
@@ -275,11 +275,11 @@ impl<'t> Sample<'t> {
         match &self.proposal {
             Proposal::Adapted(mixture) => {
                 u[..d * BLOCK].iter_mut().for_each(|x| *x = inv_phi(*x));
-                let density = |x: &[f64], room: &mut Vec<f64>| mixture.log_density(x, room);
+                let density = |x: &[F8], room: &mut Vec<F8>| mixture.log_density(x, room);
                 return one_by_one(d, u, log_q, |x, beside| mixture.place(x, beside), density);
             }
             Proposal::Cells(cells) => {
-                let density = |x: &[f64], room: &mut Vec<f64>| cells.log_density(x, room);
+                let density = |x: &[F8], room: &mut Vec<F8>| cells.log_density(x, room);
                 return one_by_one(d, u, log_q, |x, beside| cells.place(x, beside), density);
             }
             Proposal::Gaussian | Proposal::Student | Proposal::Mixture(_) | Proposal::Heavy => {}
@@ -366,7 +366,7 @@ fn one_by_one(
     mut u: Vec<f64>,
     log_q: &mut [f64],
     place: impl Fn(&mut [f64], [f64; 2]),
-    density: impl Fn(&[f64], &mut Vec<f64>) -> f64,
+    density: impl Fn(&[F8], &mut Vec<F8>) -> F8,
 ) -> Vec<f64> {
     let beside = u.split_off(u.len() - BESIDE * BLOCK);
     u[d * BLOCK..].iter_mut().for_each(|x| *x = inv_phi(*x));
@@ -374,8 +374,13 @@ fn one_by_one(
     for b in 0..BLOCK {
         (0..d).for_each(|i| x[i] = u[i * BLOCK + b]);
         place(&mut x, [beside[b], beside[BLOCK + b]]);
-        log_q[b] = density(&x, &mut room);
         (0..d).for_each(|i| u[i * BLOCK + b] = x[i]);
+    }
+    let mut eight = vec![F8::zero(); d];
+    for (first, log_q) in (0..BLOCK).step_by(LANES).zip(log_q.chunks_exact_mut(LANES)) {
+        let from = |i: usize| &u[i * BLOCK + first..i * BLOCK + first + LANES];
+        eight.iter_mut().enumerate().for_each(|(i, x)| x.0.copy_from_slice(from(i)));
+        log_q.copy_from_slice(&density(&eight, &mut room).0);
     }
     u
 }

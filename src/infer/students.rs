@@ -1,7 +1,8 @@
 //! A mixture of Student-t's, and its fit to weighted draws by expectation and maximisation.
 
-use crate::num::linalg::{cholesky, log_det_cholesky, solve_lower};
-use crate::num::special::{inv_gamma_p_whole, lgamma, log_sum_exp};
+use crate::num::linalg::{cholesky, log_det_cholesky};
+use crate::num::real::{F8, LANES, Real};
+use crate::num::special::{inv_gamma_p_whole, lgamma};
 use std::f64::consts::PI;
 
 /// Half the degrees of freedom of the parts, and of the wide one.
@@ -52,19 +53,40 @@ impl Part {
         2.0 * f64::from(self.half_freedom)
     }
 
-    /// The log density at a point so far away (squared), with the share.
-    fn log_density(&self, distance: f64) -> f64 {
-        let tail = (distance / self.freedom()).ln_1p();
-        self.share.ln() + self.peak - 0.5 * (self.freedom() + self.mean.len() as f64) * tail
+    /// The log density at eight points so far away (squared), with the share.
+    fn log_density(&self, distance: F8) -> F8 {
+        let tail = (distance * F8::splat(1.0 / self.freedom())).log1p();
+        let fall = 0.5 * (self.freedom() + self.mean.len() as f64);
+        F8::splat(self.share.ln() + self.peak) - F8::splat(fall) * tail
     }
 
-    /// The squared distance of a point from the mean, by the scale.
-    fn distance(&self, x: &[f64], room: &mut Vec<f64>) -> f64 {
+    /// The squared distances of eight points (coordinate by coordinate) from the mean, by the scale.
+    fn distance(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
         room.clear();
-        room.extend(x.iter().zip(&self.mean).map(|(x, m)| x - m));
-        solve_lower(&self.factor, self.mean.len(), room);
-        room.iter().map(|y| y * y).sum()
+        let mut sum = F8::zero();
+        for (row, (x, m)) in self.factor.chunks_exact(x.len()).zip(x.iter().zip(&self.mean)) {
+            let mut y = *x - F8::splat(*m);
+            room.iter().zip(row).for_each(|(before, c)| y -= *before * F8::splat(*c));
+            y = y * F8::splat(1.0 / row[room.len()]);
+            room.push(y);
+            sum += y * y;
+        }
+        sum
     }
+}
+
+/// The logarithm of a sum of exponentials, lane by lane; the largest is finite.
+fn log_sum_exp(logs: &[F8]) -> F8 {
+    let top = logs.iter().fold(F8::splat(f64::NEG_INFINITY), |top, l| top.max(*l));
+    let sum = logs.iter().fold(F8::zero(), |sum, l| sum + (*l - top).exp());
+    top + sum.ln()
+}
+
+/// Eight of the points that stand one after another from `first` on, coordinate by coordinate; beyond the last, it again.
+fn eight(points: &[f64], d: usize, first: usize) -> Vec<F8> {
+    let last = points.len() / d - 1;
+    let coordinate = |i: usize| F8(std::array::from_fn(|lane| points[(first + lane).min(last) * d + i]));
+    (0..d).map(coordinate).collect()
 }
 
 /// Mean and covariance of weighted points, one after another; weights sum to `total`.
@@ -130,9 +152,9 @@ impl Students {
         }
     }
 
-    /// The log density at a point.
-    pub(super) fn log_density(&self, x: &[f64], room: &mut Vec<f64>) -> f64 {
-        let mut logs = [f64::NEG_INFINITY; MOST + 1];
+    /// The log density at eight points, coordinate by coordinate.
+    pub(super) fn log_density(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
+        let mut logs = [F8::zero(); MOST + 1];
         logs.iter_mut().zip(&self.parts).for_each(|(l, part)| *l = part.log_density(part.distance(x, room)));
         log_sum_exp(&logs[..self.parts.len().min(MOST + 1)])
     }
@@ -166,17 +188,23 @@ impl Students {
         let mut room = Vec::new();
         let mut duties = vec![vec![0.0; n]; self.parts.len()];
         let mut closeness = duties.clone();
-        let (mut logs, mut distances) = (vec![0.0; self.parts.len()], vec![0.0; self.parts.len()]);
-        for (b, x) in points.chunks_exact(d).enumerate().filter(|(b, _)| weights[*b] > 0.0) {
+        let mut logs = vec![F8::zero(); self.parts.len()];
+        let mut distances = logs.clone();
+        for (first, weights) in (0..n).step_by(LANES).zip(weights.chunks(LANES)) {
+            let x = eight(points, d, first);
             for (k, part) in self.parts.iter().enumerate() {
-                distances[k] = part.distance(x, &mut room);
+                distances[k] = part.distance(&x, &mut room);
                 logs[k] = part.log_density(distances[k]);
             }
             let total = log_sum_exp(&logs);
             for (k, part) in self.parts.iter().enumerate() {
-                duties[k][b] = weights[b] * (logs[k] - total).exp();
-                closeness[k][b] =
-                    duties[k][b] * (part.freedom() + d as f64) / (part.freedom() + distances[k]);
+                let share = (logs[k] - total).exp();
+                for (lane, weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+                    let duty = weight * share.lane(lane);
+                    let near = part.freedom() + distances[k].lane(lane);
+                    duties[k][first + lane] = duty;
+                    closeness[k][first + lane] = duty * (part.freedom() + d as f64) / near;
+                }
             }
         }
         let part = |(duties, closeness): (&Vec<f64>, &Vec<f64>)| {
@@ -235,7 +263,8 @@ mod tests {
             let mut x = [stream.normal(), stream.normal()];
             mixture.place(&mut x, [stream.uniform(), stream.uniform()]);
             let target = -0.5 * (x[0] * x[0] + 100.0 * x[1] * x[1]) - (0.2 * PI).ln();
-            sum += (target - mixture.log_density(&x, &mut room)).exp() / f64::from(n);
+            let log_q = mixture.log_density(&x.map(F8::splat), &mut room).lane(0);
+            sum += (target - log_q).exp() / f64::from(n);
         }
         assert!((sum - 1.0).abs() < 0.03, "{sum}");
     }

@@ -133,6 +133,7 @@ fn exact_scale() -> (f64, f64) {
     (mean, (squares / total - mean * mean).sqrt())
 }
 
+/// One fit has the noise of its draws, and may be unlucky; what many agree on has not.
 #[test]
 fn groups_without_events_agree_with_quadrature() {
     let rows: String = TRIALS.iter().map(|(k, n)| format!("{k},{n}\n")).collect();
@@ -145,11 +146,17 @@ fn groups_without_events_agree_with_quadrature() {
         );
         let model = Model { program: &crate::syntax::parse(&text).unwrap(), source: &text, data: &data };
         let declared = ModelTarget::new(&text, &data).unwrap();
-        let options = Options::default();
-        let found = fit_model(&model, &declared, &options, &mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!((found.path, found.flags.len()), (Path::Nested, 0), "{form}: {:?}", found.flags);
-        let t = found.outputs.iter().find(|o| o.name == "t").unwrap();
-        let off = ((t.mean - mean) / sd, (t.sd / sd).ln());
-        assert!(off.0.abs() < 0.05 && off.1.abs() < 0.05, "{form}: {off:?} of {mean} {sd}");
+        let seeds = 8;
+        let (mut of_mean, mut of_sd) = (0.0, 0.0);
+        for seed in 0..seeds {
+            let options = Options { seed, ..Options::default() };
+            let found = fit_model(&model, &declared, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+            assert_eq!((found.path, found.flags.len()), (Path::Nested, 0), "{form}: {:?}", found.flags);
+            let t = found.outputs.iter().find(|o| o.name == "t").unwrap();
+            let off = ((t.mean - mean) / sd, (t.sd / sd).ln());
+            assert!(off.0.abs() < 0.05 && off.1.abs() < 0.1, "{form} {seed}: {off:?} of {mean} {sd}");
+            (of_mean, of_sd) = (of_mean + off.0 / seeds as f64, of_sd + off.1 / seeds as f64);
+        }
+        assert!(of_mean.abs() < 0.01 && of_sd.abs() < 0.02, "{form}: {of_mean} {of_sd} of {mean} {sd}");
     }
 }

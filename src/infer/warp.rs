@@ -9,7 +9,7 @@
 use super::flow::{Flow, Placed};
 use super::gaussian::Gaussian;
 use crate::num::linalg::{lower_product, lower_transposed_product};
-use crate::num::special::log_phi;
+use crate::num::real::{F8, LANES, Real};
 use crate::target::{Evaluator, Target};
 
 /// One layer.
@@ -128,13 +128,10 @@ impl Warp {
             if self.skew[p] == 0.0 {
                 value.copy_from_slice(&w[row.clone()]);
             } else {
-                let margin = Margin { skew: self.skew[p] };
-                for b in 0..n {
-                    let at = p * n + b;
-                    [value[b], trace.slope[at], trace.curve[at]] = margin.at(w[at]);
-                    log_det[b] += trace.slope[at].ln();
-                }
+                let into = [value, &mut trace.slope[row.clone()], &mut trace.curve[row.clone()]];
+                Margin { skew: self.skew[p] }.of_row(&w[row.clone()], into, log_det);
             }
+            let value = &trace.value[row.clone()];
             let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
             if h > 0 && spread.iter().any(|a| *a != 0.0) {
                 swell.fill(-spread.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>());
@@ -143,10 +140,8 @@ impl Warp {
                         swell.iter_mut().zip(feature).for_each(|(s, x)| *s += a * x);
                     }
                 }
-                for (s, l) in swell.iter_mut().zip(log_det.iter_mut()) {
-                    *l += *s;
-                    *s = s.exp();
-                }
+                log_det.iter_mut().zip(&*swell).for_each(|(l, s)| *l += s);
+                swell.chunks_mut(LANES).for_each(|s| store(load(s).exp(), s));
                 y.iter_mut().zip(value).zip(swell).for_each(|((y, v), s)| *y = *v * *s);
             } else {
                 y.copy_from_slice(value);
@@ -249,18 +244,45 @@ struct Margin {
     skew: f64,
 }
 
+/// Up to eight numbers, and zeros.
+fn load(from: &[f64]) -> F8 {
+    let mut x = F8::zero();
+    x.0[..from.len()].copy_from_slice(from);
+    x
+}
+
+fn store(x: F8, into: &mut [f64]) {
+    into.copy_from_slice(&x.0[..into.len()]);
+}
+
 impl Margin {
+    /// S, S' and (log S')' at each w of a row; adds log S'.
+    fn of_row(&self, w: &[f64], [value, slope, curve]: [&mut [f64]; 3], log_det: &mut [f64]) {
+        let into = value.chunks_mut(LANES).zip(slope.chunks_mut(LANES)).zip(curve.chunks_mut(LANES));
+        for ((w, ((value, slope), curve)), log_det) in
+            w.chunks(LANES).zip(into).zip(log_det.chunks_mut(LANES))
+        {
+            let [s, first, second] = self.at(load(w));
+            store(s, value);
+            store(first, slope);
+            store(second, curve);
+            store(load(log_det) + first.ln(), log_det);
+        }
+    }
+
     /// S, S' and (log S')' at w.
-    fn at(&self, w: f64) -> [f64; 3] {
+    fn at(&self, w: F8) -> [F8; 3] {
         let (c, side) = (self.skew.abs(), -self.skew.signum());
-        let x = side * w;
-        let log_phi = log_phi(x);
-        // φ / Φ and its slope.
-        let ratio = (-0.5 * x * x - 0.918_938_533_204_672_8 - log_phi).exp();
-        let bend = -ratio * (x + ratio);
         let scale = 1.0 / (1.0 + LOG_PHI_SLOPE * c);
-        let slope = 1.0 + c * ratio;
-        [side * scale * (x + c * (log_phi + 1.0)), scale * slope, side * c * bend / slope]
+        let [c, side, one] = [c, side, 1.0].map(F8::splat);
+        let x = side * w;
+        let log_phi = x.log_phi();
+        // φ / Φ and its slope.
+        let ratio = x.phi_ratio();
+        let bend = -ratio * (x + ratio);
+        let slope = one + c * ratio;
+        let scale = F8::splat(scale);
+        [side * scale * (x + c * (log_phi + one)), scale * slope, side * c * bend / slope]
     }
 }
 

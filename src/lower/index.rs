@@ -259,6 +259,9 @@ impl Lowerer<'_> {
                 if let Some(levels) = value.levels.as_ref().filter(|l| self.other_count(l.len(), n)) {
                     return Err(self.of_other_category(e, base, levels.len(), n));
                 }
+                if let Some(levels) = value.levels.as_ref().filter(|l| places.len() == n && l.len() < n) {
+                    self.warn_rows_as_levels(e, base, n - levels.len());
+                }
                 let mut positions = Vec::with_capacity(places.len());
                 for &p in places.iter() {
                     if p.fract() != 0.0 || !value.integer {

@@ -133,6 +133,25 @@ impl Lowerer<'_> {
         );
     }
 
+    /// Warns of a category that picks from an axis with a place for each row, where one for each level is meant.
+    pub(super) fn warn_rows_as_levels(&mut self, index: &Expr, base: &Expr, never: usize) {
+        let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == index.span);
+        if self.warnings.iter().any(told) {
+            return;
+        }
+        let (g, a) = (index.span.text(self.source), base.span.text(self.source));
+        let count = if self.probing { "most".to_string() } else { never.to_string() };
+        let message = format!("`{a}` has a place for each row, and `{g}` picks one for each of its levels");
+        self.warnings.push(
+            Diagnostic::warning("rows-as-levels", message)
+                .label(index.span, "")
+                .label(base.span, format!("{count} of its places are never picked"))
+                .help(format!(
+                    "call the number of levels by a name of its own, `{g} : category[N] of J`, and give `{a}` that size: `[J]`"
+                )),
+        );
+    }
+
     /// Warns of parameters that nothing but an improper prior holds: they have no posterior.
     pub(super) fn warn_improper(&mut self) {
         let graph = self.b.graph();

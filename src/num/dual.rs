@@ -182,6 +182,17 @@ impl<V: Real> Real for DualOf<V> {
         (Self { v: y, d: tangent(s, self.d) }, Self { v: s, d: tangent(bend, self.d) })
     }
 
+    #[inline(always)]
+    fn ln_and_recip(self) -> (Self, Self) {
+        let (y, r) = self.v.ln_and_recip();
+        (Self { v: y, d: tangent(r, self.d) }, Self { v: r, d: tangent(-r.square(), self.d) })
+    }
+    #[inline(always)]
+    fn log1p_and_recip(self) -> (Self, Self) {
+        let (y, r) = self.v.log1p_and_recip();
+        (Self { v: y, d: tangent(r, self.d) }, Self { v: r, d: tangent(-r.square(), self.d) })
+    }
+
     functions! {
         exp |_x, y| y;
         ln |x, _y| x.recip();
@@ -232,6 +243,10 @@ mod tests {
             (Dual::inv_phi, 0.2),
             (|x| x.pow(Dual::splat(2.5)), 1.4),
             (|x| x.recip().abs(), -0.6),
+            (|x| x.ln_and_recip().0, 0.6),
+            (|x| x.ln_and_recip().1, 0.6),
+            (|x| x.log1p_and_recip().0, 0.6),
+            (|x| x.log1p_and_recip().1, 0.6),
         ];
         for (i, (f, x)) in cases.iter().enumerate() {
             let h = 1e-6;

@@ -120,7 +120,20 @@ fn keep_tiny<V: Vector>(x: V, y: V) -> V {
 /// log(1 + f) + k log 2 for f in [√½ - 1, √2 - 1].
 #[inline(always)]
 pub(super) fn log_sum<V: Vector>(f: V, k: V) -> V {
-    let s = f / (V::splat(2.0) + f);
+    log_sum_by(f, f / (V::splat(2.0) + f), k)
+}
+
+/// The same for m = 1 + f, and 2^-k / m, with one division for both.
+#[inline(always)]
+fn log_sum_and_recip<V: Vector>(m: V, f: V, k: V) -> (V, V) {
+    let two = V::splat(2.0) + f;
+    let inverse = V::splat(1.0) / (m * two);
+    (log_sum_by(f, f * (m * inverse), k), (two * inverse).times_two_to(-k))
+}
+
+/// log(1 + f) + k log 2, where s = f / (2 + f) is at hand; its error counts for a sixteenth.
+#[inline(always)]
+fn log_sum_by<V: Vector>(f: V, s: V, k: V) -> V {
     let z = s * s;
     let rest = z * polynomial(&LOG, z);
     // log(1 + f) = f - s (f - rest) would lose a bit where f is large: the form with ½f² keeps it.
@@ -154,6 +167,46 @@ pub fn log1p<V: Vector>(x: V) -> V {
     let y = x.if_less(V::splat(f64::INFINITY), log_sum((m - one) + lost, k), x);
     let y = x.if_equal(-one, V::splat(f64::NEG_INFINITY), keep_tiny(x, y));
     x.if_less(-one, V::splat(f64::NAN), y)
+}
+
+/// log x and 1 / x for x ≥ 0, which share a division. At most 2 ulp each.
+#[inline(always)]
+pub fn ln_and_recip<V: Vector>(x: V) -> (V, V) {
+    let one = V::splat(1.0);
+    if x.all_ordinary() {
+        let (m, k, _) = x.split();
+        return log_sum_and_recip(m, m - one, k);
+    }
+    let (zero, infinity) = (V::splat(0.0), V::splat(f64::INFINITY));
+    let smallest = V::splat(f64::MIN_POSITIVE);
+    let u = x.if_less(smallest, x * V::splat(TWO_54), x);
+    let (m, k, _) = u.split();
+    let k = x.if_less(smallest, k - V::splat(54.0), k);
+    let (log, recip) = log_sum_and_recip(m, m - one, k);
+    ends(x, x.if_equal(zero, -infinity, log), x.if_equal(zero, infinity, recip))
+}
+
+/// log(1 + x) and 1 / (1 + x) for x ≥ 0, which share a division. At most 2 ulp each.
+#[inline(always)]
+pub fn log1p_and_recip<V: Vector>(x: V) -> (V, V) {
+    let one = V::splat(1.0);
+    let u = one + x;
+    let back = u - one;
+    let lost = (one - (u - back)) + (x - back);
+    let (m, k, inverse) = u.split();
+    let lost = u.if_less(V::splat(TWO_54), lost * inverse, V::splat(0.0));
+    let f = (m - one) + lost;
+    let (log, recip) = log_sum_and_recip(one + f, f, k);
+    if x.all_ordinary() { (log, recip) } else { ends(x, keep_tiny(x, log), recip) }
+}
+
+/// A logarithm and a reciprocal with what they are where x is infinite, negative or no number.
+#[inline(always)]
+fn ends<V: Vector>(x: V, log: V, recip: V) -> (V, V) {
+    let (zero, infinity, never) = (V::splat(0.0), V::splat(f64::INFINITY), V::splat(f64::NAN));
+    let beyond = x.if_equal(infinity, zero, never);
+    let (log, recip) = (x.if_less(infinity, log, x), x.if_less(infinity, recip, beyond));
+    (x.if_less(zero, never, log), x.if_less(zero, never, recip))
 }
 
 /// log(1 + y) for 0 ≤ y ≤ 1.
@@ -308,14 +361,38 @@ mod tests {
         assert!(value.is_nan() && slope.is_nan());
     }
 
+    #[test]
+    fn logarithm_and_reciprocal_together_are_those_by_themselves() {
+        let mut stream = Stream::new(10, 0, 0);
+        for _ in 0..200_000 {
+            let (bits, near) = (f64::from_bits(stream.bits() >> 1), 3.0 * stream.uniform());
+            for x in [bits, near, 1.0 + 1e-3 * stream.normal(), near * 1e-9] {
+                let (log, recip) = ln_and_recip(x);
+                assert!(ulps(log, ln(x)) <= 2, "ln({x:e}) = {log:e} against {:e}", ln(x));
+                assert!(ulps(recip, 1.0 / x) <= 2, "1 / {x:e} = {recip:e} against {:e}", 1.0 / x);
+                let (log, recip) = log1p_and_recip(x);
+                assert!(ulps(log, log1p(x)) <= 2, "log1p({x:e}) = {log:e} against {:e}", log1p(x));
+                assert!(ulps(recip, 1.0 / (1.0 + x)) <= 2, "1 / (1 + {x:e}) = {recip:e}");
+            }
+        }
+        let inf = f64::INFINITY;
+        assert_eq!((ln_and_recip(0.0), ln_and_recip(inf)), ((-inf, inf), (inf, 0.0)));
+        assert_eq!((log1p_and_recip(0.0), log1p_and_recip(inf)), ((0.0, 1.0), (inf, 0.0)));
+        for x in [-1.0, f64::NAN] {
+            assert!(ln_and_recip(x).0.is_nan() && ln_and_recip(x).1.is_nan());
+            assert!(log1p_and_recip(x).0.is_nan() && log1p_and_recip(x).1.is_nan());
+        }
+    }
+
     struct All(F8);
 
     impl LaneWork<F8> for All {
-        type Out = [F8; 19];
+        type Out = [F8; 23];
         #[inline(always)]
-        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 19] {
+        fn run<U: Real>(self, view: View<F8, U>) -> [F8; 23] {
             let x = view.value(self.0);
             let both = x.log1p_exp_and_slope();
+            let (logs, shifted) = (x.ln_and_recip(), x.log1p_and_recip());
             [
                 view.back(x.exp()),
                 view.back(x.expm1()),
@@ -336,13 +413,17 @@ mod tests {
                 view.back(x.phi_ratio()),
                 view.back(both.0),
                 view.back(both.1),
+                view.back(logs.0),
+                view.back(logs.1),
+                view.back(shifted.0),
+                view.back(shifted.1),
             ]
         }
     }
 
     #[test]
     fn every_instruction_set_gives_the_bits_of_one_number() {
-        let scalars: [Scalar; 19] = [
+        let scalars: [Scalar; 23] = [
             Real::exp,
             Real::expm1,
             Real::ln,
@@ -362,6 +443,10 @@ mod tests {
             Real::phi_ratio,
             |x| x.log1p_exp_and_slope().0,
             |x| x.log1p_exp_and_slope().1,
+            |x| x.ln_and_recip().0,
+            |x| x.ln_and_recip().1,
+            |x| x.log1p_and_recip().0,
+            |x| x.log1p_and_recip().1,
         ];
         let mut stream = Stream::new(8, 0, 0);
         for round in 0..5000 {

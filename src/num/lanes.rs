@@ -164,6 +164,14 @@ impl Real for f64 {
         el::log1p_exp_and_slope(self)
     }
     #[inline(always)]
+    fn ln_and_recip(self) -> (f64, f64) {
+        el::ln_and_recip(self)
+    }
+    #[inline(always)]
+    fn log1p_and_recip(self) -> (f64, f64) {
+        el::log1p_and_recip(self)
+    }
+    #[inline(always)]
     fn lgamma(self) -> f64 {
         if self > 0.0 { gamma::lgamma(self) } else { sf::lgamma(self) }
     }

@@ -7,6 +7,7 @@ mod gamma;
 mod gaussian;
 mod lanes;
 pub mod linalg;
+pub mod pages;
 pub mod real;
 pub mod rising;
 pub mod sobol;

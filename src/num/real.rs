@@ -197,6 +197,16 @@ pub trait Real:
     fn log1p_exp_and_slope(self) -> (Self, Self) {
         (self.log1p_exp(), self.inv_logit())
     }
+    /// log x and 1 / x for x ≥ 0, which share a division where that pays.
+    #[inline(always)]
+    fn ln_and_recip(self) -> (Self, Self) {
+        (self.ln(), self.recip())
+    }
+    /// log(1 + x) and 1 / (1 + x) for x ≥ 0, which share a division where that pays.
+    #[inline(always)]
+    fn log1p_and_recip(self) -> (Self, Self) {
+        (self.log1p(), self.shift(1.0).recip())
+    }
     /// log(1 - e^x) for x < 0, accurate at both ends.
     #[inline(always)]
     fn log1m_exp(self) -> Self {

@@ -178,6 +178,14 @@ macro_rules! lanes_of {
                 el::log1p_exp_and_slope(self)
             }
             #[inline($inline)]
+            fn ln_and_recip(self) -> ($t, $t) {
+                el::ln_and_recip(self)
+            }
+            #[inline($inline)]
+            fn log1p_and_recip(self) -> ($t, $t) {
+                el::log1p_and_recip(self)
+            }
+            #[inline($inline)]
             fn lgamma(self) -> $t {
                 if self.all_positive() { gamma::lgamma(self) } else { self.lift1(Real::lgamma, Real::digamma) }
             }

@@ -68,7 +68,7 @@ pub(super) enum Code {
         room: usize,
     },
     /// A loop whose step is instructions alone.
-    Loop(Arc<LoopCode>),
+    Loop(LoopCode),
     Program(Vec<Instruction>),
 }
 
@@ -103,6 +103,8 @@ pub(super) struct Step {
     pub(super) saved_len: usize,
     /// The part of the model it came from first.
     pub(super) span: Option<Span>,
+    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep hands its slopes on.
+    pub(super) term: bool,
 }
 
 /// A schedule for a set of roots. The first `inputs` values are the unconstrained coordinates themselves.
@@ -120,6 +122,10 @@ pub struct Plan {
     /// Numbers that stand in the buffer of values from the beginning, with their places.
     pub(super) fixed: Vec<(usize, f64)>,
     pub(super) roots: Vec<Slot>,
+    /// Whether what is differentiated is the sum of the roots, so that the forward sweep begins to.
+    pub(super) summed: bool,
+    /// The roots whose adjoints are one at the beginning of the reverse sweep.
+    pub(super) seeds: Vec<Slot>,
     pub(super) odes: Vec<Arc<OdeCode>>,
     pub(super) recursions: Vec<Arc<RecursionCode>>,
 }

@@ -30,7 +30,12 @@ pub fn dump(plan: &Plan) -> String {
         let name = step.code.name();
         let _ = writeln!(out, "{}..{} = {name}({})", step.at, step.at + step.len, args.join(", "));
         match &step.code {
-            Code::Loop(code) => code.instructions().for_each(|i| line(&mut out, "    ", i)),
+            Code::Loop(code) => {
+                code.fed().for_each(|i| {
+                    let _ = writeln!(out, "    fed by {}", instruction(i));
+                });
+                code.instructions().for_each(|i| line(&mut out, "    ", i));
+            }
             Code::Recursion { code, .. } => {
                 for inner in code
                     .bodies()

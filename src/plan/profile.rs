@@ -36,6 +36,7 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
         *best = best.min(start.elapsed().saturating_sub(tick).as_secs_f64());
     };
     for _ in 0..rounds.max(1) {
+        workspace.begin(plan);
         for (step, cost) in plan.steps.iter().zip(&mut costs) {
             timed(&mut cost.forward, &mut || workspace.step_forward(step, true));
         }
@@ -60,7 +61,10 @@ fn empty_cost<T>(step: &Step) -> StepCost {
         .sum();
     let own = match &step.code {
         Code::Program(code) => code.iter().map(touched).sum::<usize>() * wide,
-        Code::Loop(code) => code.steps() * code.instructions().map(touched).sum::<usize>() * wide,
+        Code::Loop(code) => {
+            let each = code.steps() * code.instructions().map(touched).sum::<usize>();
+            (each + code.fed().map(touched).sum::<usize>()) * wide
+        }
         Code::Recursion { code, .. } => code.steps() * code.bodies().iter().map(bytes::<T>).sum::<usize>(),
         Code::Predicted { operator, .. } => operator.bytes(),
         Code::Map { .. } | Code::MapSum { .. } | Code::Concat | Code::Array { .. } | Code::Ode { .. } => 0,
@@ -96,7 +100,10 @@ fn operations(step: &Step) -> usize {
             op.0.operations(&dims) * (1 + varying)
         }
         Code::Program(code) => code.iter().map(arithmetic).sum(),
-        Code::Loop(code) => code.steps() * code.instructions().map(arithmetic).sum::<usize>(),
+        Code::Loop(code) => {
+            code.steps() * code.instructions().map(arithmetic).sum::<usize>()
+                + code.fed().map(arithmetic).sum::<usize>()
+        }
         Code::Recursion { code, .. } => {
             code.steps() * code.bodies().iter().flat_map(|body| &body.steps).map(operations).sum::<usize>()
         }
@@ -108,7 +115,9 @@ fn operations(step: &Step) -> usize {
 fn arithmetic(i: &Instruction) -> usize {
     let forward = match i.op {
         Primitive::MulAdd => 2,
+        Primitive::Squares => 3,
         Primitive::SquareAdd | Primitive::Quadratic => 4,
+        Primitive::Affine => 6,
         Primitive::Add
         | Primitive::Sub
         | Primitive::Mul

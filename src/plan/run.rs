@@ -51,14 +51,26 @@ impl<T: Lane> Workspace<T> {
 
     /// Computes every value; with `slopes`, also what the reverse sweep needs.
     pub fn forward(&mut self, plan: &Plan, slopes: bool) {
+        if slopes {
+            self.begin(plan);
+        }
         for step in &plan.steps {
             self.step_forward(step, slopes);
         }
     }
 
+    /// Sets the adjoints before the forward sweep, where that already adds to them.
+    pub(super) fn begin(&mut self, plan: &Plan) {
+        if plan.summed {
+            best_lanes(Seed { roots: &plan.seeds, adjoints: &mut self.adjoints });
+        }
+    }
+
     pub(super) fn step_forward(&mut self, step: &Step, slopes: bool) {
         match &step.code {
-            Code::Program(code) => return program::forward(code, &mut self.values, slopes),
+            Code::Program(code) => {
+                return program::forward(code, &mut self.values, &mut self.adjoints, slopes);
+            }
             Code::Loop(code) => return code.forward(&mut self.values),
             Code::Recursion { code, room } => {
                 let (before, rest) = self.values.split_at_mut(step.at);
@@ -79,7 +91,9 @@ impl<T: Lane> Workspace<T> {
         let known = Known { values: before, data: &self.data };
         let out = &mut rest[..step.len];
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-        step.forward(known, out, Keep { saved, room: &mut self.room }, &mut self.odes, slopes);
+        let keep = Keep { saved, room: &mut self.room };
+        let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
+        step.forward(known, out, keep, &mut self.odes, slopes.then_some(cells));
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
@@ -137,7 +151,9 @@ impl<T: Lane> Workspace<T> {
 
     /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
     pub(super) fn seed(&mut self, plan: &Plan) {
-        best_lanes(Seed { roots: &plan.roots, adjoints: &mut self.adjoints });
+        if !plan.summed {
+            best_lanes(Seed { roots: &plan.seeds, adjoints: &mut self.adjoints });
+        }
     }
 
     pub(super) fn step_reverse(&mut self, step: &Step) {
@@ -151,6 +167,9 @@ impl<T: Lane> Workspace<T> {
             | Code::Concat
             | Code::Array { .. }
             | Code::Ode { .. } => {}
+        }
+        if step.term {
+            return;
         }
         let (before, rest) = self.adjoints.split_at_mut(step.at);
         let adjoints = &mut rest[..step.len];
@@ -244,13 +263,35 @@ impl Step {
         gather(self.args.len(), Operand::empty(), |k| Operand::new(known.arg(&self.args[k]), &index[k]))
     }
 
+    /// Where the slopes of a sum are added: to the adjoints, if it is a term, and otherwise to what is kept for the reverse
+    /// sweep; and the rest of what is kept.
+    #[inline(always)]
+    fn sum_into<'a, T: Lane>(
+        &self,
+        cells: &'a [Cell<T>],
+        saved: &'a mut [T],
+    ) -> ([Adjoint<'a, T>; MOST_ARGS], &'a mut [T]) {
+        let n = self.args.len();
+        if self.term {
+            return (gather(n, None, |k| adjoint(&self.args[k], cells)), saved);
+        }
+        let varying = |slot: &&Slot| matches!(slot, Slot::Var { .. });
+        let own = self.args.iter().filter(varying).map(Slot::len).sum();
+        let (own, rest) = saved.split_at_mut(own);
+        own.fill(T::zero());
+        let own = Cell::from_mut(own).as_slice_of_cells();
+        let start = |k: usize| self.args[..k].iter().filter(varying).map(Slot::len).sum::<usize>();
+        let piece = |k: usize| varying(&&self.args[k]).then(|| &own[start(k)..start(k) + self.args[k].len()]);
+        (gather(n, None, piece), rest)
+    }
+
     fn forward<T: Lane>(
         &self,
         known: Known<T>,
         out: &mut [T],
         Keep { saved, room }: Keep<T>,
         odes: &mut [OdeRoom<T>],
-        slopes: bool,
+        slopes: Option<&[Cell<T>]>,
     ) {
         let n = self.args.len();
         match &self.code {
@@ -260,10 +301,13 @@ impl Step {
             Code::MapSum { row, index, weights, count } => {
                 let operands = &self.operands(index, known)[..n];
                 let weights = weights.as_deref();
-                out[0] = if slopes {
-                    scalar::sum(T::scalar(row.kernel), operands, weights, *count, saved, room)
-                } else {
-                    scalar::sum_value(T::scalar(row.kernel), operands, weights, *count)
+                let f = T::scalar(row.kernel);
+                out[0] = match slopes {
+                    Some(cells) => {
+                        let (into, _) = self.sum_into(cells, saved);
+                        scalar::sum(f, operands, weights, *count, &into[..n], room)
+                    }
+                    None => scalar::sum_value(f, operands, weights, *count),
                 };
             }
             Code::Predicted { row, index, weights, which, operator } => {
@@ -271,10 +315,12 @@ impl Step {
                 let weights = weights.as_deref();
                 let predictor = Predictor { which: *which, operator };
                 let f = T::scalar(row.kernel);
-                out[0] = if slopes {
-                    scalar::sum_predicted(f, operands, predictor, weights, saved, room)
-                } else {
-                    scalar::sum_predicted_value(f, operands, predictor, weights, room)
+                out[0] = match slopes {
+                    Some(cells) => {
+                        let (into, parts) = self.sum_into(cells, saved);
+                        scalar::sum_predicted(f, operands, predictor, weights, &into[..n], (parts, room))
+                    }
+                    None => scalar::sum_predicted_value(f, operands, predictor, weights, room),
                 };
             }
             Code::Concat => {
@@ -298,7 +344,7 @@ impl Step {
             }
             Code::Ode { code, room } => {
                 let args = [known.arg(&self.args[0]), known.arg(&self.args[1])];
-                code.forward(&mut odes[*room], args, out, saved, slopes);
+                code.forward(&mut odes[*room], args, out, saved, slopes.is_some());
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }

@@ -4,10 +4,13 @@
 
 mod covariance;
 mod hoist;
+mod inverse_scale;
 mod known_scale;
 mod normal_sums;
 mod predictor;
 mod radicand;
+mod repeated;
+mod triangular;
 mod variance;
 
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
@@ -30,9 +33,13 @@ pub static TABLE: &[&Rule] = &[
     &variance::RULE,
     &covariance::SHARED,
     &covariance::LISTED,
+    &triangular::FACTOR,
+    &triangular::PRODUCT,
     &normal_sums::RULE,
     &known_scale::RULE,
+    &inverse_scale::RULE,
     &predictor::RULE,
+    &repeated::RULE,
 ];
 
 /// The rules that leave every row of the data a summand of its own.
@@ -54,10 +61,30 @@ fn replace_where(
     if any { replace(graph, roots, with) } else { (graph, roots.to_vec()) }
 }
 
-/// The roots without the constants that are added to them, and for each root the constant.
-pub fn constants_apart(graph: &Graph, roots: &[NodeId]) -> (Vec<NodeId>, Vec<f64>) {
-    roots.iter().map(|&root| without_constant(graph, root)).unzip()
+/// The roots as sums: their summands in order, each with the place of its root, without the constants that are added to them, and
+/// for each root the sum of its constants.
+pub fn summands(graph: &Graph, roots: &[NodeId]) -> (Vec<(NodeId, usize)>, Vec<f64>) {
+    let (mut terms, mut constants) = (Vec::new(), vec![0.0; roots.len()]);
+    for (place, &root) in roots.iter().enumerate() {
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            let (id, constant) = without_constant(graph, id);
+            constants[place] += constant;
+            let node = graph.node(id);
+            let plain = node.args.iter().all(|&a| graph.node(a).len() == 1);
+            let sum = matches!(&node.op, Op::Map(row) if **row == ADD) && node.len() == 1 && plain;
+            if sum && terms.len() + open.len() < MOST_TERMS {
+                open.extend(node.args.iter().rev());
+            } else {
+                terms.push((id, place));
+            }
+        }
+    }
+    (terms, constants)
 }
+
+/// Most summands that are told apart.
+const MOST_TERMS: usize = 100;
 
 fn without_constant(graph: &Graph, mut id: NodeId) -> (NodeId, f64) {
     let mut sum = 0.0;

@@ -9,7 +9,7 @@ use crate::num::dispatch::best;
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Plan, StepCost, Workspace, profile};
-use crate::rewrite::{Rule, constants_apart, rewrite};
+use crate::rewrite::{Rule, rewrite, summands};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
@@ -93,7 +93,7 @@ impl ModelTarget {
         let mut kinds: Vec<TermKind> = lowered.terms.iter().map(|t| t.kind).collect();
         let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
         let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
-        let density = Plan::new(&graph, &terms, lowered.dimension);
+        let density = Plan::of_sum(&graph, &terms, lowered.dimension);
         let simulation = Simulation::new(&lowered);
         let roots: Vec<NodeId> =
             reported(&lowered).map(|n| n.node).chain(simulation.known.iter().copied()).collect();
@@ -153,13 +153,15 @@ impl ModelTarget {
     }
 }
 
-/// Takes the constants out of all terms and puts their sum beside them, one for each kind: a constant costs no step then.
+/// Makes every summand a term of its own, and puts the sum of the constants beside them, one for each kind: neither the sums nor
+/// the constants cost a step then.
 fn settle(graph: Graph, terms: &mut Vec<NodeId>, kinds: &mut Vec<TermKind>) -> Graph {
-    let (nodes, constants) = constants_apart(&graph, terms);
-    *terms = nodes;
+    let (nodes, constants) = summands(&graph, terms);
+    let of_roots = std::mem::replace(kinds, nodes.iter().map(|(_, place)| kinds[*place]).collect());
+    *terms = nodes.into_iter().map(|(node, _)| node).collect();
     let mut b = Builder::from_graph(graph);
     for kind in [TermKind::Prior, TermKind::Likelihood, TermKind::Jacobian] {
-        let of_kind = kinds.iter().zip(&constants).filter(|(k, _)| **k == kind);
+        let of_kind = of_roots.iter().zip(&constants).filter(|(k, _)| **k == kind);
         let sum: f64 = of_kind.map(|(_, c)| c).sum();
         if sum != 0.0 {
             terms.push(b.number(sum));

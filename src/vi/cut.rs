@@ -120,7 +120,7 @@ impl<'a> Cut<'a> {
 
     /// The plan for the sum of these.
     pub(super) fn finish(self, roots: &[NodeId]) -> Part {
-        let plan = Arc::new(Plan::new(&self.b.finish(), roots, self.dimension));
+        let plan = Arc::new(Plan::of_sum(&self.b.finish(), roots, self.dimension));
         Part { plan, rows: self.rows, columns: self.columns }
     }
 

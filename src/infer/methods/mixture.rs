@@ -1,10 +1,11 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and summaries.
 
+use super::super::check::{PLAIN, poor, summaries};
 use super::super::gaussian::Ending;
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
 use super::super::summary::{self, Layout};
-use super::super::{Fit, KHAT_LIMIT, Options, PLAIN, Path, draws, elbo, poor, resample, summaries};
+use super::super::{Fit, KHAT_LIMIT, Options, Path, draws, elbo, resample};
 use super::thin::Thin;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 /// Who draws: the two sets of fixed draws.
 const PURPOSE: u64 = 0x706f_6c69;
 /// Fixed draws at first, for few coordinates and for each, and at most.
-const FIRST: [usize; 2] = [1024, 8];
+const FIRST: [usize; 2] = [256, 8];
 const MOST: usize = 8192;
 /// Most steps of a climb, and the stretch of steps that must gain a share of the tolerance.
 const STEPS: usize = 60;

@@ -6,6 +6,7 @@
 use crate::num::linalg::product::dot;
 use crate::num::real::Real;
 use std::any::TypeId;
+use std::cell::Cell;
 
 /// Rows or columns whose sums stay in registers.
 const BLOCK: usize = 8;
@@ -92,15 +93,15 @@ fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U]) {
 
 /// `into[c] += Σ_r x[r, c] up[r]` for a row-major matrix of `into.len()` columns.
 #[inline(always)]
-pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &mut [U]) {
+pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &[Cell<U>]) {
     let k = into.len();
     if k == 0 {
         return;
     }
-    if let (Some(up), Some(into)) = (plain(up), plain_mut(into)) {
+    if let Some(up) = plain(up) {
         for (row, &u) in x.chunks_exact(k).zip(up) {
-            for (g, &x) in into.iter_mut().zip(row) {
-                *g += x * u;
+            for (g, &x) in into.iter().zip(row) {
+                g.set(g.get() + U::splat(x * u));
             }
         }
         return;
@@ -124,16 +125,21 @@ pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &mut [U]) {
 }
 
 #[inline(always)]
-fn column_block<U: Real, const C: usize>(x: &[f64], k: usize, c: usize, up: &[U], into: &mut [U]) {
+fn column_block<U: Real, const C: usize>(x: &[f64], k: usize, c: usize, up: &[U], into: &[Cell<U>]) {
+    let into = &into[c..c + C];
     let mut sums = [U::zero(); C];
-    sums.copy_from_slice(&into[c..c + C]);
+    for j in 0..C {
+        sums[j] = into[j].get();
+    }
     for (row, &u) in x.chunks_exact(k).zip(up) {
         let row = &row[c..c + C];
         for j in 0..C {
             sums[j] = sums[j].add_scaled(row[j], u);
         }
     }
-    into[c..c + C].copy_from_slice(&sums);
+    for j in 0..C {
+        into[j].set(sums[j]);
+    }
 }
 
 /// The slice as plain numbers, where `U` is one.

@@ -42,6 +42,8 @@ pub trait Vector:
     fn two_to(shifted: Self) -> Self;
     /// Splits a positive normal number into m · 2^k with m in [√½, √2): gives m, k and 2^-k.
     fn split(self) -> (Self, Self, Self);
+    /// Whether every lane holds a positive number that is neither subnormal nor infinite.
+    fn all_ordinary(self) -> bool;
     /// self · a + b, in one instruction where the registers have it.
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {

@@ -80,6 +80,10 @@ impl<V: Vector> Vector for Pair<V> {
         (Pair(m0, m1), Pair(k0, k1), Pair(i0, i1))
     }
     #[inline(always)]
+    fn all_ordinary(self) -> bool {
+        self.0.all_ordinary() && self.1.all_ordinary()
+    }
+    #[inline(always)]
     fn if_odd(shifted: Self, yes: Self, no: Self) -> Self {
         Pair(V::if_odd(shifted.0, yes.0, no.0), V::if_odd(shifted.1, yes.1, no.1))
     }

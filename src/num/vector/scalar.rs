@@ -41,6 +41,10 @@ impl Vector for f64 {
         (m, k, inverse)
     }
     #[inline(always)]
+    fn all_ordinary(self) -> bool {
+        (f64::MIN_POSITIVE..f64::INFINITY).contains(&self)
+    }
+    #[inline(always)]
     fn if_odd(shifted: f64, yes: f64, no: f64) -> f64 {
         if shifted.to_bits() & 1 == 1 { yes } else { no }
     }

@@ -31,7 +31,7 @@ macro_rules! register {
         add_bits: $add_bits:ident, sub_bits: $sub_bits:ident, or_bits: $or_bits:ident,
         shift_left: $left:ident, shift_right: $right:ident, $(mul_add: $mul_add:ident,)?
         $(times_two_to: $times_two_to:ident,)?
-        less: $less:expr, equal: $equal:expr, odd: $odd:expr
+        less: $less:expr, equal: $equal:expr, odd: $odd:expr, ordinary: $ordinary:expr
     ) => {
         register!(@operator $t, Add, add, $add);
         register!(@operator $t, Sub, sub, $sub);
@@ -118,6 +118,10 @@ macro_rules! register {
                 }
             }
             #[inline(always)]
+            fn all_ordinary(self) -> bool {
+                unsafe { $ordinary(self.0) }
+            }
+            #[inline(always)]
             fn if_odd(shifted: $t, yes: $t, no: $t) -> $t {
                 $t(unsafe { $odd($to_bits(shifted.0), yes.0, no.0) })
             }
@@ -140,7 +144,7 @@ register! {
     to_bits: _mm_castpd_si128, from_bits: _mm_castsi128_pd, set_bits: _mm_set1_epi64x,
     add_bits: _mm_add_epi64, sub_bits: _mm_sub_epi64, or_bits: _mm_or_si128,
     shift_left: _mm_slli_epi64, shift_right: _mm_srli_epi64,
-    less: less_128, equal: equal_128, odd: odd_128
+    less: less_128, equal: equal_128, odd: odd_128, ordinary: ordinary_128
 }
 
 register! {
@@ -149,7 +153,7 @@ register! {
     to_bits: _mm256_castpd_si256, from_bits: _mm256_castsi256_pd, set_bits: _mm256_set1_epi64x,
     add_bits: _mm256_add_epi64, sub_bits: _mm256_sub_epi64, or_bits: _mm256_or_si256,
     shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd,
-    less: less_256, equal: equal_256, odd: odd_256
+    less: less_256, equal: equal_256, odd: odd_256, ordinary: ordinary_256
 }
 
 register! {
@@ -159,7 +163,7 @@ register! {
     add_bits: _mm512_add_epi64, sub_bits: _mm512_sub_epi64, or_bits: _mm512_or_si512,
     shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd,
     times_two_to: _mm512_scalef_pd,
-    less: less_512, equal: equal_512, odd: odd_512
+    less: less_512, equal: equal_512, odd: odd_512, ordinary: ordinary_512
 }
 
 #[inline(always)]
@@ -208,4 +212,28 @@ unsafe fn equal_512(a: __m512d, b: __m512d, yes: __m512d, no: __m512d) -> __m512
 #[inline(always)]
 unsafe fn odd_512(bits: __m512i, yes: __m512d, no: __m512d) -> __m512d {
     unsafe { _mm512_mask_blend_pd(_mm512_test_epi64_mask(bits, _mm512_set1_epi64(1)), no, yes) }
+}
+
+#[inline(always)]
+unsafe fn ordinary_128(x: __m128d) -> bool {
+    unsafe {
+        let (low, high) = (_mm_set1_pd(f64::MIN_POSITIVE), _mm_set1_pd(f64::INFINITY));
+        _mm_movemask_pd(_mm_and_pd(_mm_cmple_pd(low, x), _mm_cmplt_pd(x, high))) == 3
+    }
+}
+#[inline(always)]
+unsafe fn ordinary_256(x: __m256d) -> bool {
+    unsafe {
+        let (low, high) = (_mm256_set1_pd(f64::MIN_POSITIVE), _mm256_set1_pd(f64::INFINITY));
+        let (above, below) = (_mm256_cmp_pd::<_CMP_LE_OQ>(low, x), _mm256_cmp_pd::<_CMP_LT_OQ>(x, high));
+        _mm256_movemask_pd(_mm256_and_pd(above, below)) == 15
+    }
+}
+#[inline(always)]
+unsafe fn ordinary_512(x: __m512d) -> bool {
+    unsafe {
+        let (low, high) = (_mm512_set1_pd(f64::MIN_POSITIVE), _mm512_set1_pd(f64::INFINITY));
+        let above = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(low, x);
+        _mm512_mask_cmp_pd_mask::<_CMP_LT_OQ>(above, x, high) == 255
+    }
 }

@@ -1,12 +1,13 @@
-//! The Cholesky factor of a positive definite matrix.
+//! The Cholesky factor of a positive definite matrix, whole or with its entries listed.
 
 use super::dense::{axpy, copy, dot, square};
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
-use crate::facts::Shape;
+use crate::facts::{Shape, Size};
 use crate::num::real::Real;
-use crate::ops::operand::accumulate;
+use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// The lower triangular L with L Lᵀ = A. Only the lower triangle of A is read, and only it has a derivative; where A is
 /// not positive definite the factor is not a number from the row on that shows it.
@@ -41,7 +42,84 @@ impl Kernel for Cholesky {
         let n = cx.dims[0][0];
         let (l, work) = (cx.out, &mut *cx.saved);
         work.copy_from_slice(cx.adjoint);
-        pull(l, work, adjoint, n);
+        pull(l, work, n);
+        hand_on(work, adjoint, n);
+    }
+}
+
+/// [`Cholesky`] of the matrix whose entries are listed elements of the argument: those above the diagonal are not even fetched.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct ListedCholesky {
+    /// The element for each entry, row by row.
+    pub table: Arc<[u32]>,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+impl Kernel for ListedCholesky {
+    const NAME: &'static str = "cholesky.listed";
+
+    fn shape(&self, _: &[Shape]) -> Result<Shape, ShapeError> {
+        Ok(vec![Size::known(self.rows), Size::known(self.rows)])
+    }
+
+    /// Room for the adjoint of the matrix.
+    fn saved(&self, _: &[&[usize]]) -> usize {
+        self.rows * self.rows
+    }
+
+    fn operations(&self, _: &[&[usize]]) -> usize {
+        self.rows.pow(3) / 3
+    }
+
+    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+        match cx.args[0] {
+            Arg::Var(elements) => fetch(elements, &self.table, cx.out, self.rows),
+            Arg::Const(c) => {
+                cx.out.iter_mut().zip(self.table.iter()).for_each(|(o, &e)| *o = T::splat(c[e as usize]))
+            }
+        }
+        factor(cx.out, self.rows);
+    }
+
+    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+        let Some(adjoint) = cx.adjoints[0] else { return };
+        cx.saved.copy_from_slice(cx.adjoint);
+        pull(cx.out, cx.saved, self.rows);
+        hand_on_listed(cx.saved, &self.table, adjoint, self.rows);
+    }
+}
+
+wide_lanes! {
+    /// Lists the elements of the lower triangle.
+    fn fetch<'a, T>(elements: &'a [T], table: &'a [u32], out: &'a mut [T], n: usize) {
+        for i in 0..n {
+            for entry in i * n..i * n + i + 1 {
+                out[entry] = elements[table[entry] as usize];
+            }
+        }
+    }
+}
+
+wide_lanes! {
+    /// Adds the lower triangle of an adjoint.
+    fn hand_on<'a, T>(bar: &'a [T], into: &'a [Cell<T>], n: usize) {
+        for i in 0..n {
+            for entry in i * n..i * n + i + 1 {
+                accumulate(into, entry, bar[entry]);
+            }
+        }
+    }
+}
+
+wide_lanes! {
+    /// The same to the elements that were listed.
+    fn hand_on_listed<'a, T>(bar: &'a [T], table: &'a [u32], into: &'a [Cell<T>], n: usize) {
+        for i in 0..n {
+            for entry in i * n..i * n + i + 1 {
+                accumulate(into, table[entry] as usize, bar[entry]);
+            }
+        }
     }
 }
 
@@ -65,9 +143,9 @@ wide_lanes! {
 }
 
 wide_lanes! {
-    /// Adds to `into` the adjoint of the matrix, from that of the factor (lower triangle of `bar`, which is overwritten): Murray
-    /// (2016), 'Differentiation of the Cholesky decomposition', the unblocked algorithm.
-    fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], into: &'a [Cell<T>], n: usize) {
+    /// Turns the adjoint of the factor (lower triangle of `bar`) into that of the matrix: Murray (2016), 'Differentiation of the
+    /// Cholesky decomposition', the unblocked algorithm.
+    fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], n: usize) {
         for j in (0..n).rev() {
             let pivot = l[j * n + j];
             let (head, below) = bar.split_at_mut((j + 1) * n);
@@ -84,18 +162,12 @@ wide_lanes! {
             axpy(-diagonal, &l[j * n..j * n + j], &mut row[..j]);
             row[j] = diagonal.scale(0.5);
         }
-        for i in 0..n {
-            for j in 0..i + 1 {
-                accumulate(into, i * n + j, bar[i * n + j]);
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::operand::Arg;
 
     fn cholesky(a: &[f64], n: usize) -> Vec<f64> {
         let mut out = vec![0.0; n * n];

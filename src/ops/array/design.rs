@@ -6,6 +6,7 @@ use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::design::{add_columns, add_rows, total};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
+use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -96,25 +97,25 @@ impl Operator {
 
     /// Adds what rows `start..start + up.len()` take back to the coefficients.
     #[inline(always)]
-    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &mut [U]) {
+    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &[Cell<U>]) {
         let n = up.len();
         if !self.everywhere.is_empty() {
             let sum = total(up);
             for &(c, x) in &self.everywhere {
-                into[c] += sum.scale(x);
+                accumulate(into, c, sum.scale(x));
             }
         }
         if let Some(x) = &self.dense {
             let k = self.columns;
-            add_columns(&x[start * k..(start + n) * k], up, &mut into[..k]);
+            add_columns(&x[start * k..(start + n) * k], up, &into[..k]);
         }
         if self.entries > 0 {
             let m = self.entries;
             let (places, factors) = (&self.places[start * m..], &self.factors[start * m..]);
             for (i, &u) in up.iter().enumerate() {
                 for j in i * m..(i + 1) * m {
-                    let to = &mut into[places[j] as usize];
-                    *to = to.add_scaled(factors[j], u);
+                    let to = &into[places[j] as usize];
+                    to.set(to.get().add_scaled(factors[j], u));
                 }
             }
         }
@@ -141,7 +142,7 @@ impl Kernel for Design {
         Ok(vec![Size::known(self.0.rows)])
     }
 
-    /// Room for the coefficients, or for their adjoint.
+    /// Room for the coefficients, where they are constant.
     fn saved(&self, _: &[&[usize]]) -> usize {
         self.0.coefficients
     }
@@ -162,10 +163,8 @@ impl Kernel for Design {
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
-        let Some(adjoint) = cx.adjoints[0] else { return };
-        cx.saved.fill(T::zero());
-        best_lanes(Back { operator: &self.0, up: cx.adjoint, into: cx.saved });
-        cx.saved.iter().enumerate().for_each(|(i, &x)| accumulate(adjoint, i, x));
+        let Some(into) = cx.adjoints[0] else { return };
+        best_lanes(Back { operator: &self.0, up: cx.adjoint, into });
     }
 }
 
@@ -193,7 +192,7 @@ impl<T: Real> LaneWork<T> for Rows<'_, T> {
 struct Back<'a, T> {
     operator: &'a Operator,
     up: &'a [T],
-    into: &'a mut [T],
+    into: &'a [Cell<T>],
 }
 
 impl<T: Real> LaneWork<T> for Back<'_, T> {
@@ -201,6 +200,6 @@ impl<T: Real> LaneWork<T> for Back<'_, T> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
-        self.operator.reverse(0, view.slice(self.up), view.slice_mut(self.into));
+        self.operator.reverse(0, view.slice(self.up), view.cells(self.into));
     }
 }

@@ -45,6 +45,15 @@ fn examples() -> Vec<Example> {
         example(MatMul, &[(&[1.0, -2.0, 0.5], &[3]), (SPD3, &[3, 3])]),
         example(Cholesky, &[(SPD3, &[3, 3])]),
         example(Cholesky, &[(&[2.0], &[1, 1])]),
+        // One element on the whole diagonal, and one at two places.
+        example(
+            ListedCholesky { table: vec![0, 1, 2, 1, 0, 1, 2, 1, 0].into(), rows: 3 },
+            &[(&[3.0, 0.7, -0.4], &[3])],
+        ),
+        example(
+            LowerProduct,
+            &[(&[1.5, 0.0, 0.0, -0.7, 0.8, 0.0, 0.4, 1.1, 2.0], &[3, 3]), (&X6[..3], &[3])],
+        ),
         example(CumProd, &[(X6, &[2, 3])]),
         example(CumProd, &[(&[1.5, 0.0, -2.0], &[3])]),
         example(Solve, &[(FULL3, &[3, 3]), (X6, &[3, 2])]),

@@ -27,7 +27,7 @@ macro_rules! wide {
 pub(super) use wide;
 
 /// The same on the registers of the processor, [`crate::num::dispatch::best_lanes`]: for arguments that are slices of T, to
-/// read, to write or of cells, and plain sizes and flags.
+/// read, to write or of cells, and plain places, sizes and flags.
 macro_rules! wide_lanes {
     ($(#[$meta:meta])* fn $name:ident<$life:lifetime, T>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -80,6 +80,14 @@ impl<'a, T: Real, U: Real> Through<T, U> for &'a [Cell<T>] {
     #[inline(always)]
     fn through(self, view: View<T, U>) -> &'a [Cell<U>] {
         view.cells(self)
+    }
+}
+
+impl<'a, T, U> Through<T, U> for &'a [u32] {
+    type As = &'a [u32];
+    #[inline(always)]
+    fn through(self, _: View<T, U>) -> &'a [u32] {
+        self
     }
 }
 

@@ -12,8 +12,9 @@ use std::cell::Cell;
 /// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
 const ROWS: usize = 32;
 
-/// Elements of a plain sum that are handled at a time.
-const TERMS: usize = 64;
+/// Elements of a plain sum that are handled at a time: few enough for arguments, values, slopes and adjoints to stay in the
+/// first-level cache.
+const TERMS: usize = 32;
 
 /// Numbers of room that the sweeps need.
 pub const ROOM: usize = TERMS * (2 + MOST_ARGS);
@@ -43,19 +44,18 @@ pub fn pull<T: Real>(
     }
 }
 
-/// `Σ_i w_i f(args at i)` over `count` elements, and the derivative of that sum in each argument, element by element of
-/// the argument, in `slopes` (laid out one argument after another, variables only).
+/// `Σ_i w_i f(args at i)` over `count` elements; its derivative in each argument is added to `adjoints`, element by element
+/// of the argument.
 pub fn sum<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
     count: usize,
-    slopes: &mut [T],
+    adjoints: &[Adjoint<T>],
     room: &mut [T],
 ) -> T {
-    slopes.fill(T::zero());
     if count <= TERMS {
-        let into = Slope { args, start: 0, slopes, predictor: None };
+        let into = Slope { args, start: 0, adjoints, predictor: None };
         return sum_tile(f, into, weights, count, room);
     }
     let mut total = T::zero();
@@ -63,10 +63,27 @@ pub fn sum<T: Real>(
         let n = TERMS.min(count - start);
         let tile = from(args, start);
         let weights = weights.map(|w| &w[start..start + n]);
-        let into = Slope { args: &tile[..args.len()], start, slopes: &mut *slopes, predictor: None };
+        let into = Slope { args: &tile[..args.len()], start, adjoints, predictor: None };
         total += sum_tile(f, into, weights, n, room);
     }
     total
+}
+
+/// Adjoints one after another in one piece, for arguments that vary alone.
+fn in_pieces<'a, T: Real>(
+    args: &[Operand<T>],
+    predictor: Predictor,
+    all: &'a [Cell<T>],
+) -> [Adjoint<'a, T>; MOST_ARGS] {
+    let (mut pieces, mut at) = ([None; MOST_ARGS], 0);
+    for (k, (piece, arg)) in pieces.iter_mut().zip(args).enumerate() {
+        if arg.arg.is_var() {
+            let n = if k == predictor.which { predictor.operator.coefficients } else { arg.arg.len() };
+            *piece = Some(&all[at..at + n]);
+            at += n;
+        }
+    }
+    pieces
 }
 
 /// A linear predictor as an argument of a summed function.
@@ -81,36 +98,39 @@ pub struct Predictor<'a> {
 /// [`sum`] where one argument is a linear predictor, given by its coefficients: predictor, function and adjoint are
 /// computed for a few rows at a time, so that they stay in the first-level cache.
 ///
-/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part after the
-/// first; within a pool of threads these share the blocks. The blocks are added in order, so threads change no bit.
+/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part; within a pool of
+/// threads these share the blocks. The blocks are added in order, so threads change no bit.
 pub fn sum_predicted<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     predictor: Predictor,
     weights: Option<&[f64]>,
-    slopes: &mut [T],
-    room: &mut [T],
+    adjoints: &[Adjoint<T>],
+    (slopes, room): (&mut [T], &mut [T]),
 ) -> T {
     let (rows, blocks) = (predictor.operator.rows, predictor.operator.blocks());
     if blocks == 1 {
-        return sum_rows(f, args, predictor, weights, slopes, room, 0..rows);
+        return sum_rows(f, args, predictor, weights, adjoints, room, 0..rows);
     }
-    let (all, parts) = slopes.split_at_mut(slopes.len() / (1 + blocks));
+    let size = slopes.len() / blocks;
     let height = rows.div_ceil(blocks).next_multiple_of(ROWS);
     let mut totals = vec![T::zero(); blocks];
     let block = |(i, (part, total)): (usize, (&mut [T], &mut T))| {
         let mut room = [T::zero(); ROOM];
         let range = (i * height).min(rows)..((i + 1) * height).min(rows);
-        *total = sum_rows(f, args, predictor, weights, part, &mut room, range);
+        part.fill(T::zero());
+        let pieces = in_pieces(args, predictor, Cell::from_mut(part).as_slice_of_cells());
+        *total = sum_rows(f, args, predictor, weights, &pieces, &mut room, range);
     };
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1 {
-        parts.par_chunks_exact_mut(all.len()).zip(totals.par_iter_mut()).enumerate().for_each(block);
+        slopes.par_chunks_exact_mut(size).zip(totals.par_iter_mut()).enumerate().for_each(block);
     } else {
-        parts.chunks_exact_mut(all.len()).zip(totals.iter_mut()).enumerate().for_each(block);
+        slopes.chunks_exact_mut(size).zip(totals.iter_mut()).enumerate().for_each(block);
     }
-    all.fill(T::zero());
-    for part in parts.chunks_exact(all.len()) {
-        all.iter_mut().zip(part).for_each(|(a, &p)| *a += p);
+    let into = adjoints.iter().flatten().flat_map(|a| a.iter());
+    for (at, cell) in into.enumerate() {
+        let sum = slopes.chunks_exact(size).fold(T::zero(), |sum, part| sum + part[at]);
+        cell.set(cell.get() + sum);
     }
     totals.into_iter().fold(T::zero(), |sum, t| sum + t)
 }
@@ -120,19 +140,17 @@ fn sum_rows<T: Real>(
     args: &[Operand<T>],
     predictor: Predictor,
     weights: Option<&[f64]>,
-    slopes: &mut [T],
+    adjoints: &[Adjoint<T>],
     room: &mut [T],
     rows: std::ops::Range<usize>,
 ) -> T {
     let mut total = T::zero();
-    slopes.fill(T::zero());
     for start in rows.clone().step_by(ROWS) {
         let n = ROWS.min(rows.end - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta);
         let weights = weights.map(|w| &w[start..start + n]);
-        let into =
-            Slope { args: &tile[..args.len()], start, slopes: &mut *slopes, predictor: Some(predictor) };
+        let into = Slope { args: &tile[..args.len()], start, adjoints, predictor: Some(predictor) };
         total += sum_tile(f, into, weights, n, room);
     }
     total
@@ -186,8 +204,8 @@ struct Slope<'a, 'b, T> {
     args: &'a [Operand<'b, T>],
     /// The first element of the tile.
     start: usize,
-    /// As for [`sum`]; for a predictor, in its coefficients.
-    slopes: &'a mut [T],
+    /// As for [`sum`]; for a predictor, those of its coefficients.
+    adjoints: &'a [Adjoint<'a, T>],
     /// The argument that is a predictor.
     predictor: Option<Predictor<'a>>,
 }
@@ -307,35 +325,26 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             }
         }
         let sum = total(values);
-        let all = view.slice_mut(self.into.slopes);
-        let mut at = 0;
-        for (k, arg) in self.into.args.iter().enumerate() {
-            if !arg.arg.is_var() {
-                continue;
-            }
-            let slopes = &slopes[k * n..(k + 1) * n];
+        for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
+            let Some(adjoint) = adjoint else { continue };
+            let (into, slopes) = (view.cells(adjoint), &slopes[k * n..(k + 1) * n]);
             if let Some(Predictor { which, operator }) = self.into.predictor
                 && which == k
             {
-                operator.reverse(self.into.start, slopes, &mut all[at..at + operator.coefficients]);
-                at += operator.coefficients;
+                operator.reverse(self.into.start, slopes, into);
                 continue;
             }
             match arg.index {
-                Index::One => {
-                    all[at] += total(slopes);
-                    at += 1;
-                }
+                Index::One => add(&into[0], total(slopes)),
                 Index::Each => {
-                    // What meets the tile starts at its first element, so the whole has `start` more.
-                    all[at + self.into.start..][..n].copy_from_slice(slopes);
-                    at += self.into.start + arg.arg.len();
+                    for (cell, &slope) in into[self.into.start..].iter().zip(slopes) {
+                        add(cell, slope);
+                    }
                 }
                 Index::Table(t) => {
                     for i in 0..n {
-                        all[at + t[i] as usize] += slopes[i];
+                        add(&into[t[i] as usize], slopes[i]);
                     }
-                    at += arg.arg.len();
                 }
             }
         }

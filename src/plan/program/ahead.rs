@@ -1,6 +1,9 @@
 //! The values of instructions.
 
-use super::{Instruction, MOST_READ, Primitive, Shift, Still, fits, read};
+use super::squares::{Buffers, affine, quadratic, squares};
+use super::{
+    ANY, Instruction, MOST_READ, Primitive, Shift, Still, fits, mul_add, pull, read, read_first, square_add,
+};
 use crate::num::dispatch::{LaneWork, View};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, Index, Lane, Operand};
@@ -11,6 +14,7 @@ use std::cell::Cell;
 pub(super) struct Run<'a, T> {
     pub(super) code: &'a [Instruction],
     pub(super) values: &'a [Cell<T>],
+    pub(super) adjoints: &'a [Cell<T>],
     /// Whether what the reverse sweep needs is computed too.
     pub(super) slopes: bool,
 }
@@ -20,11 +24,23 @@ impl<T: Lane> LaneWork<T> for Run<'_, T> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
-        let values = view.cells(self.values);
+        let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         for i in self.code {
-            match i.op {
-                Primitive::Call(row) => call(row, i, self.values, self.slopes),
-                _ => apply(i, Still, values),
+            if let Primitive::Call(row) = i.op {
+                call(row, i, self.values, self.slopes);
+                if i.term && self.slopes {
+                    pull(i, Still, values, adjoints, U::one());
+                }
+            } else if i.term && self.slopes {
+                let (buffers, one) = (Buffers { values, adjoints }, U::one());
+                let sum = match i.op {
+                    Primitive::Squares => squares::<U, true>(i, Still, buffers, one),
+                    Primitive::Affine => affine::<U, true>(i, Still, buffers, one),
+                    _ => quadratic::<U, true>(i, Still, buffers, one),
+                };
+                values[i.out].set(sum);
+            } else {
+                apply(i, Still, values);
             }
         }
     }
@@ -129,16 +145,33 @@ pub(in crate::plan) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values
             shift,
             values,
             #[inline(always)]
-            |[a, b, c]| a * b + c,
+            |x| mul_add(x),
         ),
         Primitive::SquareAdd => each(
             i,
             shift,
             values,
             #[inline(always)]
-            |[a, b, c, d]| a * (b - c).square() + d,
+            |x| square_add(x),
         ),
-        Primitive::Quadratic => quadratic(i, shift, values),
+        Primitive::Squares => values[i.out + shift.out()].set(squares::<U, false>(
+            i,
+            shift,
+            Buffers { values, adjoints: &[] },
+            U::one(),
+        )),
+        Primitive::Quadratic => values[i.out + shift.out()].set(quadratic::<U, false>(
+            i,
+            shift,
+            Buffers { values, adjoints: &[] },
+            U::one(),
+        )),
+        Primitive::Affine => values[i.out + shift.out()].set(affine::<U, false>(
+            i,
+            shift,
+            Buffers { values, adjoints: &[] },
+            U::one(),
+        )),
         // A loop has none of these.
         Primitive::Call(_) => {}
     }
@@ -152,26 +185,12 @@ fn each<U: Real, const N: usize>(
     f: impl Fn([U; N]) -> U,
 ) {
     assert!(fits::<N>(i, shift, values.len()));
-    let (out, mut x) = (i.out + shift.out(), [U::zero(); N]);
+    // SAFETY: just looked at; so below.
+    let (out, mut x) = (i.out + shift.out(), unsafe { read_first(i, shift, values) });
     for k in 0..i.n {
-        // SAFETY: just looked at.
         unsafe {
-            read(i, shift, values, k, &mut x);
+            read::<U, N, ANY>(i, shift, values, k, &mut x);
             values.get_unchecked(out + k).set(f(x));
         }
     }
-}
-
-#[inline(always)]
-fn quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
-    assert!(fits::<3>(i, shift, values.len()));
-    let (mut sum, mut args) = (U::zero(), [U::zero(); 3]);
-    for k in 0..i.n {
-        // SAFETY: just looked at.
-        unsafe { read(i, shift, values, k, &mut args) };
-        let [x, mu, w] = args;
-        let d = x - mu;
-        sum += d * w * d;
-    }
-    values[i.out + shift.out()].set(sum.scale(-0.5));
 }

@@ -1,6 +1,10 @@
 //! The adjoints of instructions' arguments.
 
-use super::{Instruction, Primitive, Shift, Still, fits, read};
+use super::squares::{Buffers, affine, quadratic, squares};
+use super::{
+    ANY, Instruction, Primitive, Shift, Still, fits, is_each, is_varying, mul_add_slopes, read, read_first,
+    square_add_slopes,
+};
 use crate::num::dispatch::{LaneWork, View};
 use crate::num::real::Real;
 use std::cell::Cell;
@@ -18,16 +22,22 @@ impl<T: Real> LaneWork<T> for Back<'_, T> {
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
-        for i in self.code.iter().rev() {
-            pull(i, Still, values, adjoints);
+        for i in self.code.iter().rev().filter(|i| !i.term) {
+            pull(i, Still, values, adjoints, adjoints[i.out].get());
         }
     }
 }
 
-/// Adds to the adjoints of an instruction's arguments. Each function has the arguments, the value of the result and its
-/// adjoint, and gives the slopes.
+/// Adds to the adjoints of an instruction's arguments, where that of its first result is `up`. Each function has the arguments,
+/// the value of the result and its adjoint, and gives the slopes.
 #[inline(always)]
-pub(in crate::plan) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Cell<U>], d: &[Cell<U>]) {
+pub(in crate::plan) fn pull<U: Real>(
+    i: &Instruction,
+    shift: impl Shift,
+    v: &[Cell<U>],
+    d: &[Cell<U>],
+    up: U,
+) {
     let one = U::one();
     match i.op {
         Primitive::Add => back(
@@ -119,7 +129,7 @@ pub(in crate::plan) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Ce
             v,
             d,
             #[inline(always)]
-            |[a, b, _], _, u| [u * b, u * a, u],
+            |x, _, u| mul_add_slopes(x, u),
         ),
         Primitive::SquareAdd => back(
             i,
@@ -127,15 +137,19 @@ pub(in crate::plan) fn pull<U: Real>(i: &Instruction, shift: impl Shift, v: &[Ce
             v,
             d,
             #[inline(always)]
-            |[a, b, c, _], _, u| {
-                let difference = b - c;
-                let slope = u * a * (difference + difference);
-                [u * difference.square(), slope, -slope, u]
-            },
+            |x, _, u| square_add_slopes(x, u),
         ),
-        Primitive::Quadratic => pull_quadratic(i, shift, v, d),
+        Primitive::Squares => {
+            squares::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
+        }
+        Primitive::Quadratic => {
+            quadratic::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
+        }
+        Primitive::Affine => {
+            affine::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
+        }
         Primitive::Call(_) => {
-            let (out, up) = (i.out + shift.out(), d[i.out + shift.out()].get());
+            let out = i.out + shift.out();
             for (k, arg) in i.args[..i.op.arity()].iter().enumerate().filter(|(_, arg)| arg.varies) {
                 let cell = &d[arg.at + shift.arg(k)];
                 cell.set(cell.get() + up * v[out + 1 + k].get());
@@ -153,41 +167,20 @@ fn back<U: Real, const N: usize>(
     f: impl Fn([U; N], U, U) -> [U; N],
 ) {
     assert!(fits::<N>(i, shift, values.len()));
-    let (mut sums, mut x) = ([U::zero(); N], [U::zero(); N]);
+    // SAFETY: just looked at; so below.
+    let (mut sums, mut x) = ([U::zero(); N], unsafe { read_first(i, shift, values) });
     let first = i.out + shift.out();
     for k in 0..i.n {
         let out = first + k;
-        // SAFETY: just looked at.
         let y = unsafe {
-            read(i, shift, values, k, &mut x);
+            read::<U, N, ANY>(i, shift, values, k, &mut x);
             values.get_unchecked(out).get()
         };
         let slopes = f(x, y, adjoints[out].get());
         let mut j = 0;
         while j < N {
-            hand_on(i, shift, j, k, slopes[j], &mut sums, adjoints);
+            hand_on::<U, N, ANY>(i, shift, j, k, slopes[j], &mut sums, adjoints);
             j += 1;
-        }
-    }
-    settle(i, shift, &sums, adjoints);
-}
-
-/// Adds to the adjoints of a sum of squares, whose own adjoint is one number for all elements.
-#[inline(always)]
-fn pull_quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>], adjoints: &[Cell<U>]) {
-    assert!(fits::<3>(i, shift, values.len()));
-    let up = adjoints[i.out + shift.out()].get();
-    let (mut sums, mut args) = ([U::zero(); 3], [U::zero(); 3]);
-    for k in 0..i.n {
-        // SAFETY: just looked at.
-        unsafe { read(i, shift, values, k, &mut args) };
-        let [x, mu, w] = args;
-        let difference = x - mu;
-        let slope = up * (difference * w);
-        hand_on(i, shift, 0, k, -slope, &mut sums, adjoints);
-        hand_on(i, shift, 1, k, slope, &mut sums, adjoints);
-        if i.args[2].varies {
-            hand_on(i, shift, 2, k, up * difference.square().scale(-0.5), &mut sums, adjoints);
         }
     }
     settle(i, shift, &sums, adjoints);
@@ -195,7 +188,7 @@ fn pull_quadratic<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>
 
 /// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one number.
 #[inline(always)]
-fn hand_on<U: Real, const N: usize>(
+pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     j: usize,
@@ -204,18 +197,25 @@ fn hand_on<U: Real, const N: usize>(
     sums: &mut [U; N],
     adjoints: &[Cell<U>],
 ) {
-    let arg = &i.args[j];
-    if arg.varies && arg.step == 0 {
-        sums[j] += slope;
-    } else if arg.varies {
-        let cell = &adjoints[arg.at + shift.arg(j) + k];
+    if !is_varying::<SHAPE>(i, j) {
+        return;
+    }
+    if is_each::<SHAPE>(i, j) {
+        let cell = &adjoints[i.args[j].at + shift.arg(j) + k];
         cell.set(cell.get() + slope);
+    } else {
+        sums[j] += slope;
     }
 }
 
 /// Adds the sums to the adjoints of arguments that are one number.
 #[inline(always)]
-fn settle<U: Real, const N: usize>(i: &Instruction, shift: impl Shift, sums: &[U; N], adjoints: &[Cell<U>]) {
+pub(in crate::plan) fn settle<U: Real, const N: usize>(
+    i: &Instruction,
+    shift: impl Shift,
+    sums: &[U; N],
+    adjoints: &[Cell<U>],
+) {
     let mut j = 0;
     while j < N {
         let arg = &i.args[j];

@@ -2,9 +2,10 @@
 
 mod ahead;
 mod back;
+mod squares;
 
 pub(super) use ahead::apply;
-pub(super) use back::pull;
+pub(super) use back::{hand_on, pull, settle};
 
 use crate::num::dispatch::best_lanes;
 use crate::num::real::Real;
@@ -41,9 +42,13 @@ pub(super) enum Primitive {
     MulAdd,
     /// a (b - c)² + d
     SquareAdd,
+    /// Σ -b a² / 2, one number
+    Squares,
     /// Σ -c (a - b)² / 2, one number
     Quadratic,
-    /// Any other function of at most four numbers; its slopes stand after its value.
+    /// Σ -e (a - (b · c + d))² / 2, one number
+    Affine,
+    /// Any other function of a few numbers; its slopes stand after its value.
     Call(&'static ScalarRow),
 }
 
@@ -69,7 +74,7 @@ impl Primitive {
     /// How many numbers it writes for `n` elements.
     pub(super) fn written(self, n: usize) -> usize {
         match self {
-            Primitive::Quadratic => 1,
+            Primitive::Squares | Primitive::Quadratic | Primitive::Affine => 1,
             Primitive::Call(row) => 1 + row.args.len(),
             Primitive::Add
             | Primitive::Sub
@@ -86,13 +91,25 @@ impl Primitive {
         }
     }
 
+    /// Whether it is a sum: one number, whatever the number of elements.
+    #[inline(always)]
+    pub(super) fn is_sum(self) -> bool {
+        matches!(self, Primitive::Squares | Primitive::Quadratic | Primitive::Affine)
+    }
+
+    /// Whether its slopes can be handed on as soon as its value is known, where its own adjoint is one.
+    pub(super) fn can_be_term(self) -> bool {
+        self.is_sum() || matches!(self, Primitive::Call(_))
+    }
+
     /// Number of arguments.
     pub(super) fn arity(self) -> usize {
         match self {
             Primitive::Call(row) => row.args.len(),
-            Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div => 2,
+            Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div | Primitive::Squares => 2,
             Primitive::MulAdd | Primitive::Quadratic => 3,
             Primitive::SquareAdd => 4,
+            Primitive::Affine => 5,
             Primitive::Neg
             | Primitive::Square
             | Primitive::Inv
@@ -115,7 +132,7 @@ pub(super) struct Source {
 }
 
 /// Most arguments of an instruction.
-pub(super) const MOST_READ: usize = 4;
+pub(super) const MOST_READ: usize = 5;
 
 /// `out[i] = op(args at i)` for `n` elements, or one sum over them.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +141,36 @@ pub(super) struct Instruction {
     pub(super) n: usize,
     pub(super) out: usize,
     pub(super) args: [Source; MOST_READ],
+    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep hands its slopes on.
+    pub(super) term: bool,
+    /// The [`shape`] of its arguments; [`ANY`] where nobody has looked.
+    pub(super) shape: u16,
+}
+
+/// Stands for every shape.
+pub(super) const ANY: u16 = u16::MAX;
+
+/// Which arguments have an element for each of the result's, and which vary: two bits for each, by which loops that run often are
+/// compiled without a branch.
+pub(super) const fn shape(args: &[(bool, bool)]) -> u16 {
+    let (mut bits, mut j) = (0, 0);
+    while j < args.len() {
+        bits |= (args[j].0 as u16 | (args[j].1 as u16) << 1) << (2 * j);
+        j += 1;
+    }
+    bits
+}
+
+/// Whether argument `j` has an element for each of the result's.
+#[inline(always)]
+fn is_each<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
+    if SHAPE == ANY { i.args[j].step != 0 } else { (SHAPE >> (2 * j)) & 1 != 0 }
+}
+
+/// Whether argument `j` varies.
+#[inline(always)]
+fn is_varying<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
+    if SHAPE == ANY { i.args[j].varies } else { (SHAPE >> (2 * j)) & 2 != 0 }
 }
 
 /// How far the places of an instruction lie from where it says, as they do in the steps of a loop.
@@ -136,7 +183,7 @@ pub(super) trait Shift: Copy {
 
 /// Where it says.
 #[derive(Clone, Copy)]
-struct Still;
+pub(super) struct Still;
 
 impl Shift for Still {
     #[inline(always)]
@@ -150,9 +197,37 @@ impl Shift for Still {
     }
 }
 
-/// Computes the values of all instructions in order; with `slopes`, also what the reverse sweep needs.
-pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], slopes: bool) {
-    best_lanes(Run { code, values: Cell::from_mut(values).as_slice_of_cells(), slopes });
+/// a (b - c)² + d
+#[inline(always)]
+pub(super) fn square_add<U: Real>([a, b, c, d]: [U; 4]) -> U {
+    a * (b - c).square() + d
+}
+
+/// The slopes of [`square_add`], times its adjoint.
+#[inline(always)]
+pub(super) fn square_add_slopes<U: Real>([a, b, c, _]: [U; 4], up: U) -> [U; 4] {
+    let difference = b - c;
+    let slope = up * a * (difference + difference);
+    [up * difference.square(), slope, -slope, up]
+}
+
+/// a · b + c
+#[inline(always)]
+pub(super) fn mul_add<U: Real>([a, b, c]: [U; 3]) -> U {
+    a * b + c
+}
+
+/// The slopes of [`mul_add`], times its adjoint.
+#[inline(always)]
+pub(super) fn mul_add_slopes<U: Real>([a, b, _]: [U; 3], up: U) -> [U; 3] {
+    [up * b, up * a, up]
+}
+
+/// Computes the values of all instructions in order; with `slopes`, also what the reverse sweep needs, and the adjoints of what
+/// terms of the sum read.
+pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], adjoints: &mut [T], slopes: bool) {
+    let values = Cell::from_mut(values).as_slice_of_cells();
+    best_lanes(Run { code, values, adjoints: Cell::from_mut(adjoints).as_slice_of_cells(), slopes });
 }
 
 /// Adds to the adjoints of the arguments, from the last instruction to the first.
@@ -164,9 +239,9 @@ pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints:
 /// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not for each
 /// element.
 #[inline(always)]
-fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
+pub(super) fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
     let last = i.n.wrapping_sub(1);
-    let mut most = i.out + shift.out() + if i.op == Primitive::Quadratic { 0 } else { last };
+    let mut most = i.out + shift.out() + if i.op.is_sum() { 0 } else { last };
     let mut j = 0;
     while j < N {
         most = most.max(i.args[j].at + shift.arg(j) + last * i.args[j].step);
@@ -175,12 +250,29 @@ fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool 
     i.n > 0 && most < len
 }
 
-/// Reads element `k` of the arguments over the element before it: one number that serves all is read once. Written so that all
-/// of them stay in registers.
+/// Reads the first element of all arguments: for those that are one number, it serves all elements.
 ///
-/// SAFETY: the instruction fits the buffer, and k < n.
+/// SAFETY: the instruction fits the buffer.
 #[inline(always)]
-unsafe fn read<U: Real, const N: usize>(
+pub(super) unsafe fn read_first<U: Real, const N: usize>(
+    i: &Instruction,
+    shift: impl Shift,
+    values: &[Cell<U>],
+) -> [U; N] {
+    let (mut x, mut j) = ([U::zero(); N], 0);
+    while j < N {
+        x[j] = unsafe { values.get_unchecked(i.args[j].at + shift.arg(j)) }.get();
+        j += 1;
+    }
+    x
+}
+
+/// Reads element `k` of the arguments over the element before it, where there is one for each. Written so that all of them stay in
+/// registers.
+///
+/// SAFETY: the instruction fits the buffer, k < n, and its shape is `SHAPE`.
+#[inline(always)]
+pub(super) unsafe fn read<U: Real, const N: usize, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     values: &[Cell<U>],
@@ -189,9 +281,8 @@ unsafe fn read<U: Real, const N: usize>(
 ) {
     let mut j = 0;
     while j < N {
-        if k == 0 || i.args[j].step != 0 {
-            let at = i.args[j].at + shift.arg(j) + k * i.args[j].step;
-            x[j] = unsafe { values.get_unchecked(at) }.get();
+        if is_each::<SHAPE>(i, j) {
+            x[j] = unsafe { values.get_unchecked(i.args[j].at + shift.arg(j) + k) }.get();
         }
         j += 1;
     }

@@ -2,8 +2,9 @@
 //! the steps, so that nothing is copied.
 
 use super::super::code::{Code, Plan, Slot};
-use super::super::program::{Instruction, MOST_READ, Primitive, Shift, apply, pull};
+use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Shift, apply, pull};
 use super::RecursionCode;
+use super::linear::Linear;
 use crate::graph::Origin;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
@@ -25,6 +26,8 @@ pub(in crate::plan) struct LoopCode {
     /// reverse sweep. Empty if every step has a place of its own.
     room: std::ops::Range<usize>,
     linear: Option<Linear>,
+    /// What computes b where a step is h ← a · h + b; none if b is read like everything else.
+    feed: Option<Instruction>,
 }
 
 /// Most numbers that are kept of all steps; where there are more, they are computed again.
@@ -32,81 +35,10 @@ const MOST_KEPT: usize = 1 << 14;
 
 /// An instruction with how far its places move from one step to the next: those of its arguments, and that of the result.
 #[derive(Clone, Debug)]
-struct Moving {
-    first: Instruction,
-    strides: [usize; MOST_READ],
-    out: usize,
-}
-
-/// A loop whose step is h ← a · h + b alone, as autoregressions and GARCH have it: h stays in registers.
-#[derive(Clone, Copy, Debug)]
-struct Linear {
-    /// Which argument is h.
-    carried: usize,
-    /// Which is a.
-    factor: usize,
-}
-
-impl Linear {
-    /// If the steps are that and nothing else.
-    fn of(ways: &[Vec<Moving>], loads: bool) -> Option<Linear> {
-        let [way] = ways else { return None };
-        let [only] = way.as_slice() else { return None };
-        let (first, stride) = (&only.first, only.out);
-        if loads || first.op != Primitive::MulAdd || first.n != 1 || stride == 0 {
-            return None;
-        }
-        let before = |k: usize| first.args[k].at + stride == first.out && only.strides[k] == stride;
-        let (carried, factor) = if before(0) { (0, 1) } else { (1, 0) };
-        // What is read beside h must not be h as well.
-        let free = |k: usize| !first.args[k].varies || !before(k);
-        (before(carried) && free(factor) && free(2)).then_some(Linear { carried, factor })
-    }
-
-    #[inline(always)]
-    fn forward<U: Real>(self, moving: &Moving, steps: usize, values: &[Cell<U>]) {
-        let first = &moving.first;
-        let mut h = values[first.args[self.carried].at].get();
-        for step in 0..steps {
-            let a = values[first.args[self.factor].at + step * moving.strides[self.factor]].get();
-            h = a * h + values[first.args[2].at + step * moving.strides[2]].get();
-            values[first.out + step * moving.out].set(h);
-        }
-    }
-
-    #[inline(always)]
-    fn reverse<U: Real>(self, moving: &Moving, steps: usize, values: &[Cell<U>], adjoints: &[Cell<U>]) {
-        let (first, start) = (&moving.first, moving.first.args[self.carried].at);
-        let (factor, plus) = (&first.args[self.factor], &first.args[2]);
-        let (factor_stride, plus_stride) = (moving.strides[self.factor], moving.strides[2]);
-        // The adjoint of h from the step after, and those of what is the same in every step.
-        let (mut after, mut in_factor, mut in_plus) = (U::zero(), U::zero(), U::zero());
-        for step in (0..steps).rev() {
-            let up = adjoints[first.out + step * moving.out].get() + after;
-            let slope = up * values[start + step * moving.out].get();
-            if factor_stride == 0 {
-                in_factor += slope;
-            } else if factor.varies {
-                let cell = &adjoints[factor.at + step * factor_stride];
-                cell.set(cell.get() + slope);
-            }
-            if plus_stride == 0 {
-                in_plus += up;
-            } else if plus.varies {
-                let cell = &adjoints[plus.at + step * plus_stride];
-                cell.set(cell.get() + up);
-            }
-            after = up * values[factor.at + step * factor_stride].get();
-        }
-        let sums = [
-            (start, true, after),
-            (factor.at, factor_stride == 0 && factor.varies, in_factor),
-            (plus.at, plus_stride == 0 && plus.varies, in_plus),
-        ];
-        for (at, _, sum) in sums.into_iter().filter(|(_, varies, _)| *varies) {
-            adjoints[at].set(adjoints[at].get() + sum);
-        }
-    }
+pub(super) struct Moving {
+    pub(super) first: Instruction,
+    pub(super) strides: [usize; MOST_READ],
+    pub(super) out: usize,
 }
 
 /// The places of an instruction in a step.
@@ -158,13 +90,14 @@ impl Region {
 
 impl LoopCode {
     /// The loop in place, with its result from `at` on and room from `room` on, and how much room it needs; None if its step
-    /// is more than instructions, or does not write its results by them.
+    /// is more than instructions, or does not write its results by them. With a `feed` the step must be linear, and the
+    /// argument that has what the steps add is not read.
     pub(in crate::plan) fn new(
         code: &RecursionCode,
         args: &[Slot],
-        at: usize,
-        room: usize,
+        [at, room]: [usize; 2],
         fixed: &mut Vec<(usize, f64)>,
+        feed: Option<Instruction>,
     ) -> Option<(LoopCode, usize)> {
         // What is set before each sweep is no part of the buffer that it reads.
         if args.iter().any(|slot| matches!(slot, Slot::Data { .. })) {
@@ -190,6 +123,7 @@ impl LoopCode {
             loads: maker.loads,
             initial: initial.collect(),
             room: if keeps { start..start } else { start..maker.next },
+            feed,
         };
         fixed.extend(maker.fixed);
         Some((code, maker.next - room))
@@ -203,6 +137,16 @@ impl LoopCode {
     /// The instructions of the first step of each way.
     pub(in crate::plan) fn instructions(&self) -> impl Iterator<Item = &Instruction> {
         self.ways.iter().flatten().map(|i| &i.first)
+    }
+
+    /// What computes b where a step is h ← a · h + b: one instruction for all steps, or none.
+    pub(in crate::plan) fn fed(&self) -> impl Iterator<Item = &Instruction> {
+        self.feed.iter()
+    }
+
+    /// The same, to change.
+    pub(in crate::plan) fn fed_mut(&mut self) -> &mut [Instruction] {
+        self.feed.as_mut_slice()
     }
 
     /// Computes the sequences.
@@ -258,7 +202,7 @@ impl<T: Real> LaneWork<T> for Ahead<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let values = view.cells(self.values);
         if let Some(linear) = self.code.linear {
-            return linear.forward(&self.code.ways[0][0], self.code.steps, values);
+            return linear.forward(&self.code.ways[0][0], self.code.feed.as_ref(), self.code.steps, values);
         }
         for step in 0..self.code.steps {
             self.code.load(values, step);
@@ -282,7 +226,8 @@ impl<T: Real> LaneWork<T> for Backwards<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         if let Some(linear) = self.code.linear {
-            return linear.reverse(&self.code.ways[0][0], self.code.steps, values, adjoints);
+            let (moving, feed) = (&self.code.ways[0][0], self.code.feed.as_ref());
+            return linear.reverse(moving, feed, self.code.steps, values, adjoints);
         }
         for step in (0..self.code.steps).rev() {
             self.code.load(values, step);
@@ -295,7 +240,8 @@ impl<T: Real> LaneWork<T> for Backwards<'_, T> {
                 }
             }
             for moving in self.code.way(step).iter().rev() {
-                pull(&moving.first, AtStep { moving, step }, values, adjoints);
+                let up = adjoints[moving.first.out + step * moving.out].get();
+                pull(&moving.first, AtStep { moving, step }, values, adjoints, up);
             }
         }
     }
@@ -406,7 +352,7 @@ fn moved(i: &Instruction, find: impl Fn(usize, usize) -> Option<Region>) -> Opti
     if matches!(i.op, Primitive::Call(_)) {
         return None;
     }
-    let mut moving = Moving { first: *i, strides: [0; MOST_READ], out: 0 };
+    let mut moving = Moving { first: Instruction { shape: ANY, ..*i }, strides: [0; MOST_READ], out: 0 };
     let to = find(i.out, i.op.written(i.n))?;
     moving.first.out = to.at + i.out - to.from;
     moving.out = to.stride;

@@ -3,13 +3,15 @@
 //! Of long loops only the sequences themselves are kept: the reverse sweep goes through the steps backwards and computes what
 //! else it needs of a step again from them, so that memory grows with the sequences alone. Of short ones everything is kept.
 
+mod linear;
 mod looped;
 #[cfg(test)]
 mod tests;
 
 pub(super) use looped::LoopCode;
 
-use super::code::{Plan, Slot};
+use super::code::{Code, Plan, Slot};
+use super::program::Primitive;
 use super::run::Workspace;
 use crate::graph::{Origin, Recursion};
 use crate::ops::operand::{Adjoint, Arg, Lane, accumulate};
@@ -75,6 +77,32 @@ impl RecursionCode {
     /// The step, once for each way it may go.
     pub(super) fn bodies(&self) -> &[Plan] {
         &self.bodies
+    }
+
+    /// The argument with a number for each step, where a step is h ← a · h + b, that number is b and a is the same in every
+    /// step.
+    pub(super) fn linear_feed(&self) -> Option<usize> {
+        let [body] = self.bodies.as_slice() else { return None };
+        let [only] = body.steps.as_slice() else { return None };
+        let Code::Program(code) = &only.code else { return None };
+        let ([i], [sequence]) = (code.as_slice(), self.recursion.sequences.as_slice()) else { return None };
+        let of = |origin: Origin| {
+            let mut found = self.recursion.feeds.iter().enumerate().filter(|(_, f)| f.origin == origin);
+            found.next().map(|(k, _)| (k, self.offsets[k]))
+        };
+        let (_, a) = of(Origin::Fixed)?;
+        let (step, b) = of(Origin::Step)?;
+        let (_, h) = of(Origin::Earlier { sequence: 0, lag: 1 })?;
+        let places = i.args.map(|source| source.at);
+        let fits = i.op == Primitive::MulAdd
+            && i.n == 1
+            && self.recursion.feeds.len() == 3
+            && self.recursion.feeds.iter().all(|f| f.size == 1)
+            && (sequence.size, sequence.lags) == (1, 1)
+            && i.args[..3].iter().all(|source| source.varies)
+            && (places[..2] == [a, h] || places[..2] == [h, a])
+            && places[2] == b;
+        self.arguments[step].filter(|_| fits)
     }
 
     /// Buffers for the step, once for each way.

@@ -93,6 +93,6 @@ fn only_a_step_of_instructions_runs_in_place() {
     for more in [false, true] {
         let code = RecursionCode::new(&std::sync::Arc::new(example(more)));
         let mut fixed = Vec::new();
-        assert_eq!(LoopCode::new(&code, &args, 53, 53 + 52, &mut fixed).is_some(), !more);
+        assert_eq!(LoopCode::new(&code, &args, [53, 53 + 52], &mut fixed, None).is_some(), !more);
     }
 }

@@ -1,7 +1,8 @@
 //! Small arithmetic as instructions: which nodes become one, where it reads, and where it writes.
 
 use super::super::code::{Code, Slot};
-use super::super::program::{Instruction, MOST_READ, Primitive, Source};
+use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Source, shape};
+use super::super::recursion::RecursionCode;
 use super::Scheduler;
 use crate::facts::common_dims;
 use crate::graph::{Node, NodeId, Op};
@@ -46,49 +47,116 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Finds the products that only a sum uses: both are one instruction. So are a difference, its square, a multiple of it and
-    /// the sum that uses that.
+    /// Finds what is computed together with the only node that uses it: a product with the sum that it is part of, also where
+    /// it is a multiple of the square of a difference; such a sum with the sum of squares whose mean it is, or with the loop
+    /// that reads an element of it in each step.
     pub(super) fn fuse(&mut self) {
-        for &id in &self.wanted {
-            let node = self.graph.node(id);
-            if self.primitive(id) != Some(Primitive::Add) {
-                continue;
-            }
-            let alone = |a: NodeId, op: Primitive| {
-                let at = a.0 as usize;
-                self.primitive(a) == Some(op)
-                    && self.uses[at] == 1
-                    && self.places[at].is_none()
-                    && self.graph.node(a).len() == node.len()
+        for k in 0..self.wanted.len() {
+            let id = self.wanted[k];
+            let parts = match self.primitive(id) {
+                Some(Primitive::Add) => self.parts_of_sum(id),
+                Some(Primitive::Quadratic) => {
+                    self.affine_side(id).into_iter().map(|side| self.side(id, side)).collect()
+                }
+                Some(_) => Vec::new(),
+                None => self.fed(id).into_iter().collect(),
             };
-            let Some(&product) = node.args.iter().find(|&&a| alone(a, Primitive::Mul)) else { continue };
-            let factors = &self.graph.node(product).args;
-            let square = factors.iter().copied().find(|&a| alone(a, Primitive::Square));
-            let difference = square.map(|s| self.graph.node(s).args[0]).filter(|&d| alone(d, Primitive::Sub));
-            self.fused[product.0 as usize] = true;
-            if let (Some(square), Some(difference)) = (square, difference) {
-                self.fused[square.0 as usize] = true;
-                self.fused[difference.0 as usize] = true;
-            }
+            parts.into_iter().for_each(|part| self.fused[part.0 as usize] = true);
         }
     }
 
-    /// The instruction of a node and what it reads: for a sum with a fused product, the factors and the other summand.
+    /// Whether a node does this arithmetic on `n` elements, for one other node alone.
+    fn alone(&self, id: NodeId, op: Primitive, n: usize) -> bool {
+        let at = id.0 as usize;
+        self.primitive(id) == Some(op)
+            && self.uses[at] == 1
+            && self.places[at].is_none()
+            && self.graph.node(id).len() == n
+    }
+
+    /// The product within a sum, and within that the square of a difference.
+    fn parts_of_sum(&self, id: NodeId) -> Vec<NodeId> {
+        let (node, n) = (self.graph.node(id), self.graph.node(id).len());
+        let Some(&product) = node.args.iter().find(|&&a| self.alone(a, Primitive::Mul, n)) else {
+            return Vec::new();
+        };
+        let factors = &self.graph.node(product).args;
+        let square = factors.iter().copied().find(|&a| self.alone(a, Primitive::Square, n));
+        let difference =
+            square.map(|s| self.graph.node(s).args[0]).filter(|&d| self.alone(d, Primitive::Sub, n));
+        match (square, difference) {
+            (Some(square), Some(difference)) => vec![product, square, difference],
+            _ => vec![product],
+        }
+    }
+
+    fn side(&self, id: NodeId, side: usize) -> NodeId {
+        self.graph.node(id).args[side]
+    }
+
+    /// The side of a sum of squares, its first or second argument, that is a · b + c and read by nothing else.
+    fn affine_side(&self, id: NodeId) -> Option<usize> {
+        let n = self.elements(self.graph.node(id));
+        [1, 0].into_iter().find(|&side| {
+            let a = self.side(id, side);
+            self.alone(a, Primitive::Add, n) && self.operation(a, Primitive::Add).0 == Primitive::MulAdd
+        })
+    }
+
+    /// The argument of a loop h ← a · h + b that has b for all steps, if one instruction can give it and nothing else reads it.
+    fn fed(&self, id: NodeId) -> Option<NodeId> {
+        let node = self.graph.node(id);
+        let Op::Recursion(recursion) = &node.op else { return None };
+        let data =
+            |a: &NodeId| matches!(self.graph.node(*a).op, Op::Input { offset } if offset >= self.plan.inputs);
+        if node.args.iter().any(data) {
+            return None;
+        }
+        let feed = node.args[RecursionCode::new(recursion).linear_feed()?];
+        let op = self.operation(feed, Primitive::Add).0;
+        (self.alone(feed, Primitive::Add, recursion.steps) && op != Primitive::Add).then_some(feed)
+    }
+
+    /// The instruction that gives a loop what a step adds. It writes nothing.
+    pub(super) fn feed(&mut self, id: NodeId) -> Instruction {
+        let (op, reads) = self.operation(id, Primitive::Add);
+        let n = self.graph.node(id).len();
+        Instruction { op, n, out: 0, args: self.sources(&reads, n), term: false, shape: ANY }
+    }
+
+    /// The instruction of a node and what it reads, with what is fused to it.
     pub(super) fn operation(&self, id: NodeId, op: Primitive) -> (Primitive, Vec<NodeId>) {
         let args = &self.graph.node(id).args;
         let is_fused = |a: &NodeId| self.fused[a.0 as usize];
-        let (Primitive::Add, Some(k)) = (op, args.iter().position(is_fused)) else {
-            return (op, args.clone());
-        };
-        let factors = &self.graph.node(args[k]).args;
-        match factors.iter().position(is_fused) {
+        match (op, args.iter().position(is_fused)) {
+            (Primitive::Add, Some(k)) => self.sum_of_parts(args[k], args[1 - k]),
+            (Primitive::Quadratic, Some(side)) => {
+                let (_, mut parts) = self.operation(args[side], Primitive::Add);
+                // One number for all elements comes first.
+                parts[..2].sort_by_key(|&factor| self.graph.node(factor).len());
+                (Primitive::Affine, vec![args[1 - side], parts[0], parts[1], parts[2], args[2]])
+            }
+            (Primitive::Quadratic, None) if self.is_zero(args[1]) => {
+                (Primitive::Squares, vec![args[0], args[2]])
+            }
+            _ => (op, args.clone()),
+        }
+    }
+
+    /// A fused product and what is added to it.
+    fn sum_of_parts(&self, product: NodeId, other: NodeId) -> (Primitive, Vec<NodeId>) {
+        let factors = &self.graph.node(product).args;
+        match factors.iter().position(|a| self.fused[a.0 as usize]) {
             Some(square) => {
                 let difference = &self.graph.node(self.graph.node(factors[square]).args[0]).args;
-                let reads = vec![factors[1 - square], difference[0], difference[1], args[1 - k]];
-                (Primitive::SquareAdd, reads)
+                (Primitive::SquareAdd, vec![factors[1 - square], difference[0], difference[1], other])
             }
-            None => (Primitive::MulAdd, vec![factors[0], factors[1], args[1 - k]]),
+            None => (Primitive::MulAdd, vec![factors[0], factors[1], other]),
         }
+    }
+
+    fn is_zero(&self, id: NodeId) -> bool {
+        self.graph.node(id).constant().is_some_and(|c| c.iter().all(|&x| x == 0.0))
     }
 
     /// Where an array whose elements are computed in place stands; decided when the first element is.
@@ -151,8 +219,24 @@ impl Scheduler<'_> {
         let node = self.graph.node(id);
         let (n, len) = (self.elements(node), node.len());
         let (op, reads) = self.operation(id, op);
+        let args = self.sources(&reads, n);
+        let out = match self.places[id.0 as usize] {
+            Some((array, offset)) => self.joined_at(array) + offset,
+            None => {
+                let written = op.written(len);
+                self.plan.values += written;
+                self.plan.values - written
+            }
+        };
+        let shape = shape(&args.map(|a| (a.step != 0, a.varies))[..reads.len()]);
+        let term = self.terms[id.0 as usize];
+        (Instruction { op, n, out, args, term, shape }, Slot::Var { at: out, len })
+    }
+
+    /// Where an instruction on `n` elements reads.
+    fn sources(&mut self, reads: &[NodeId], n: usize) -> [Source; MOST_READ] {
         let mut args = [Source::default(); MOST_READ];
-        for (source, &a) in args.iter_mut().zip(&reads) {
+        for (source, &a) in args.iter_mut().zip(reads) {
             let len = self.graph.node(a).len();
             let step = usize::from(len == n && n > 1);
             *source = match self.slot(a) {
@@ -162,15 +246,7 @@ impl Scheduler<'_> {
                 }
             };
         }
-        let out = match self.places[id.0 as usize] {
-            Some((array, offset)) => self.joined_at(array) + offset,
-            None => {
-                let written = op.written(len);
-                self.plan.values += written;
-                self.plan.values - written
-            }
-        };
-        (Instruction { op, n, out, args }, Slot::Var { at: out, len })
+        args
     }
 
     /// The place of a constant among those that instructions read.
@@ -193,7 +269,17 @@ impl Scheduler<'_> {
         }
         self.plan.buffer = start + self.spread_length;
         for step in &mut self.plan.steps {
-            let Code::Program(code) = &mut step.code else { continue };
+            let code: &mut [Instruction] = match &mut step.code {
+                Code::Program(code) => code,
+                Code::Loop(code) => code.fed_mut(),
+                Code::Map { .. }
+                | Code::MapSum { .. }
+                | Code::Predicted { .. }
+                | Code::Concat
+                | Code::Array { .. }
+                | Code::Ode { .. }
+                | Code::Recursion { .. } => &mut [],
+            };
             let read = code.iter_mut().flat_map(|i| &mut i.args[..i.op.arity()]);
             read.filter(|source| !source.varies).for_each(|source| source.at += start);
         }

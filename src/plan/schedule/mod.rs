@@ -17,6 +17,16 @@ impl Plan {
     /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates; inputs of the graph beyond them
     /// are data that are set before a sweep, so that one schedule serves for other data of the same shape.
     pub fn new(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
+        Self::scheduled(graph, roots, inputs, false)
+    }
+
+    /// The same for roots whose sum is differentiated: a root that nothing else reads hands its slopes on in the forward sweep,
+    /// where its arguments are at hand.
+    pub fn of_sum(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
+        Self::scheduled(graph, roots, inputs, true)
+    }
+
+    fn scheduled(graph: &Graph, roots: &[NodeId], inputs: usize, summed: bool) -> Plan {
         let plan = Plan {
             inputs,
             data: 0,
@@ -26,6 +36,8 @@ impl Plan {
             saved: 0,
             fixed: Vec::new(),
             roots: Vec::new(),
+            summed,
+            seeds: Vec::new(),
             odes: Vec::new(),
             recursions: Vec::new(),
         };
@@ -41,6 +53,7 @@ impl Plan {
             uses: vec![0; graph.len()],
             fused: vec![false; graph.len()],
             absorbed: vec![false; graph.len()],
+            terms: vec![false; graph.len()],
             spread: HashMap::new(),
             spread_length: 0,
         };
@@ -48,11 +61,14 @@ impl Plan {
         scheduler.absorb();
         scheduler.join();
         scheduler.fuse();
+        scheduler.find_terms(roots);
         scheduler.run();
         scheduler.place_constants();
-        let mut plan = scheduler.plan;
-        plan.roots = roots.iter().filter_map(|r| scheduler.slots[r.0 as usize].clone()).collect();
-        plan
+        let slot = |r: &&NodeId| scheduler.slots[r.0 as usize].clone();
+        let (all, others) = (roots.iter(), roots.iter().filter(|r| !scheduler.terms[r.0 as usize]));
+        let (roots, seeds) =
+            (all.filter_map(|r| slot(&r)).collect(), others.filter_map(|r| slot(&r)).collect());
+        Plan { roots, seeds, ..scheduler.plan }
     }
 }
 
@@ -74,6 +90,8 @@ struct Scheduler<'g> {
     fused: Vec<bool>,
     /// Linear predictors that are computed by the sum that uses them.
     absorbed: Vec<bool>,
+    /// Roots that hand their slopes on in the forward sweep.
+    terms: Vec<bool>,
     /// Constants that instructions read, with their places among each other.
     spread: HashMap<NodeId, usize>,
     /// Numbers in all of these.
@@ -141,6 +159,19 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Finds the roots that only the sum of the roots reads, and that know their slopes together with their values.
+    fn find_terms(&mut self, roots: &[NodeId]) {
+        for root in roots.iter().filter(|r| self.plan.summed && self.uses[r.0 as usize] == 1) {
+            let sum = matches!(self.graph.node(*root).op, Op::MapSum { .. });
+            self.terms[root.0 as usize] = match self.primitive(*root) {
+                Some(op) => {
+                    self.places[root.0 as usize].is_none() && self.operation(*root, op).0.can_be_term()
+                }
+                None => sum,
+            };
+        }
+    }
+
     /// Finds the linear predictors that are computed by the sum that uses them.
     fn absorb(&mut self) {
         for k in 0..self.wanted.len() {
@@ -176,7 +207,7 @@ impl Scheduler<'_> {
             if !code.is_empty() {
                 let span = code[0].1;
                 let code = code.into_iter().map(|(i, _)| i).collect();
-                self.push(Code::Program(code), Vec::new(), 0, 0, span);
+                self.push(Code::Program(code), Vec::new(), 0, 0, (span, false));
             }
             queue.turn();
             self.take_turns(&mut queue, &mut None);
@@ -207,7 +238,7 @@ impl Scheduler<'_> {
                         program.push((instruction, node.span));
                         Some(slot)
                     }
-                    (None, None, None) => Some(self.step(node)),
+                    (None, None, None) => Some(self.step(id)),
                     (None, None, Some(_)) | (None, Some(_), None) => None,
                 }
             }

@@ -5,14 +5,15 @@ use super::super::ode::OdeCode;
 use super::super::recursion::{LoopCode, RecursionCode};
 use super::Scheduler;
 use crate::facts::common_dims;
-use crate::graph::{Node, Ode, Op, Recursion};
+use crate::graph::{Node, NodeId, Ode, Op, Recursion};
 use crate::ops::array::Concat;
 use crate::ops::operand::{Arg, Broadcast, Operand};
 use crate::source::Span;
 use std::sync::Arc;
 
 impl Scheduler<'_> {
-    pub(super) fn step(&mut self, node: &Node) -> Slot {
+    pub(super) fn step(&mut self, id: NodeId) -> Slot {
+        let node = self.graph.node(id);
         if let Op::Ode(ode) = &node.op {
             return self.ode(ode, node);
         }
@@ -28,12 +29,15 @@ impl Scheduler<'_> {
         {
             code = Code::Predicted { row, index, weights, which, operator };
         }
+        // A sum keeps its slopes for the reverse sweep, unless it hands them on at once.
+        let term = self.terms[id.0 as usize];
+        let own = usize::from(!term);
         let saved_len = match &code {
-            Code::MapSum { .. } => variables(&args),
+            Code::MapSum { .. } => own * variables(&args),
             Code::Predicted { operator, .. } if operator.blocks() > 1 => {
-                variables(&args) * (1 + operator.blocks())
+                (own + operator.blocks()) * variables(&args)
             }
-            Code::Predicted { .. } => variables(&args),
+            Code::Predicted { .. } => own * variables(&args),
             Code::Array { op, dims } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             Code::Map { .. }
             | Code::Concat
@@ -42,7 +46,7 @@ impl Scheduler<'_> {
             | Code::Loop(_)
             | Code::Program(_) => 0,
         };
-        self.push(code, args, node.len(), saved_len, node.span)
+        self.push(code, args, node.len(), saved_len, (node.span, term))
     }
 
     /// An equation; solved at once if it depends on nothing.
@@ -55,7 +59,7 @@ impl Scheduler<'_> {
         }
         let (saved, room) = (code.saved(), self.plan.odes.len());
         self.plan.odes.push(code.clone());
-        self.push(Code::Ode { code, room }, args, node.len(), saved, node.span)
+        self.push(Code::Ode { code, room }, args, node.len(), saved, (node.span, false))
     }
 
     /// A loop; run at once if it depends on nothing, in place if its step is instructions alone.
@@ -65,16 +69,17 @@ impl Scheduler<'_> {
         if let Some(values) = code.constant(&args) {
             return Slot::Const(values.into());
         }
+        let feed = node.args.iter().find(|a| self.fused[a.0 as usize]).map(|&a| self.feed(a));
         let (at, len) = (self.plan.values, node.len());
-        if let Some((code, room)) = LoopCode::new(&code, &args, at, at + len, &mut self.plan.fixed) {
-            let slot = self.push(Code::Loop(Arc::new(code)), args, len, 0, node.span);
+        if let Some((code, room)) = LoopCode::new(&code, &args, [at, at + len], &mut self.plan.fixed, feed) {
+            let slot = self.push(Code::Loop(code), args, len, 0, (node.span, false));
             self.plan.values += room;
             return slot;
         }
         let (saved, room) = (code.saved(), self.plan.recursions.len());
         let code = Arc::new(code);
         self.plan.recursions.push(code.clone());
-        self.push(Code::Recursion { code, room }, args, len, saved, node.span)
+        self.push(Code::Recursion { code, room }, args, len, saved, (node.span, false))
     }
 
     pub(super) fn push(
@@ -83,10 +88,10 @@ impl Scheduler<'_> {
         args: Vec<Slot>,
         len: usize,
         saved_len: usize,
-        span: Option<Span>,
+        (span, term): (Option<Span>, bool),
     ) -> Slot {
         let at = self.plan.values;
-        self.plan.steps.push(Step { code, args, at, len, saved_at: self.plan.saved, saved_len, span });
+        self.plan.steps.push(Step { code, args, at, len, saved_at: self.plan.saved, saved_len, span, term });
         self.plan.values += len;
         self.plan.saved += saved_len;
         Slot::Var { at, len }

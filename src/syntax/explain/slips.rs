@@ -21,6 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     no_arguments,
     missing_tilde,
     misplaced_clause,
+    trailing_combination,
     range_as_value,
     empty_brackets,
     missing_operator,
@@ -283,6 +284,23 @@ fn misplaced_clause(case: &Case<'_>) -> Option<Diagnostic> {
     } else {
         error
     })
+}
+
+/// `y ~ weibull(a, b) censored(right = c)`
+fn trailing_combination(case: &Case<'_>) -> Option<Diagnostic> {
+    let (word, i) = (case.found_text(), case.found);
+    let known = matches!(word, "truncated" | "censored" | "zero_inflated");
+    let tilde = (0..i).find(|&j| case.text(j) == "~").filter(|_| known && case.text(i + 1) == "(")?;
+    let end = case.len();
+    let distribution = case.written(tilde + 1, i);
+    let arguments = if end > i + 3 { case.written(i + 2, end - 1) } else { "...".into() };
+    let inner = match word {
+        "zero_inflated" => format!("{arguments}, {distribution}"),
+        _ => format!("{distribution}, {arguments}"),
+    };
+    let message = format!("`{word}` stands around the distribution, not after it");
+    let error = case.error("trailing-combination", message, (i, i + 1), "not here");
+    Some(error.help(write(&format!("{} {word}({inner})", case.written(0, tilde + 1)))))
 }
 
 /// `let x = 1..N`

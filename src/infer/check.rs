@@ -1,0 +1,126 @@
+//! Importance draws from the best proposal, their summaries, and what they say against the answer.
+
+use super::draws::{self, Drawn};
+use super::flow::Reached;
+use super::{Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary};
+use rayon::prelude::*;
+
+/// Quantities named in a flag.
+const NAMED: usize = 3;
+/// A parameter with a larger mean or standard deviation is taken to run off to infinity.
+const ENDLESS: f64 = 1e100;
+/// Draws that summarise the Gaussian itself.
+pub(super) const PLAIN: usize = 2048;
+
+/// Importance sampling from the best proposal, and the summaries.
+pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
+    let (flat, q) = reached.plain;
+    let names = flat.model().output_names();
+    let judged = names.len().saturating_sub(flat.model().beside());
+    let plain = match reached.plain_draws {
+        Some(pilot) => pilot.outputs(flat, names.len()),
+        None => sample::plain(flat, q, PLAIN, &(0..names.len()).collect::<Vec<_>>(), options.seed),
+    };
+    let copies = if reached.plain_draws.is_some() { flat.copies() } else { 1 };
+    let layout = summary::Layout { copies, replicates: sample::REPLICATES };
+    let count = plain.first().map_or(0, Vec::len);
+    let even = vec![1.0 / count as f64; count];
+    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout));
+    let gradients = reached.gradients;
+    let (flow, base) = reached.bent;
+    let (proposal, drawn) = draws::draw(reached, names.len(), options);
+    let corrected = summaries(&names, |name, j| drawn.summary(name, j));
+    let Drawn { sample, weights, khat, worst, margin, .. } = drawn;
+    let runaways = runaways(&corrected[..judged]);
+    let khat = if runaways.is_some() { f64::INFINITY } else { khat };
+    let trusted = khat < KHAT_LIMIT;
+    let keep = options.keep.min(draws::HELD / names.len().max(1));
+    let chosen = if trusted { resample::systematic(&weights, keep) } else { (0..keep.min(count)).collect() };
+    let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
+    let pick = |j: usize| {
+        let column = all(j);
+        chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
+    };
+    let mut kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
+    let mut flags: Vec<String> = match runaways {
+        Some(runaways) => vec![runaways],
+        None if trusted => Vec::new(),
+        None => vec![poor(khat, &corrected[..judged], &gaussian)],
+    };
+    if trusted && margin < 0.5 {
+        flags.push(format!(
+            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
+        ));
+    }
+    let mut outputs = if trusted { corrected } else { gaussian.clone() };
+    let mut path = Path::Variational;
+    let mut gradients = gradients;
+    let mut notes = Vec::new();
+    let asked = match options.nuts {
+        Nuts::Never => false,
+        Nuts::WherePoor => !trusted,
+        Nuts::Always => true,
+    };
+    if asked && let Some(warped) = flow.warped() {
+        let sampled = sampled::sampled(warped, base, &names, keep, options.seed);
+        path = Path::Nuts;
+        gradients += sampled.gradients;
+        (outputs, kept, flags) = (sampled.outputs, sampled.kept, sampled.flags);
+        notes.push(sampled.note);
+    }
+    let draws = sample.log_weights().len();
+    let finite: Vec<f64> = sample.log_weights().iter().copied().filter(|x| !x.is_nan()).collect();
+    let log_evidence = crate::num::special::log_sum_exp(&finite) - (draws as f64).ln();
+    Fit {
+        status: Ending::Budget,
+        path,
+        mean: q.mean.clone(),
+        factor: q.factor.clone(),
+        elbo: reached.first[0],
+        elbo_se: reached.first[1],
+        log_evidence,
+        gap_nats: f64::INFINITY,
+        half_variance: reached.first[2],
+        khat,
+        proposal,
+        draws,
+        gradients,
+        seconds: 0.0,
+        as_declared: true,
+        outputs,
+        gaussian,
+        kept,
+        flags,
+        notes,
+    }
+}
+
+/// Says which parameters have no end that can be seen.
+fn runaways(outputs: &[Output]) -> Option<String> {
+    let runs = |o: &&Output| o.mean.abs() > ENDLESS || o.sd > ENDLESS;
+    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).take(NAMED).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that              is a distribution would hold it",
+            names.join(", ")
+        )
+    })
+}
+
+/// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
+pub(super) fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
+    let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
+    let mut moves: Vec<(f64, String)> =
+        corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
+    moves.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    format!(
+        "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
+         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
+        worst.join(", ")
+    )
+}
+
+pub(super) fn summaries(names: &[String], one: impl Fn(&str, usize) -> Output + Sync) -> Vec<Output> {
+    names.par_iter().enumerate().map(|(j, name)| one(name, j)).collect()
+}

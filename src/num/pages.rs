@@ -1,0 +1,85 @@
+//! An allocator that asks for large pages for large arrays: reading a matrix of many megabytes in order is then not held up at
+//! every 4096 bytes.
+//!
+//! It is the system's own but for that; programs name it as their global allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// The system's allocator, with large pages for large arrays where the kernel gives them on request.
+#[derive(Clone, Copy, Debug)]
+pub struct LargePages;
+
+/// Bytes from which an array is large.
+const LARGE: usize = 8 << 20;
+
+/// Bytes of a plain page.
+#[cfg(target_os = "linux")]
+const PAGE: usize = 4096;
+
+// SAFETY: all memory comes from the system's allocator and goes back to it; advice changes nothing in it.
+unsafe impl GlobalAlloc for LargePages {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        unsafe { advised(System.alloc(layout), layout.size()) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        unsafe { advised(System.alloc_zeroed(layout), layout.size()) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        unsafe { advised(System.realloc(at, layout, size), size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// The array, after the kernel was told how it is read if it is large.
+#[inline(always)]
+fn advised(at: *mut u8, size: usize) -> *mut u8 {
+    if size >= LARGE && !at.is_null() {
+        advise(at, size);
+    }
+    at
+}
+
+#[cfg(target_os = "linux")]
+#[cold]
+fn advise(at: *mut u8, size: usize) {
+    unsafe extern "C" {
+        fn madvise(at: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
+    }
+    const HUGE_PAGES: std::ffi::c_int = 14;
+    let skipped = at.align_offset(PAGE);
+    let whole = size.saturating_sub(skipped) / PAGE * PAGE;
+    // SAFETY: whole pages of an array that is ours; a kernel that knows no such pages says so, and nothing is changed.
+    unsafe { madvise(at.wrapping_add(skipped).cast(), whole, HUGE_PAGES) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise(_: *mut u8, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_whole_and_keeps_its_numbers() {
+        let size = LARGE + 12_345;
+        let layout = Layout::from_size_align(size, 64).unwrap();
+        // SAFETY: every address lies in the array of the size at hand, which is given back with its layout.
+        unsafe {
+            let at = LargePages.alloc_zeroed(layout);
+            assert!((0..size).step_by(1000).all(|i| *at.add(i) == 0));
+            (0..size).for_each(|i| *at.add(i) = i as u8);
+            let larger = LargePages.realloc(at, layout, 2 * size);
+            assert!((0..size).all(|i| *larger.add(i) == i as u8));
+            LargePages.dealloc(larger, Layout::from_size_align(2 * size, 64).unwrap());
+            let small = Layout::from_size_align(100, 8).unwrap();
+            let at = LargePages.alloc(small);
+            (0..100).for_each(|i| *at.add(i) = 1);
+            LargePages.dealloc(at, small);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Sums of weighted squares: the value, and in the same pass what it hands on.
+//!
+//! Each function gives the sum and, with `SLOPES`, adds its slopes times `up` to the adjoints. Its loop is compiled once for the
+//! shape of arguments that models have most often, and once for all others.
+
+use super::back::{hand_on, settle};
+use super::{ANY, Instruction, Shift, fits, is_varying, read, read_first, shape};
+use crate::num::real::Real;
+use std::cell::Cell;
+
+/// One number for all elements, known or varying, and a number for each.
+const ONE_KNOWN: (bool, bool) = (false, false);
+const ONE: (bool, bool) = (false, true);
+const EACH_KNOWN: (bool, bool) = (true, false);
+const EACH: (bool, bool) = (true, true);
+
+/// Standard normal coordinates.
+const COORDINATES: u16 = shape(&[EACH, ONE_KNOWN]);
+
+/// Data with known errors about mu + tau · z.
+const NONCENTRED: u16 = shape(&[EACH_KNOWN, ONE, EACH, ONE, EACH_KNOWN]);
+
+/// Where an instruction reads, and where it hands its slopes on.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers<'a, U> {
+    pub(super) values: &'a [Cell<U>],
+    pub(super) adjoints: &'a [Cell<U>],
+}
+
+/// Σ -w a² / 2
+#[inline(always)]
+pub(super) fn squares<U: Real, const SLOPES: bool>(
+    i: &Instruction,
+    shift: impl Shift,
+    buffers: Buffers<U>,
+    up: U,
+) -> U {
+    match i.shape {
+        COORDINATES => sum::<U, Plain, 2, SLOPES, COORDINATES>(i, shift, buffers, up),
+        _ => sum::<U, Plain, 2, SLOPES, ANY>(i, shift, buffers, up),
+    }
+}
+
+/// Σ -w (x - mu)² / 2
+#[inline(always)]
+pub(super) fn quadratic<U: Real, const SLOPES: bool>(
+    i: &Instruction,
+    shift: impl Shift,
+    buffers: Buffers<U>,
+    up: U,
+) -> U {
+    sum::<U, Difference, 3, SLOPES, ANY>(i, shift, buffers, up)
+}
+
+/// Σ -w (x - (a · b + c))² / 2
+#[inline(always)]
+pub(super) fn affine<U: Real, const SLOPES: bool>(
+    i: &Instruction,
+    shift: impl Shift,
+    buffers: Buffers<U>,
+    up: U,
+) -> U {
+    match i.shape {
+        NONCENTRED => sum::<U, Residual, 5, SLOPES, NONCENTRED>(i, shift, buffers, up),
+        _ => sum::<U, Residual, 5, SLOPES, ANY>(i, shift, buffers, up),
+    }
+}
+
+/// What is squared, a function of all arguments but the last, which is the weight.
+trait Squared<const N: usize> {
+    /// Its value.
+    fn value<U: Real>(x: [U; N]) -> U;
+    /// Its slopes times `by`; that in the weight means nothing.
+    fn slopes<U: Real>(x: [U; N], by: U) -> [U; N];
+}
+
+/// a
+struct Plain;
+
+impl Squared<2> for Plain {
+    #[inline(always)]
+    fn value<U: Real>([a, _]: [U; 2]) -> U {
+        a
+    }
+
+    #[inline(always)]
+    fn slopes<U: Real>(_: [U; 2], by: U) -> [U; 2] {
+        [by; 2]
+    }
+}
+
+/// x - mu
+struct Difference;
+
+impl Squared<3> for Difference {
+    #[inline(always)]
+    fn value<U: Real>([x, mu, _]: [U; 3]) -> U {
+        x - mu
+    }
+
+    #[inline(always)]
+    fn slopes<U: Real>(_: [U; 3], by: U) -> [U; 3] {
+        [by, -by, by]
+    }
+}
+
+/// x - (a · b + c)
+struct Residual;
+
+impl Squared<5> for Residual {
+    #[inline(always)]
+    fn value<U: Real>([x, a, b, c, _]: [U; 5]) -> U {
+        x - (a * b + c)
+    }
+
+    #[inline(always)]
+    fn slopes<U: Real>([_, a, b, _, _]: [U; 5], by: U) -> [U; 5] {
+        let minus = -by;
+        [by, minus * b, minus * a, minus, by]
+    }
+}
+
+#[inline(always)]
+fn sum<U: Real, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE: u16>(
+    i: &Instruction,
+    shift: impl Shift,
+    Buffers { values, adjoints }: Buffers<U>,
+    up: U,
+) -> U {
+    assert!(fits::<N>(i, shift, values.len()));
+    // SAFETY: just looked at; so below.
+    let mut x: [U; N] = unsafe { read_first(i, shift, values) };
+    let (mut sum, mut sums) = (U::zero(), [U::zero(); N]);
+    let minus = -up;
+    for k in 0..i.n {
+        unsafe { read::<U, N, SHAPE>(i, shift, values, k, &mut x) };
+        let r = S::value(x);
+        let weighted = r * x[N - 1];
+        sum += weighted * r;
+        if SLOPES {
+            let slopes = S::slopes(x, minus * weighted);
+            let mut j = 0;
+            while j + 1 < N {
+                hand_on::<U, N, SHAPE>(i, shift, j, k, slopes[j], &mut sums, adjoints);
+                j += 1;
+            }
+            if is_varying::<SHAPE>(i, N - 1) {
+                let slope = minus * r.square().scale(0.5);
+                hand_on::<U, N, SHAPE>(i, shift, N - 1, k, slope, &mut sums, adjoints);
+            }
+        }
+    }
+    if SLOPES {
+        settle(i, shift, &sums, adjoints);
+    }
+    sum.scale(-0.5)
+}
