@@ -14,19 +14,23 @@ const WIDER: f64 = 1.5;
 
 /// An outer point, the inner mode there in steps from the reference, and the factor of its curvature.
 pub(super) struct Anchor {
-    at: Vec<f64>,
-    mode: Vec<f64>,
-    factor: Vec<f64>,
+    pub(super) at: Vec<f64>,
+    /// The log density of the outer point, inner coordinates integrated out.
+    pub(super) value: f64,
+    pub(super) mode: Vec<f64>,
+    pub(super) factor: Vec<f64>,
 }
 
-/// Anchors around a Gaussian for the outer coordinates; none where these are many.
+/// Anchors to begin searches from; none where there are many outer coordinates.
 pub(super) fn anchors(conditional: &Conditional, q: &Gaussian, seed: u64) -> Vec<Anchor> {
+    let count = q.mean.len().checked_sub(1).and_then(|i| COUNT.get(i));
+    count.map_or_else(Vec::new, |&count| around(conditional, q, count, seed))
+}
+
+/// So many anchors around a Gaussian for the outer coordinates, less those where no mode is found.
+pub(super) fn around(conditional: &Conditional, q: &Gaussian, count: usize, seed: u64) -> Vec<Anchor> {
     let d = q.mean.len();
-    if d == 0 || d > MOST {
-        return Vec::new();
-    }
     let Some(sobol) = Sobol::new(d, seed, super::PURPOSE) else { return Vec::new() };
-    let count = COUNT[d - 1];
     let mut u = vec![0.0; d * count];
     sobol.fill_normal(0, count, &mut u);
     u.iter_mut().for_each(|u| *u *= WIDER);
@@ -35,10 +39,11 @@ pub(super) fn anchors(conditional: &Conditional, q: &Gaussian, seed: u64) -> Vec
     outer.chunks_exact_mut(count).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|x| *x += m));
     let block = |first: usize| -> Vec<Anchor> {
         let points = part(&outer, count, first..first + LANES);
-        let mut solver = Solver::new(conditional);
+        let mut solver = Solver::new(conditional).anchoring();
         solver.solve(&points, LANES);
         let one = |b: usize| Anchor {
             at: (0..d).map(|i| points[i * LANES + b]).collect(),
+            value: solver.log_marginal[b],
             mode: solver.y.iter().map(|y| y[b]).collect(),
             factor: solver.factor.iter().map(|f| f[b]).collect(),
         };

@@ -54,8 +54,12 @@ impl Target for Marginal<'_> {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        let solver = Solver::new(self.conditional);
-        Box::new(MarginalEvaluator { solver, widths: &self.widths, follows: self.follows })
+        Box::new(MarginalEvaluator {
+            solver: Solver::new(self.conditional),
+            smooth: self.conditional.is_smooth(),
+            widths: &self.widths,
+            follows: self.follows,
+        })
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -66,33 +70,25 @@ impl Target for Marginal<'_> {
 
 struct MarginalEvaluator<'c> {
     solver: Solver<'c>,
+    /// Whether there is a surface, which has a gradient.
+    smooth: bool,
     widths: &'c [f64],
     follows: bool,
 }
 
 impl Evaluator for MarginalEvaluator<'_> {
-    /// The gradient is by central differences: the value is known to rounding, and there are few coordinates.
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let d = z.len() / draws;
-        let around = 1 + 2 * d;
-        let count = around * draws;
-        let mut points = vec![0.0; d * count];
-        for (row, z) in points.chunks_exact_mut(count).zip(z.chunks_exact(draws)) {
-            row.chunks_exact_mut(draws).for_each(|part| part.copy_from_slice(z));
+        if !self.smooth {
+            return self.by_differences(z, draws, log_density, gradient);
         }
-        for i in 0..d {
-            for (side, by) in [(1, self.widths[i]), (2, -self.widths[i])] {
-                let from = i * count + (2 * i + side) * draws;
-                points[from..from + draws].iter_mut().for_each(|x| *x += by);
-            }
-        }
-        let mut values = vec![0.0; count];
-        self.log_density(&points, count, &mut values);
-        log_density.copy_from_slice(&values[..draws]);
-        for i in 0..d {
-            for b in 0..draws {
-                let (up, down) = (values[(2 * i + 1) * draws + b], values[(2 * i + 2) * draws + b]);
-                gradient[i * draws + b] = (up - down) / (2.0 * self.widths[i]);
+        for first in (0..draws).step_by(LANES) {
+            let lanes = first..draws.min(first + LANES);
+            let (width, points) = (lanes.len(), part(z, draws, lanes.clone()));
+            self.solver.solve(&points, width);
+            log_density[lanes.clone()].copy_from_slice(&self.solver.log_marginal[..width]);
+            let slopes = self.solver.outer_slope(&points, width);
+            for (row, slope) in gradient.chunks_exact_mut(draws).zip(slopes) {
+                row[lanes.clone()].copy_from_slice(&slope[..width]);
             }
         }
     }
@@ -127,6 +123,34 @@ impl Evaluator for MarginalEvaluator<'_> {
         for i in 0..d {
             let row = &gradients[i * 2 * count..(i + 1) * 2 * count];
             (0..count).for_each(|k| out[i * count + k] = (row[k] - row[count + k]) / (2.0 * widths[k]));
+        }
+    }
+}
+
+impl MarginalEvaluator<'_> {
+    /// The gradient by central differences: the value is known to rounding, and there are few coordinates.
+    fn by_differences(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
+        let d = z.len() / draws;
+        let around = 1 + 2 * d;
+        let count = around * draws;
+        let mut points = vec![0.0; d * count];
+        for (row, z) in points.chunks_exact_mut(count).zip(z.chunks_exact(draws)) {
+            row.chunks_exact_mut(draws).for_each(|part| part.copy_from_slice(z));
+        }
+        for i in 0..d {
+            for (side, by) in [(1, self.widths[i]), (2, -self.widths[i])] {
+                let from = i * count + (2 * i + side) * draws;
+                points[from..from + draws].iter_mut().for_each(|x| *x += by);
+            }
+        }
+        let mut values = vec![0.0; count];
+        self.log_density(&points, count, &mut values);
+        log_density.copy_from_slice(&values[..draws]);
+        for i in 0..d {
+            for b in 0..draws {
+                let (up, down) = (values[(2 * i + 1) * draws + b], values[(2 * i + 2) * draws + b]);
+                gradient[i * draws + b] = (up - down) / (2.0 * self.widths[i]);
+            }
         }
     }
 }

@@ -10,21 +10,24 @@ mod anchors;
 mod climb;
 mod colours;
 mod conditional;
+mod explore;
 mod groups;
 mod marginal;
 mod partition;
 mod pattern;
+mod surface;
 #[cfg(test)]
 mod tests;
+mod tune;
 
 use super::bend::{bend, judge};
 use super::flow::{Flow, Reached};
-use super::gaussian::{Fitted, Gaussian};
-use super::mode::Mode;
+use super::gaussian::{FIRST, Fitted, Gaussian};
+use super::mode::{Mode, Modes};
 use super::warp::Warped;
 use super::{
     Approach, Ending, Fit, KHAT_LIMIT, Options, Path, Progress, ending_flag, finish, from_modes, modes,
-    whiten,
+    refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
@@ -62,49 +65,67 @@ pub(super) fn fit(
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
     let mut best: Option<Fit> = None;
-    for parts in partition::partitions(target, options.seed) {
-        let Some(found) = with(target, parts, options, watch) else { continue };
+    let mut attempt = |conditional: Conditional| -> bool {
+        let Some(found) = with(target, conditional, options, watch) else { return false };
         let trusted = found.khat < KHAT_LIMIT;
         if best.as_ref().is_none_or(|b| found.khat < b.khat) {
             best = Some(found);
         }
-        if trusted || options.stop.requested() {
-            break;
+        trusted || options.stop.requested()
+    };
+    // What hangs together is searched at fewest points where fewest coordinates are left to fit.
+    let mut costly: Vec<Conditional> = Vec::new();
+    for parts in partition::partitions(target, options.seed) {
+        let Some(conditional) = Conditional::new(target, parts, options.seed) else { continue };
+        if conditional.costly() {
+            costly.push(conditional);
+        } else if attempt(conditional) {
+            return best;
         }
     }
+    costly.sort_by_key(|conditional| conditional.parts.outer.len());
+    let _done = costly.into_iter().any(attempt);
     best
 }
 
 /// A fit with this partition.
 fn with(
     target: &ModelTarget,
-    parts: Partition,
+    mut conditional: Conditional,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
-    let note = describe(target, &parts);
-    let quadratic = parts.how == How::Quadratic;
-    let mut conditional = Conditional::new(target, parts, options.seed)?;
+    let note = describe(target, &conditional.parts);
+    let quadratic = conditional.parts.how == How::Quadratic;
     if !quadratic && conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
         return None;
     }
-    let scales = conditional.outer_scales();
-    let modes = modes(&Marginal::new(&conditional, &scales).followed(), OTHERS, options).ok()?;
-    let scales = modes.modes.first().and_then(|m| scales_at(m, &scales))?;
-    conditional.recentre(&modes.modes.first()?.point, &marginal::widths(&scales));
+    let start = match conditional.costly() {
+        true => Start::Explored(explore::explore(&mut conditional, options.seed)?),
+        false => centred(&mut conditional, options)?,
+    };
+    if let Start::Explored(q) = &start
+        && !conditional.smooth(q, options.seed)
+    {
+        return None;
+    }
     if !quadratic {
         conditional.tell_groups_apart(target);
     }
-    let marginal = Marginal::new(&conditional, &scales);
     let options = &Options {
         gradients: Some(conditional.affordable()),
         tolerance: options.tolerance.max(NEAR),
         ..options.clone()
     };
-    let found: Approach = from_modes(&marginal, modes, options, watch).ok()?;
+    let scales = start.scales();
+    let found = start.fit(&Marginal::new(&conditional, &scales), options, watch)?;
     let fitted = found.fitted.clone();
     let q = fitted.q.clone();
     conditional.anchor(&q, options.seed);
+    if conditional.is_smooth() && !quadratic {
+        tune::tune(&mut conditional, &q, options.seed);
+    }
+    let marginal = Marginal::new(&conditional, &scales);
     let owners = owners(target, &conditional);
     let straight = Nested::new(&conditional, Warped::flat(&marginal), 1, &owners);
     let before = judge(&straight, &q, PILOT, options);
@@ -133,6 +154,50 @@ fn with(
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// Where the fit of the outer coordinates begins.
+enum Start {
+    /// At their modes, with the scales at the highest.
+    Modes(Modes, Vec<f64>),
+    /// At a Gaussian.
+    Explored(Gaussian),
+}
+
+impl Start {
+    /// The scales of the outer coordinates.
+    fn scales(&self) -> Vec<f64> {
+        match self {
+            Start::Modes(_, scales) => scales.clone(),
+            Start::Explored(q) => q.scales(),
+        }
+    }
+
+    /// The fit.
+    fn fit(
+        self,
+        marginal: &Marginal,
+        options: &Options,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Option<Approach> {
+        match self {
+            Start::Modes(modes, _) => from_modes(marginal, modes, options, watch).ok(),
+            Start::Explored(q) => {
+                let fitted = refine(marginal, q, FIRST, options, watch).ok()?;
+                let gradients = fitted.gradients;
+                Some(Approach { fitted, path: Path::Nested, gradients, rivals: Vec::new() })
+            }
+        }
+    }
+}
+
+/// Modes of the outer coordinates, at the highest of which the conditional is centred from then on.
+fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
+    let scales = conditional.outer_scales();
+    let found = modes(&Marginal::new(conditional, &scales).followed(), OTHERS, options).ok()?;
+    let scales = scales_at(found.modes.first()?, &scales)?;
+    conditional.recentre(&found.modes.first()?.point, &marginal::widths(&scales));
+    Some(Start::Modes(found, scales))
 }
 
 /// Where weights are light, the gap of the Gaussian is no fault: it only proposes, and what is reported comes from the weights.

@@ -1,6 +1,7 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
 use super::conditional::{Conditional, LANES, Lanes, Solver};
+use super::explore::explore;
 use super::groups::{Lattice, pick};
 use super::marginal::Marginal;
 use super::partition::{How, Partition, partitions};
@@ -73,6 +74,29 @@ fn both_ways_agree_where_both_are_exact() {
     let (steps, _) = marginal(&target, Partition { how: How::Searched, ..parts }, &points);
     for (a, b) in one.iter().zip(steps) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}
+
+/// What is explored is where the closed form has its top, and polynomials through anchors there give its values and slopes.
+#[test]
+fn polynomials_through_anchors_follow_the_closed_form() {
+    let target = schools();
+    let parts = partitions(&target, 1).swap_remove(0);
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    let q = explore(&mut conditional, 1).unwrap();
+    let top =
+        (0..600).map(|k| -3.0 + 0.01 * f64::from(k)).max_by(|a, b| exact(*a).total_cmp(&exact(*b))).unwrap();
+    assert!((q.mean[0] - top).abs() < 0.5 * q.scales()[0], "{:?} {top}", q.mean);
+    assert!(conditional.smooth(&q, 1));
+    let points: Vec<f64> = (0..9).map(|k| q.mean[0] + (0.5 * f64::from(k) - 2.0) * q.scales()[0]).collect();
+    let (mut value, mut slope) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+    let marginal = Marginal::new(&conditional, &q.scales());
+    marginal.evaluator().evaluate(&points, points.len(), &mut value, &mut slope);
+    let constant = value[4] - exact(points[4]);
+    for ((x, value), slope) in points.iter().zip(value).zip(slope) {
+        assert!((value - exact(*x) - constant).abs() < 0.02, "{x}: {value} {}", exact(*x) + constant);
+        let expected = (exact(x + 1e-5) - exact(x - 1e-5)) / 2e-5;
+        assert!((slope - expected).abs() < 0.05 * (1.0 + expected.abs()), "{x}: {slope} {expected}");
     }
 }
 

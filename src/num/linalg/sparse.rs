@@ -132,6 +132,12 @@ impl Pattern {
         &factor[..self.dimension()]
     }
 
+    /// Where each column of a factor has its entries below the diagonal, in the order of elimination.
+    pub fn columns(&self) -> Vec<std::ops::Range<usize>> {
+        let d = self.dimension();
+        self.start.windows(2).map(|w| d + w[0]..d + w[1]).collect()
+    }
+
     /// Solves `L y = x` for each matrix, in place: x in the order of rows, y in the order of elimination.
     pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>) {
         let mut y = vec![[0.0; W]; self.dimension()];

@@ -8,11 +8,13 @@ pub(super) use solver::Solver;
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
-use super::anchors::{Anchor, anchors};
+use super::anchors::{Anchor, anchors, around};
 use super::colours::{Reading, read};
 use super::groups::{Lattice, groups, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
+use super::surface::{Surface, anchors_for};
+use super::tune::Tuning;
 use crate::num::linalg::Pattern;
 use crate::structure::Group;
 use crate::target::{DRAWS, Grouped, ModelTarget, Target};
@@ -25,12 +27,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const LANES: usize = DRAWS;
 /// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
-/// Most colours where every point takes a search: a Hessian costs a gradient for each.
+/// Most colours where every point takes a search: a Hessian costs a gradient for each. Most where Hessians are found at few points alone, and most
+/// outer coordinates there: in more, polynomials through so few points are too far off.
 const MOST_COLOURS: usize = 20;
+const MOST_COLOURS_SMOOTH: usize = 160;
+const MOST_OUTER_SMOOTH: usize = 2;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
 const MOST_EVALUATIONS: usize = 120_000;
 const FEWEST_GRADIENTS: usize = 1500;
 const MOST_GRADIENTS: usize = 20_000;
+/// Gradients of the outer coordinates where each takes a few of the model.
+const SMOOTH_GRADIENTS: usize = 2048;
 /// Most work of one factorisation.
 const MOST_WORK: usize = 20_000_000;
 
@@ -53,6 +60,10 @@ pub(super) struct Conditional<'t> {
     pattern: Pattern,
     /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
     anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
+    /// What is added to Laplace's approximation, at every outer point alike.
+    pub(super) tuning: Tuning,
+    /// Where modes and factors are, if they are not searched for each outer point.
+    surface: Option<Surface>,
     /// Gradients evaluated.
     gradients: AtomicUsize,
 }
@@ -64,7 +75,7 @@ impl<'t> Conditional<'t> {
         let (columns, diagonal) = pattern(target, &parts, seed)?;
         let (reading, group) = (read(&columns), groups(&columns));
         let pattern = Pattern::new(k, &reading.entries);
-        let many = parts.how == How::Searched && reading.colours.len() > MOST_COLOURS;
+        let many = parts.how == How::Searched && reading.colours.len() > most_colours(parts.outer.len());
         if many || pattern.work() > MOST_WORK {
             return None;
         }
@@ -85,6 +96,8 @@ impl<'t> Conditional<'t> {
             grouped: None,
             pattern,
             anchors: OnceLock::new(),
+            tuning: Tuning::none(k),
+            surface: None,
             gradients,
         };
         let origin = found.centre.clone();
@@ -138,6 +151,8 @@ impl<'t> Conditional<'t> {
             grouped: None,
             pattern,
             anchors: OnceLock::new(),
+            tuning: Tuning::none(k),
+            surface: None,
             gradients: AtomicUsize::new(0),
         })
     }
@@ -189,9 +204,26 @@ impl<'t> Conditional<'t> {
         self.factor = factor;
     }
 
+    /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common from then on; whether it can.
+    pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
+        let anchors = around(self, q, anchors_for(q.mean.len()), seed);
+        self.surface = Surface::new(&anchors, q, self.pattern.columns());
+        self.surface.is_some()
+    }
+
+    /// Whether modes and factors come from a surface where they can.
+    pub(super) fn is_smooth(&self) -> bool {
+        self.surface.is_some()
+    }
+
+    /// Whether a Hessian costs so much that it is worth while to find few of them.
+    pub(super) fn costly(&self) -> bool {
+        self.parts.how == How::Searched && self.reading.colours.len() > MOST_COLOURS
+    }
+
     /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
     pub(super) fn anchor(&self, q: &Gaussian, seed: u64) {
-        if self.parts.how == How::Searched {
+        if self.parts.how == How::Searched && self.surface.is_none() {
             self.anchors.get_or_init(|| (anchors(self, q, seed), q.scales()));
         }
     }
@@ -214,6 +246,9 @@ impl<'t> Conditional<'t> {
 
     /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where Hessians have many colours.
     pub(super) fn affordable(&self) -> usize {
+        if self.surface.is_some() {
+            return SMOOTH_GRADIENTS;
+        }
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
     }
 
@@ -243,6 +278,11 @@ impl<'t> Conditional<'t> {
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
     }
+}
+
+/// Most colours of the Hessian of inner coordinates that are searched given so many outer ones.
+fn most_colours(outer: usize) -> usize {
+    if outer <= MOST_OUTER_SMOOTH { MOST_COLOURS_SMOOTH } else { MOST_COLOURS }
 }
 
 /// Some draws of a batch, coordinate by coordinate.

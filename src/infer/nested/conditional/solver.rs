@@ -5,9 +5,13 @@
 //! rounding) where the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only
 //! in the spread of draws, which weights correct.
 
+mod glide;
+mod trek;
+
 use super::super::anchors::nearest;
 use super::super::climb::Climb;
 use super::super::partition::How;
+use super::super::tune::Tuning;
 use super::{Conditional, LANES, Lanes, lanes};
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, GroupedEvaluator};
@@ -21,6 +25,7 @@ const NEWTON: usize = 60;
 /// mode is only where draws come from.
 const NEAR: f64 = 1e-13;
 const ROUGHLY: f64 = 1e-5;
+const ANCHORED: f64 = 1e-6;
 /// Most steps from an anchor; twice what the first may promise, and what the last may leave for the step with a Hessian of its own.
 const CHORDS: usize = 5;
 const LONG: f64 = 20.0;
@@ -49,6 +54,10 @@ pub(in super::super) struct Solver<'c> {
     trail: Option<(Vec<f64>, Vec<f64>)>,
     /// Twice what is left to gain where one more step ends at the mode.
     near: f64,
+    /// Lanes in use: others repeat the last of them.
+    width: usize,
+    /// How the log density changes with the outer coordinates where it was measured last.
+    partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(in super::super) log_marginal: Lanes,
 }
@@ -67,6 +76,8 @@ impl<'c> Solver<'c> {
             y: Vec::new(),
             trail: None,
             near: NEAR,
+            width: LANES,
+            partial: Vec::new(),
             log_marginal: [f64::NAN; LANES],
         }
     }
@@ -76,28 +87,67 @@ impl<'c> Solver<'c> {
         Solver { near: ROUGHLY, ..self }
     }
 
+    /// The same for anchors.
+    pub(in super::super) fn anchoring(self) -> Solver<'c> {
+        Solver { near: ANCHORED, ..self }
+    }
+
     /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond repeat the last.
     pub(in super::super) fn solve(&mut self, outer: &[f64], count: usize) {
-        let this = self.conditional;
-        let k = this.parts.inner.len();
+        let all = lanes(outer, count);
+        self.width = count;
         self.y.clear();
-        self.y.resize(k, [0.0; LANES]);
-        let lanes = lanes(outer, count);
+        self.y.resize(self.conditional.parts.inner.len(), [0.0; LANES]);
+        let failed = self.glide(&all);
+        if failed.len() == count {
+            self.y.fill([0.0; LANES]);
+            self.find(&all);
+        } else if let Some(&last) = failed.last() {
+            self.find_some(&all, &failed, last);
+        }
+        self.integrate();
+    }
+
+    /// Solves for these outer points.
+    fn find(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
         match this.parts.how {
-            How::Quadratic => self.leap(&lanes),
+            How::Quadratic => self.leap(outer),
+            How::Searched if this.costly() && !this.factor.is_empty() => self.trek(outer),
             How::Searched => {
-                if !self.approach(&lanes) {
+                if !self.approach(outer) {
                     self.y.fill([0.0; LANES]);
-                    self.search(&lanes);
+                    self.search(outer);
                 }
             }
             How::Given => {
-                self.drift(&lanes);
+                self.drift(outer);
                 self.reuse_factor();
-                self.log_marginal = self.measure(&lanes, None).0;
+                self.log_marginal = self.measure(outer, None).0;
             }
         }
-        self.integrate();
+    }
+
+    /// Solves for some of these outer points alone.
+    fn find_some(&mut self, outer: &[Lanes], which: &[usize], last: usize) {
+        let (y, factor) = (std::mem::take(&mut self.y), std::mem::take(&mut self.factor));
+        let (partial, log_marginal) = (std::mem::take(&mut self.partial), self.log_marginal);
+        let lane = |b: usize| which.get(b).copied().unwrap_or(last);
+        let some: Vec<Lanes> = outer.iter().map(|x| std::array::from_fn(|b| x[lane(b)])).collect();
+        self.width = which.len();
+        self.y.resize(y.len(), [0.0; LANES]);
+        self.find(&some);
+        let back = |found: &mut Vec<Lanes>, mut others: Vec<Lanes>| {
+            for (to, from) in others.iter_mut().zip(found.iter()) {
+                which.iter().enumerate().for_each(|(b, &lane)| to[lane] = from[b]);
+            }
+            *found = others;
+        };
+        back(&mut self.y, y);
+        back(&mut self.factor, factor);
+        back(&mut self.partial, partial);
+        let found = std::mem::replace(&mut self.log_marginal, log_marginal);
+        which.iter().enumerate().for_each(|(b, &lane)| self.log_marginal[lane] = found[b]);
     }
 
     /// One step to the mode of a quadratic; leaves the log density there, not a number where it is not known.
@@ -131,48 +181,70 @@ impl<'c> Solver<'c> {
     /// Log density and slope in y at the current y; and the entries of minus the Hessian, from forward differences of so many
     /// steps, if a number is given.
     fn measure(&mut self, outer: &[Lanes], by: Option<f64>) -> (Lanes, Vec<Lanes>) {
+        self.measure_by(outer, by, &[1.0])
+    }
+
+    /// The same with each colour moved in these directions: the Hessian is from the difference between the first and the last, or the
+    /// current point where there is but one.
+    fn measure_by(&mut self, outer: &[Lanes], by: Option<f64>, ways: &[f64]) -> (Lanes, Vec<Lanes>) {
         let this = self.conditional;
-        let colours = if by.is_some() { &this.reading.colours[..] } else { &[] };
-        let count = (1 + colours.len()) * LANES;
-        self.fill(outer, colours, by.unwrap_or(0.0), count);
+        let colours = if by.is_some() { this.reading.colours.len() } else { 0 };
+        let width = self.width;
+        let count = (1 + ways.len() * colours) * width;
+        self.fill(outer, count);
+        for (c, colour) in this.reading.colours[..colours].iter().enumerate() {
+            for (w, way) in ways.iter().enumerate() {
+                let set = 1 + w * colours + c;
+                self.shift(colour, way * by.unwrap_or(0.0), set * width, count);
+            }
+        }
         self.values.resize(count, 0.0);
         self.gradient.resize(this.target.dimension() * count, 0.0);
         self.evaluator.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
         this.gradients.fetch_add(count, Ordering::Relaxed);
         let slope = |at: usize, set: usize| -> Lanes {
-            let from = this.parts.inner[at] * count + set * LANES;
-            let g = &self.gradient[from..from + LANES];
-            std::array::from_fn(|b| this.steps[at] * g[b])
+            let from = this.parts.inner[at] * count + set * width;
+            spread(&self.gradient[from..from + width]).map(|g| this.steps[at] * g)
         };
         if let Some(by) = by {
+            let (apart, last) = match ways {
+                [first, .., last] => (first - last, 1 + (ways.len() - 1) * colours),
+                _ => (1.0, 0),
+            };
             let entry = |&(colour, row): &(usize, usize)| -> Lanes {
-                let (ahead, here) = (slope(row, 1 + colour), slope(row, 0));
-                std::array::from_fn(|b| (here[b] - ahead[b]) / by)
+                let behind = if last > 0 { last + colour } else { 0 };
+                let (ahead, behind) = (slope(row, 1 + colour), slope(row, behind));
+                std::array::from_fn(|b| (behind[b] - ahead[b]) / (apart * by))
             };
             self.entries.clear();
             self.entries.extend(this.reading.from.iter().map(entry));
         }
-        let value = std::array::from_fn(|b| self.values[b]);
-        (value, (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
+        self.partial.clear();
+        let outer = this.parts.outer.iter().map(|&i| spread(&self.gradient[i * count..i * count + width]));
+        self.partial.extend(outer);
+        (spread(&self.values[..width]), (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
     }
 
-    /// The points to evaluate: the current one in every lane, then the same with each colour moved.
-    fn fill(&mut self, outer: &[Lanes], colours: &[Vec<usize>], by: f64, count: usize) {
-        let this = self.conditional;
+    /// The points to evaluate: the current one of every lane, so many in all.
+    fn fill(&mut self, outer: &[Lanes], count: usize) {
+        let (this, width) = (self.conditional, self.width);
         self.points.resize(this.target.dimension() * count, 0.0);
         let mut put = |i: usize, values: &Lanes| {
             let row = &mut self.points[i * count..(i + 1) * count];
-            row.chunks_exact_mut(LANES).for_each(|p| p.copy_from_slice(values));
+            row.chunks_exact_mut(width).for_each(|p| p.copy_from_slice(&values[..width]));
         };
         this.parts.outer.iter().zip(outer).for_each(|(&i, values)| put(i, values));
         for (at, (&i, y)) in this.parts.inner.iter().zip(&self.y).enumerate() {
             put(i, &std::array::from_fn(|b| this.reference[at] + this.steps[at] * y[b]));
         }
-        for (c, colour) in colours.iter().enumerate() {
-            for &at in colour {
-                let from = this.parts.inner[at] * count + (1 + c) * LANES;
-                self.points[from..from + LANES].iter_mut().for_each(|x| *x += by * this.steps[at]);
-            }
+    }
+
+    /// Moves the coordinates of a colour by so many steps in one set of points.
+    fn shift(&mut self, colour: &[usize], by: f64, first: usize, count: usize) {
+        let (this, width) = (self.conditional, self.width);
+        for &at in colour {
+            let from = this.parts.inner[at] * count + first;
+            self.points[from..from + width].iter_mut().for_each(|x| *x += by * this.steps[at]);
         }
     }
 
@@ -330,8 +402,12 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// How far from the mode standard normal numbers are: `L⁻ᵀ u`, in steps.
+    /// How far from the mode standard normal numbers are: `L⁻ᵀ (m + s u)`, in steps, for the shift m and the scale s that it is tuned by.
     pub(in super::super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
+        let Tuning { shift, scale } = &self.conditional.tuning;
+        for ((u, m), s) in u.iter_mut().zip(shift).zip(scale) {
+            *u = u.map(|x| m + s * x);
+        }
         self.conditional.pattern.solve_transposed(&self.factor, &mut u);
         u
     }
@@ -354,12 +430,21 @@ impl<'c> Solver<'c> {
 
     /// log |dx / du| of the inner coordinates; minus infinity where there is no mode.
     pub(in super::super) fn swell(&self) -> Lanes {
+        let tuned: f64 = self.conditional.tuning.scale.iter().map(|s| s.ln()).sum();
+        let swell = self.volume();
+        let lane =
+            |b: usize| if self.log_marginal[b].is_finite() { swell[b] + tuned } else { f64::NEG_INFINITY };
+        std::array::from_fn(lane)
+    }
+
+    /// The logarithm of one over the determinant of the factor, in the coordinates of the model.
+    fn volume(&self) -> Lanes {
         let this = self.conditional;
-        let mut swell = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
+        let mut volume = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
         for pivot in this.pattern.pivots(&self.factor) {
-            (0..LANES).for_each(|b| swell[b] -= pivot[b].ln());
+            (0..LANES).for_each(|b| volume[b] -= pivot[b].ln());
         }
-        std::array::from_fn(|b| if self.log_marginal[b].is_finite() { swell[b] } else { f64::NEG_INFINITY })
+        volume
     }
 
     /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups are not known apart.
@@ -381,6 +466,19 @@ impl<'c> Solver<'c> {
 /// The sum of two numbers; not a number where they cancel so far that it is not known.
 fn sum(a: f64, b: f64) -> f64 {
     if UNKNOWN * (a.abs() + b.abs()) < 1.0 { a + b } else { f64::NAN }
+}
+
+/// Numbers for all lanes, of which those beyond repeat the last.
+fn spread(of: &[f64]) -> Lanes {
+    match of.try_into() {
+        Ok(all) => all,
+        Err(_) => std::array::from_fn(|b| of[b.min(of.len() - 1)]),
+    }
+}
+
+/// Adds multiples of a vector, one for each lane.
+fn add(to: &mut [Lanes], by: &Lanes, x: &[Lanes]) {
+    to.iter_mut().zip(x).for_each(|(to, x)| (0..LANES).for_each(|b| to[b] += by[b] * x[b]));
 }
 
 fn product(a: &[Lanes], b: &[Lanes]) -> Lanes {

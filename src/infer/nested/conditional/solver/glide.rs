@@ -1,0 +1,70 @@
+//! Modes and factors by the surface, where there is one.
+
+use super::{CHORDS, LANES, LONG, Lanes, Solver, add, lanes, product};
+
+/// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far from the anchors; and the share of it
+/// that each step may leave.
+const GLIDED: f64 = 1e-4;
+const BESIDE: f64 = 0.1;
+const FALLS: f64 = 0.7;
+/// A log density so far below the highest adds nothing, even with so many times what a step promises.
+const NOTHING: f64 = 30.0;
+const GENEROUS: f64 = 10.0;
+
+impl Solver<'_> {
+    /// Steps to the modes with the factors that the surface has; the lanes where that does not lead there, all if there is no surface.
+    pub(super) fn glide(&mut self, outer: &[Lanes]) -> Vec<usize> {
+        let Some(surface) = &self.conditional.surface else { return (0..self.width).collect() };
+        surface.at(outer, &mut self.y, &mut self.factor);
+        let volume = self.volume();
+        let (mut left, mut open, mut failed) = ([LONG; LANES], [true; LANES], [false; LANES]);
+        for _ in 0..CHORDS {
+            let (value, slope) = self.measure(outer, None);
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            let mut by = [0.0; LANES];
+            for b in 0..LANES {
+                if !open[b] {
+                    continue;
+                }
+                // What adds nothing to any sum need not be found.
+                let nothing = value[b] + volume[b] + GENEROUS * decrement[b] < surface.top - NOTHING;
+                let falls = decrement[b] >= 0.0 && decrement[b] < left[b].max(GLIDED);
+                failed[b] = !falls && !nothing;
+                open[b] = falls && !nothing && decrement[b] >= GLIDED;
+                by[b] = f64::from(falls && !nothing);
+                left[b] = FALLS * decrement[b];
+                self.log_marginal[b] = value[b] + 0.5 * decrement[b];
+            }
+            add(&mut self.y, &by, &step);
+            if open[..self.width].iter().all(|open| !open) {
+                break;
+            }
+        }
+        // Draws may come from beside the mode: their weights know.
+        (0..self.width).filter(|&b| failed[b] || open[b] && !(left[b] < BESIDE)).collect()
+    }
+
+    /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is a surface: at the modes the
+    /// log density does not change with the inner coordinates, and the determinant is a polynomial.
+    pub(in super::super::super) fn outer_slope(&self, outer: &[f64], count: usize) -> Vec<Lanes> {
+        let surface = self.conditional.surface.as_ref();
+        let determinant = surface.map(|s| s.slope(&lanes(outer, count))).unwrap_or_default();
+        let slope =
+            |(partial, determinant): (&Lanes, &Lanes)| std::array::from_fn(|b| partial[b] - determinant[b]);
+        self.partial.iter().zip(&determinant).map(slope).collect()
+    }
+
+    /// The gradient of the log density in standard normal numbers.
+    pub(in super::super::super) fn slope_at(&mut self, outer: &[f64], u: &[Lanes]) -> Vec<Lanes> {
+        let mode = self.y.clone();
+        let away = self.away(u.to_vec());
+        self.y.iter_mut().zip(&away).for_each(|(y, a)| (0..LANES).for_each(|b| y[b] += a[b]));
+        self.width = LANES;
+        let (_, mut slope) = self.measure(&lanes(outer, LANES), None);
+        self.y = mode;
+        self.conditional.pattern.solve_lower(&self.factor, &mut slope);
+        slope.iter_mut().zip(&self.conditional.tuning.scale).for_each(|(g, s)| *g = g.map(|x| s * x));
+        slope
+    }
+}

@@ -1,0 +1,162 @@
+//! Finds where the outer coordinates are likely, by solving at few points: round after round a parabola through the log density there.
+//!
+//! The gradient of that log density takes a solution on either side in every coordinate, so a search that follows it takes hundreds of
+//! solutions for each step. A parabola through a hundred values has the whole Gaussian, and is not misled by what is small.
+
+use super::super::gaussian::Gaussian;
+use super::anchors::{Anchor, around};
+use super::conditional::{Conditional, LANES};
+use super::marginal::widths;
+use crate::num::linalg::{cholesky, dot, lower_product, solve_cholesky, solve_lower, symmetric_eigen};
+use crate::vi::Scale;
+
+/// Most rounds.
+const ROUNDS: usize = 8;
+/// Points for each term of a parabola, and fewest in all; those that count for each term.
+const POINTS_EACH: usize = 4;
+const FEWEST: usize = 64;
+const COUNTING_EACH: f64 = 1.5;
+/// Fewest points, as a share of all, that must have modes.
+const SOUND: f64 = 0.6;
+/// The longest step, the least curvature believed, and the least and largest standard deviation, all in those of the round before.
+const LONGEST: f64 = 4.0;
+const FLATTEST: f64 = 0.1;
+const WIDTHS: [f64; 2] = [0.15, 3.0];
+/// The step and the change of scales that end it.
+const SHORT: f64 = 0.5;
+const ALIKE: std::ops::Range<f64> = 0.65..1.5;
+
+/// A Gaussian for the outer coordinates, with which the conditional is centred; None where too few points have modes.
+pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussian> {
+    let d = conditional.parts.outer.len();
+    let mut q = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
+    let terms = (d + 1) * (d + 2) / 2;
+    let count = (POINTS_EACH * terms).max(FEWEST).next_multiple_of(LANES);
+    for round in 0..ROUNDS as u64 {
+        let anchors = around(conditional, &q, count, seed + round);
+        if (anchors.len() as f64) < SOUND * count as f64 {
+            return None;
+        }
+        let parabola = Parabola::through(&anchors, &q)?;
+        q = parabola.follow(&q);
+        conditional.recentre(&q.mean, &widths(&q.scales()));
+        if parabola.settled() {
+            break;
+        }
+    }
+    Some(q)
+}
+
+/// What a parabola through log densities says in the coordinates of a Gaussian: along each principal axis how far its top is, and how
+/// wide it is.
+struct Parabola {
+    /// Axis `i` at `i * d`.
+    axes: Vec<f64>,
+    steps: Vec<f64>,
+    widths: Vec<f64>,
+}
+
+impl Parabola {
+    /// By least squares, with weights that fall with the density; None where too few points count.
+    fn through(anchors: &[Anchor], q: &Gaussian) -> Option<Parabola> {
+        let d = q.mean.len();
+        let Scale::Dense(factor) = &q.factor else { return None };
+        let standard = |anchor: &Anchor| {
+            let mut s: Vec<f64> = anchor.at.iter().zip(&q.mean).map(|(x, m)| x - m).collect();
+            solve_lower(factor, d, &mut s);
+            s
+        };
+        let basis: Vec<Vec<f64>> = anchors.iter().map(|a| terms(&standard(a))).collect();
+        let m = (d + 1) * (d + 2) / 2;
+        let values: Vec<f64> = anchors.iter().map(|a| a.value).collect();
+        let weights = weights(&values, COUNTING_EACH * m as f64)?;
+        let (mut gram, mut right) = (vec![0.0; m * m], vec![0.0; m]);
+        for ((row, value), weight) in basis.iter().zip(&values).zip(&weights) {
+            for i in 0..m {
+                right[i] += weight * row[i] * value;
+                gram[i * m..=i * m + i].iter_mut().zip(row).for_each(|(g, x)| *g += weight * row[i] * x);
+            }
+        }
+        cholesky(&mut gram, m).ok()?;
+        solve_cholesky(&gram, m, &mut right);
+        let mut curvature = vec![0.0; d * d];
+        let mut second = right[1 + d..].iter();
+        for i in 0..d {
+            for j in 0..=i {
+                let x = -second.next().copied()?;
+                // The diagonal has half a second derivative.
+                curvature[i * d + j] = if i == j { 2.0 * x } else { x };
+                curvature[j * d + i] = curvature[i * d + j];
+            }
+        }
+        Parabola::new(&right[1..=d], &curvature)
+    }
+
+    /// From a gradient and a curvature.
+    fn new(slope: &[f64], curvature: &[f64]) -> Option<Parabola> {
+        let d = slope.len();
+        let eigen = symmetric_eigen(curvature, d)?;
+        let axes = eigen.vectors;
+        let curvatures: Vec<f64> = eigen.values.iter().map(|x| x.max(FLATTEST)).collect();
+        let rows = axes.chunks_exact(d).zip(&curvatures);
+        let steps = rows.map(|(axis, c)| (dot(axis, slope) / c).clamp(-LONGEST, LONGEST)).collect();
+        let widths = curvatures.iter().map(|c| c.sqrt().recip().clamp(WIDTHS[0], WIDTHS[1])).collect();
+        Some(Parabola { axes, steps, widths })
+    }
+
+    /// Whether it is where the Gaussian is.
+    fn settled(&self) -> bool {
+        self.steps.iter().all(|s| s.abs() < SHORT) && self.widths.iter().all(|w| ALIKE.contains(w))
+    }
+
+    /// The Gaussian that it is the log density of.
+    fn follow(&self, q: &Gaussian) -> Gaussian {
+        let d = self.steps.len();
+        let mut local = vec![0.0; d];
+        let mut covariance = vec![0.0; d * d];
+        for ((axis, step), width) in self.axes.chunks_exact(d).zip(&self.steps).zip(&self.widths) {
+            for i in 0..d {
+                local[i] += step * axis[i];
+                (0..d).for_each(|j| covariance[i * d + j] += width * width * axis[i] * axis[j]);
+            }
+        }
+        let mut mean = vec![0.0; d];
+        q.factor.apply(&local, [d, 1], &mut mean);
+        mean.iter_mut().zip(&q.mean).for_each(|(x, m)| *x += m);
+        let mut factor = q.factor.dense(d);
+        if cholesky(&mut covariance, d).is_ok() {
+            (0..d).for_each(|i| covariance[i * d + i + 1..(i + 1) * d].fill(0.0));
+            let old = std::mem::replace(&mut factor, vec![0.0; d * d]);
+            lower_product(&old, &covariance, [d, d], &mut factor);
+        }
+        Gaussian { mean, factor: Scale::Dense(factor) }
+    }
+}
+
+/// One, the coordinates, and their products in pairs.
+fn terms(s: &[f64]) -> Vec<f64> {
+    let mut out = vec![1.0];
+    out.extend(s);
+    for i in 0..s.len() {
+        out.extend((0..=i).map(|j| s[i] * s[j]));
+    }
+    out
+}
+
+/// Weights that fall with the density as steeply as leaves so many of them effective; None if there are not as many points.
+fn weights(values: &[f64], effective: f64) -> Option<Vec<f64>> {
+    if (values.len() as f64) < effective {
+        return None;
+    }
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut flatter = 1.0;
+    for _ in 0..60 {
+        let weights: Vec<f64> = values.iter().map(|v| ((v - top) / flatter).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        if sum * sum >= effective * dot(&weights, &weights) {
+            return Some(weights);
+        }
+        flatter *= 1.5;
+    }
+    None
+}

@@ -1,0 +1,238 @@
+//! How the mode of the inner coordinates, and the factor of the curvature there, move with the outer ones: polynomials through anchors.
+//!
+//! A Hessian costs a gradient for each of its colours, and crossed effects, latent functions and chains have as many colours as
+//! coordinates. But draws may come from any Gaussian whose density is known: weights correct what it is off by. So modes and Hessians are found at
+//! some hundred outer points, and between them the factor is interpolated: the logarithm of each pivot, and each entry below it relative to it,
+//! which is minus the weight of one coordinate in the conditional mean of another. Such a factor always has an inverse, its
+//! determinant is known with its gradient, and an error of a tenth in each of fifty pivots costs an eighth of a nat.
+
+use super::super::gaussian::Gaussian;
+use super::anchors::Anchor;
+use super::conditional::{LANES, Lanes};
+use crate::num::dispatch;
+use crate::num::linalg::{cholesky, dot, invert_lower, solve_cholesky};
+use crate::num::real::LN_2PI;
+use crate::vi::Scale;
+use std::ops::Range;
+
+/// Most terms of a polynomial, and highest degree.
+const MOST_TERMS: usize = 60;
+const DEGREE: usize = 5;
+/// Anchors for each term, and fewest in all.
+const ANCHORS_EACH: usize = 5;
+const FEWEST_ANCHORS: usize = 64;
+/// Anchors that count for each term, at least.
+const COUNTING_EACH: usize = 2;
+/// Powers are those of a coordinate in units of so many standard deviations.
+const UNIT: f64 = 2.0;
+/// Polynomials hold within the distance from the centre that this share of the anchors has.
+const WITHIN: f64 = 0.9;
+
+/// Polynomials in the outer coordinates for all that a draw of the inner ones needs.
+pub(super) struct Surface {
+    /// The Gaussian that anchors lie around: its mean, and the inverse of its factor in units of powers.
+    mean: Vec<f64>,
+    inverse: Vec<f64>,
+    /// Squared distance from the centre within which polynomials hold.
+    reach: f64,
+    /// The highest log density of an anchor, without the constant that integrating a Gaussian adds.
+    pub(super) top: f64,
+    /// Each term after the first, which is one: an earlier term times a coordinate.
+    terms: Vec<(usize, usize)>,
+    /// Where each column of the factor has its entries below the diagonal.
+    columns: Vec<Range<usize>>,
+    /// For each coordinate of the mode, the logarithm of each pivot, and each entry below relative to its pivot, the coefficients of all
+    /// terms.
+    coefficients: Vec<f64>,
+    /// The coefficients of the sum of the logarithms of the pivots.
+    determinant: Vec<f64>,
+}
+
+/// Anchors that polynomials in so many coordinates need.
+pub(super) fn anchors_for(d: usize) -> usize {
+    (ANCHORS_EACH * (terms(d).len() + 1)).max(FEWEST_ANCHORS).next_multiple_of(LANES)
+}
+
+/// The terms of polynomials of the highest degree that has not too many, lowest degree first.
+fn terms(d: usize) -> Vec<(usize, usize)> {
+    let mut all: Vec<(usize, usize)> = Vec::new();
+    // Terms of the last degree, with the coordinate from which on they may be multiplied, so that each product comes once.
+    let mut last = vec![(0, 0)];
+    for _ in 0..DEGREE {
+        let grown: Vec<(usize, usize)> =
+            last.iter().flat_map(|&(term, from)| (from..d).map(move |v| (term, v))).collect();
+        if 1 + all.len() + grown.len() > MOST_TERMS {
+            break;
+        }
+        let first = all.len() + 1;
+        last = grown.iter().enumerate().map(|(i, &(_, v))| (first + i, v)).collect();
+        all.extend(grown);
+    }
+    all
+}
+
+impl Surface {
+    /// Through anchors around a Gaussian, whose factors have their columns at these places; None where anchors are too few.
+    pub(super) fn new(anchors: &[Anchor], q: &Gaussian, columns: Vec<Range<usize>>) -> Option<Surface> {
+        let Scale::Dense(factor) = &q.factor else { return None };
+        let d = q.mean.len();
+        let inverse = invert_lower(factor, d).iter().map(|x| x / UNIT).collect();
+        let mut surface = Surface {
+            mean: q.mean.clone(),
+            inverse,
+            reach: 0.0,
+            top: f64::NEG_INFINITY,
+            terms: terms(d),
+            columns,
+            coefficients: Vec::new(),
+            determinant: Vec::new(),
+        };
+        let count = 1 + surface.terms.len();
+        if anchors.len() < COUNTING_EACH * count {
+            return None;
+        }
+        let mut distances: Vec<f64> = Vec::with_capacity(anchors.len());
+        let mut basis: Vec<Vec<f64>> = Vec::with_capacity(anchors.len());
+        for anchor in anchors {
+            let at: Vec<Lanes> = anchor.at.iter().map(|x| [*x; LANES]).collect();
+            let s = surface.standard(&at);
+            distances.push(s.iter().map(|s| s[0] * s[0]).sum());
+            basis.push(surface.powers(&s).iter().map(|t| t[0]).collect());
+        }
+        distances.sort_unstable_by(f64::total_cmp);
+        surface.reach = distances[(WITHIN * (distances.len() - 1) as f64) as usize];
+        let constant = 0.5 * surface.columns.len() as f64 * LN_2PI;
+        surface.top = anchors.iter().fold(f64::NEG_INFINITY, |top, a| top.max(a.value - constant));
+        surface.coefficients = surface.least_squares(anchors, basis)?;
+        let k = surface.columns.len();
+        surface.determinant = vec![0.0; count];
+        for row in surface.coefficients[k * count..2 * k * count].chunks_exact(count) {
+            surface.determinant.iter_mut().zip(row).for_each(|(sum, c)| *sum += c);
+        }
+        Some(surface)
+    }
+
+    /// The coefficients of all numbers, from the values of all terms at the anchors.
+    fn least_squares(&self, anchors: &[Anchor], basis: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+        let m = 1 + self.terms.len();
+        let mut gram = vec![0.0; m * m];
+        for row in &basis {
+            for (i, x) in row.iter().enumerate() {
+                gram[i * m..=i * m + i].iter_mut().zip(row).for_each(|(g, y)| *g += x * y);
+            }
+        }
+        cholesky(&mut gram, m).ok()?;
+        let numbers = 2 * self.columns.len() + self.columns.last().map_or(0, |c| c.end - self.columns.len());
+        let mut coefficients = vec![0.0; numbers * m];
+        for (anchor, mut share) in anchors.iter().zip(basis) {
+            solve_cholesky(&gram, m, &mut share);
+            for (row, value) in coefficients.chunks_exact_mut(m).zip(self.numbers(anchor)) {
+                row.iter_mut().zip(&share).for_each(|(c, s)| *c += value * s);
+            }
+        }
+        coefficients.iter().all(|c| c.is_finite()).then_some(coefficients)
+    }
+
+    /// What is interpolated, at an anchor.
+    fn numbers(&self, anchor: &Anchor) -> Vec<f64> {
+        let k = self.columns.len();
+        let pivots = &anchor.factor[..k];
+        let mut out = anchor.mode.clone();
+        out.extend(pivots.iter().map(|p| p.ln()));
+        for (column, pivot) in self.columns.iter().zip(pivots) {
+            out.extend(anchor.factor[column.clone()].iter().map(|x| x / pivot));
+        }
+        out
+    }
+
+    /// Outer points in the coordinates of the polynomials.
+    fn standard(&self, outer: &[Lanes]) -> Vec<Lanes> {
+        let d = outer.len();
+        let row = |row: &[f64]| -> Lanes {
+            let mut out = [0.0; LANES];
+            for ((by, outer), mean) in row.iter().zip(outer).zip(&self.mean) {
+                (0..LANES).for_each(|b| out[b] += by * (outer[b] - mean));
+            }
+            out
+        };
+        self.inverse.chunks_exact(d.max(1)).map(row).collect()
+    }
+
+    /// The same, drawn back to where polynomials hold.
+    fn within(&self, outer: &[Lanes]) -> Vec<Lanes> {
+        let mut s = self.standard(outer);
+        for b in 0..LANES {
+            let distance: f64 = s.iter().map(|s| s[b] * s[b]).sum();
+            if distance > self.reach {
+                s.iter_mut().for_each(|s| s[b] *= (self.reach / distance).sqrt());
+            }
+        }
+        s
+    }
+
+    /// The values of all terms.
+    fn powers(&self, s: &[Lanes]) -> Vec<Lanes> {
+        let mut out = vec![[1.0; LANES]];
+        for &(term, v) in &self.terms {
+            let next = std::array::from_fn(|b| out[term][b] * s[v][b]);
+            out.push(next);
+        }
+        out
+    }
+
+    /// The modes and factors at outer points; of one beyond where polynomials hold, those at the nearest within.
+    pub(super) fn at(&self, outer: &[Lanes], y: &mut [Lanes], factor: &mut Vec<Lanes>) {
+        let powers = self.powers(&self.within(outer));
+        let k = y.len();
+        let below = self.columns.last().map_or(k, |c| c.end) - k;
+        factor.resize(k + below, [0.0; LANES]);
+        dispatch::best(
+            #[inline(always)]
+            || {
+                let mut rows = self.coefficients.chunks_exact(powers.len());
+                let (pivots, below) = factor.split_at_mut(k);
+                for value in y.iter_mut().chain(pivots).chain(below) {
+                    *value = rows.next().map_or([0.0; LANES], |row| combine(row, &powers));
+                }
+            },
+        );
+        let (pivots, below) = factor.split_at_mut(k);
+        for (pivot, column) in pivots.iter_mut().zip(&self.columns) {
+            *pivot = pivot.map(f64::exp);
+            for x in &mut below[column.start - k..column.end - k] {
+                (0..LANES).for_each(|b| x[b] *= pivot[b]);
+            }
+        }
+    }
+
+    /// The gradient of the logarithm of the determinant of the factor, at outer points.
+    pub(super) fn slope(&self, outer: &[Lanes]) -> Vec<Lanes> {
+        let d = outer.len();
+        let s = self.within(outer);
+        let powers = self.powers(&s);
+        let along = |v: usize| -> Lanes {
+            let mut slopes = vec![[0.0; LANES]];
+            for &(term, w) in &self.terms {
+                let same = if v == w { 1.0 } else { 0.0 };
+                let next = std::array::from_fn(|b| slopes[term][b] * s[w][b] + same * powers[term][b]);
+                slopes.push(next);
+            }
+            combine(&self.determinant, &slopes)
+        };
+        let slopes: Vec<Lanes> = (0..d).map(along).collect();
+        let back = |i: usize| -> Lanes {
+            let column: Vec<f64> = (0..d).map(|v| self.inverse[v * d + i]).collect();
+            std::array::from_fn(|b| dot(&column, &slopes.iter().map(|s| s[b]).collect::<Vec<_>>()))
+        };
+        (0..d).map(back).collect()
+    }
+}
+
+#[inline(always)]
+fn combine(coefficients: &[f64], powers: &[Lanes]) -> Lanes {
+    let mut out = [0.0; LANES];
+    for (c, p) in coefficients.iter().zip(powers) {
+        (0..LANES).for_each(|b| out[b] += c * p[b]);
+    }
+    out
+}
