@@ -237,3 +237,18 @@ x ~ normal(f, 0.5)";
     let dump = stickler::plan::dump(both(source, &data).0.plan());
     assert!(dump.contains("cholesky.listed") && dump.contains("lower_product"), "{dump}");
 }
+
+/// What a density of events, or a sum that a model writes, adds up is one summed function of a linear predictor.
+#[test]
+fn sums_of_functions_are_summed_functions() {
+    let rows: String = (0..60)
+        .map(|k| format!("{},{},g{}\n", 1 + k * 7 % 4, f64::from(k * 13 % 29) / 14.0 - 1.0, k % 6))
+        .collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y,x,g\n{rows}"))]).unwrap();
+    let head = "data { y : int[N]; x : real[N]; g : category[N] of G }\nparam b ~ normal(0, 1)\nparam u[G] ~ normal(0, 1)\n";
+    let ordered = "param c : ordered[3] ~ normal(0, 3)\ny ~ ordered_logistic(b * x + u[g], c)";
+    let written = "target += sum(log1p(exp(b * x + u[g])))\ntarget += sum(-square(b * x - u[g]))";
+    for rest in [ordered, written] {
+        agree(&format!("{head}{rest}"), &data, 0.7, 1e-10);
+    }
+}

@@ -16,6 +16,16 @@ scalar_row! {
         let (below, above) = ((lower - eta).inv_logit(), (eta - upper).inv_logit());
         [below - above, -(width + below), width + above]
     };
+    both(at, _need) {
+        let [eta, lower, upper] = at;
+        let gap = lower - upper;
+        let (of_gap, without) = (gap.exp(), -gap.expm1());
+        let near = T::splat(-std::f64::consts::LN_2).if_less(gap, without.ln(), (-of_gap).log1p());
+        let (lower_value, below) = (lower - eta).log1p_exp_and_slope();
+        let (upper_value, above) = (eta - upper).log1p_exp_and_slope();
+        let width = of_gap / without;
+        (near - lower_value - upper_value, [below - above, -(width + below), width + above])
+    };
     probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]];
     // Concave in each argument: log(1 - e^x) of a gap and -log(1 + e^x) twice.
     facts Facts::shifting(|a, k| {

@@ -11,6 +11,7 @@ mod normal_sums;
 mod predictor;
 mod radicand;
 mod repeated;
+mod summed;
 mod triangular;
 mod variance;
 
@@ -31,6 +32,7 @@ pub struct Rule {
 
 /// Every rule, in the order of use.
 pub static TABLE: &[&Rule] = &[
+    &summed::RULE,
     &radicand::RULE,
     &hoist::RULE,
     &variance::RULE,
@@ -46,7 +48,7 @@ pub static TABLE: &[&Rule] = &[
 ];
 
 /// The rules that leave every row of the data a summand of its own.
-pub static BY_ROWS: &[&Rule] = &[&predictor::RULE];
+pub static BY_ROWS: &[&Rule] = &[&summed::RULE, &predictor::RULE];
 
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
