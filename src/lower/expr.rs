@@ -232,7 +232,9 @@ impl Lowerer<'_> {
     pub(super) fn sizes(&mut self, dims: &[Expr]) -> Result<Vec<usize>> {
         dims.iter()
             .map(|e| {
-                let n = self.integer(e).map_err(|problem| unknown_size(problem, e))?;
+                let n = self.integer(e);
+                let category = |name: &str| self.env.categories().any(|(known, ..)| known == name);
+                let n = n.map_err(|problem| unknown_size(problem, e, category))?;
                 usize::try_from(n).map_err(|_| {
                     Diagnostic::error("negative-size", format!("a size cannot be negative, and this is {n}"))
                         .label(e.span, "")
@@ -252,9 +254,19 @@ impl Lowerer<'_> {
     }
 }
 
-/// A name that is not defined, as that of a size.
-fn unknown_size(problem: Diagnostic, e: &Expr) -> Diagnostic {
+/// A name that is not defined, or that of a category, as that of a size.
+fn unknown_size(problem: Diagnostic, e: &Expr, category: impl Fn(&str) -> bool) -> Diagnostic {
     match &e.kind {
+        ExprKind::Name(name) if problem.code == "not-known" && category(name) => {
+            let size: String = name.chars().take(1).flat_map(char::to_uppercase).collect();
+            let message = format!("`{name}` is a category, not a size");
+            Diagnostic::error("category-as-size", message).label(e.span, "it has a level for each row").help(
+                format!(
+                    "the number of its levels is what stands after `of` where it is declared (`{name} : category[N] of {size}`): \
+                     write `{size}` here"
+                ),
+            )
+        }
         ExprKind::Name(name) if problem.code == "unknown-name" => {
             Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
                 "sizes come from the data: give some data that size (`x : real[{name}]`), declare it (`data {name} : int`), or \
