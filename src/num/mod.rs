@@ -5,6 +5,7 @@ mod dual;
 pub mod elementary;
 mod gamma;
 mod gaussian;
+pub mod hermite;
 mod lanes;
 pub mod linalg;
 pub mod pages;

@@ -114,11 +114,13 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
-    /// The same for the sum of the first root's elements times `weights`.
-    pub(super) fn reverse_from(&mut self, plan: &Plan, weights: &[T]) {
+    /// The same for a weighted sum of the roots' elements: `weigh` adds the weights of those of one root, which it is told by its number.
+    pub(crate) fn reverse_from(&mut self, plan: &Plan, mut weigh: impl FnMut(usize, &mut [T])) {
         self.adjoints.fill(T::zero());
-        if let Some(Slot::Var { at, len }) = plan.roots.first() {
-            self.adjoints[*at..at + len].copy_from_slice(weights);
+        for (r, root) in plan.roots.iter().enumerate() {
+            if let Slot::Var { at, len } = root {
+                weigh(r, &mut self.adjoints[*at..at + len]);
+            }
         }
         for step in plan.steps.iter().rev() {
             self.step_reverse(step);

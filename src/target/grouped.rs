@@ -115,6 +115,20 @@ impl GroupedEvaluator<'_> {
         }
         F16::flat(&self.sums)
     }
+
+    /// The gradient of the sum of what all groups add, each so many times (draw `b` of group `g` at `g * 16 + b`): coordinate `i` of draw `b`
+    /// at `i * 16 + b`.
+    pub fn gradient(&mut self, z: &[f64], times: &[[f64; DRAWS]]) -> &[f64] {
+        let Grouped { plan, groups, factors, .. } = self.of;
+        F16::flat_mut(self.workspace.inputs(plan)).copy_from_slice(z);
+        self.workspace.forward(plan, true);
+        F16::flat_mut(&mut self.sums).copy_from_slice(times.as_flattened());
+        let times = &self.sums;
+        self.workspace.reverse_from(plan, |r, to| {
+            best_lanes(Hand { times, groups: &groups[r], factor: factors[r], to });
+        });
+        F16::flat(self.workspace.gradient(plan))
+    }
 }
 
 /// Adds the elements of an array, so many times each, to the sums of their groups.
@@ -135,6 +149,28 @@ impl LaneWork<F16> for Add<'_> {
             if let Group::One(g) = group {
                 let sum = &mut to[*g as usize];
                 *sum = sum.add_scaled(self.factor, *x);
+            }
+        }
+    }
+}
+
+/// Adds to each element of an array, so many times, what its group counts.
+struct Hand<'a> {
+    times: &'a [F16],
+    groups: &'a [Group],
+    factor: f64,
+    to: &'a mut [F16],
+}
+
+impl LaneWork<F16> for Hand<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F16, U>) {
+        let (times, to) = (view.slice(self.times), view.slice_mut(self.to));
+        for (x, group) in to.iter_mut().zip(self.groups) {
+            if let Group::One(g) = group {
+                *x = x.add_scaled(self.factor, times[*g as usize]);
             }
         }
     }
@@ -197,6 +233,40 @@ mod tests {
                     let by = if p / DRAWS == g { after[p % DRAWS] - before[p % DRAWS] } else { 0.0 };
                     assert!((now - then - by).abs() < 1e-10, "{rest}: group {g}, {p}: {now} {then} {by}");
                 }
+            }
+        }
+    }
+
+    /// The gradient with each group counted so many times is that of the sum of their parts.
+    #[test]
+    fn groups_hand_on_their_slopes() {
+        for (rest, name, each) in MODELS {
+            let model = model(rest);
+            let d = model.dimension();
+            let parameter = model.lowered().parameters.iter().find(|p| p.named.name == name).unwrap();
+            let mut coordinates = vec![Group::None; d];
+            (0..parameter.size)
+                .for_each(|i| coordinates[parameter.offset + i] = Group::One((i / each) as u32));
+            let count = parameter.size / each;
+            let grouped = model.grouped(&coordinates, count).unwrap();
+            let mut evaluator = grouped.evaluator();
+            let mut stream = Stream::new(4, 2, 3);
+            let z: Vec<f64> = (0..d * DRAWS).map(|_| 0.5 * stream.normal()).collect();
+            let times: Vec<[f64; DRAWS]> =
+                (0..count).map(|_| [(); DRAWS].map(|()| stream.normal())).collect();
+            let gradient = evaluator.gradient(&z, &times).to_vec();
+            let mut sum = |z: &[f64], b: usize| -> f64 {
+                let parts = evaluator.evaluate(z);
+                (0..count).map(|g| times[g][b] * parts[g * DRAWS + b]).sum()
+            };
+            for p in 0..d * DRAWS {
+                let mut moved = z.clone();
+                let h = 1e-5;
+                moved[p] = z[p] + h;
+                let ahead = sum(&moved, p % DRAWS);
+                moved[p] = z[p] - h;
+                let expected = (ahead - sum(&moved, p % DRAWS)) / (2.0 * h);
+                assert!((gradient[p] - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{rest}: {p}");
             }
         }
     }

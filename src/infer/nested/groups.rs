@@ -7,17 +7,12 @@
 //! coordinates, they are the points of a lattice instead, and the integral over each group is known to some digits.
 
 use super::conditional::{LANES, Lanes, Solver};
+use super::lattice::{Lattice, Shifted};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, LN_2PI, Real};
+use crate::num::real::{F16, Real};
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Lattices for groups of one coordinate, and of two at most.
-const LATTICES: [Lattice; 2] = [
-    Lattice { points: 28, generators: [1, 0], reach: 4.5 },
-    // Neighbours among the numbers of Fibonacci make the most even lattice of two coordinates.
-    Lattice { points: 55, generators: [1, 34], reach: 3.5 },
-];
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
@@ -78,7 +73,7 @@ impl<'a> Opposites<'a> {
 }
 
 /// Candidates one after another: standard normal numbers, and how much each counts beside the density of its group.
-trait Candidates {
+pub(super) trait Candidates {
     /// The next one: numbers in the order of elimination, and for each group how much it counts.
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
 }
@@ -98,85 +93,6 @@ impl Candidates for Pairs<'_> {
             (0..LANES).for_each(|b| counts[g][b] += 0.5 * u[b] * u[b]);
         }
         counts.iter_mut().flatten().for_each(|x| *x = x.exp());
-        (u, counts)
-    }
-}
-
-/// A lattice for integrals over the coordinates s of a group, where u = sinh(s): if it is shifted at random the mean over all shifts is exact, and
-/// the error of each falls exponentially with the number of points.
-#[derive(Debug)]
-pub(super) struct Lattice {
-    pub(super) points: usize,
-    /// How far one point is from the next, in cells of the lattice.
-    generators: [usize; 2],
-    /// Each s lies between plus and minus this, which is 45 standard deviations, or 16. An effect of which the data say little on one side (no event
-    /// among a few) is as wide there as its prior, and narrow at its mode.
-    reach: f64,
-}
-
-/// The lattice that serves groups of which the largest has so many coordinates.
-pub(super) fn lattice(largest: usize) -> Option<&'static Lattice> {
-    LATTICES.get(largest.checked_sub(1)?)
-}
-
-/// A lattice shifted at random for each number.
-struct Shifted<'a> {
-    lattice: &'a Lattice,
-    drawn_group: &'a [usize],
-    count: usize,
-    numbers: Vec<Number>,
-    next: usize,
-}
-
-/// A standard normal number on a lattice.
-struct Number {
-    generator: usize,
-    shift: Lanes,
-    /// The exponential of the first s.
-    first: Lanes,
-}
-
-impl<'a> Shifted<'a> {
-    fn new(
-        lattice: &'a Lattice,
-        streams: &mut [Stream],
-        drawn_group: &'a [usize],
-        count: usize,
-    ) -> Shifted<'a> {
-        let mut seen = vec![0; count];
-        let number = |&g: &usize| {
-            seen[g] += 1;
-            let shift: Lanes = std::array::from_fn(|b| streams[b].uniform());
-            let first = shift.map(|x| (lattice.reach * (2.0 * x - 1.0)).exp());
-            Number { generator: lattice.generators[seen[g] - 1], shift, first }
-        };
-        Shifted { lattice, drawn_group, count, numbers: drawn_group.iter().map(number).collect(), next: 0 }
-    }
-}
-
-impl Candidates for Shifted<'_> {
-    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
-        let Lattice { points, reach, generators } = *self.lattice;
-        // The mean over all points, times the width of the lattice, by the density of a standard normal number at 0.
-        let scale = 2.0 * reach * (-0.5 * LN_2PI).exp();
-        // How far this point is from the first, and what that multiplies the exponential of s by: less where it goes round.
-        let steps = generators.map(|g| {
-            let at = (self.next * g % points) as f64 / points as f64;
-            (at, (2.0 * reach * at).exp(), (2.0 * reach * (at - 1.0)).exp())
-        });
-        let mut counts = vec![[1.0; LANES]; self.count];
-        let mut u = Vec::with_capacity(self.numbers.len());
-        for (Number { generator, shift, first }, &g) in self.numbers.iter().zip(self.drawn_group) {
-            let (at, ahead, round) = steps[usize::from(*generator != generators[0])];
-            let mut number = [0.0; LANES];
-            for b in 0..LANES {
-                let e = first[b] * if at + shift[b] < 1.0 { ahead } else { round };
-                number[b] = 0.5 * (e - e.recip());
-                counts[g][b] *= scale * 0.5 * (e + e.recip());
-            }
-            u.push(number);
-        }
-        self.next += 1;
         (u, counts)
     }
 }
@@ -270,8 +186,46 @@ pub(super) fn pick(
     (points.collect(), gains)
 }
 
+/// How far from their modes, in standard deviations, groups have more than a share of `little` of what they add up to, at sixteen outer points whose
+/// inner coordinates the solver holds.
+pub(super) fn farthest(
+    solver: &mut Solver,
+    outer: &[Lanes],
+    drawn_group: &[usize],
+    lattice: &Lattice,
+    little: f64,
+) -> f64 {
+    let nowhere = vec![[0.0; LANES]; drawn_group.len()];
+    let here = solver.of_groups(outer, &nowhere);
+    let mut streams = streams(outer, &nowhere);
+    let mut source = Shifted::new(lattice, &mut streams, drawn_group, here.len());
+    let mut total = nowhere.clone();
+    let mut seen: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(lattice.points);
+    total.truncate(here.len());
+    for _ in 0..lattice.points {
+        let (u, mut weights) = source.next();
+        let away = solver.away(u.clone());
+        let there = solver.of_groups(outer, &away);
+        for (g, weight) in weights.iter_mut().enumerate() {
+            (0..LANES).for_each(|b| {
+                weight[b] *= known(there[g][b] - here[g][b]).exp();
+                total[g][b] += weight[b];
+            });
+        }
+        seen.push((u, weights));
+    }
+    let mut far: f64 = 0.0;
+    for (u, weights) in &seen {
+        for (u, &g) in u.iter().zip(drawn_group) {
+            let counting = (0..LANES).filter(|&b| weights[g][b] > little * total[g][b]);
+            far = counting.fold(far, |far, b| far.max(u[b].abs()));
+        }
+    }
+    far
+}
+
 /// What a candidate adds to the log density; minus infinity where that is not known.
-fn known(gain: f64) -> f64 {
+pub(super) fn known(gain: f64) -> f64 {
     if gain.is_nan() { f64::NEG_INFINITY } else { gain }
 }
 

@@ -3,7 +3,8 @@
 use super::super::flow::{Flow, Placed};
 use super::super::warp::Warped;
 use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
-use super::groups::{Lattice, alternatives, pick};
+use super::groups::{alternatives, pick};
+use super::lattice::Lattice;
 use super::partition::How;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
@@ -55,8 +56,12 @@ impl Target for Marginal<'_> {
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         Box::new(MarginalEvaluator {
-            solver: Solver::new(self.conditional),
-            smooth: self.conditional.is_smooth(),
+            conditional: self.conditional,
+            solver: if self.conditional.integrates() {
+                Solver::new(self.conditional).anchoring()
+            } else {
+                Solver::new(self.conditional)
+            },
             widths: &self.widths,
             follows: self.follows,
         })
@@ -69,24 +74,28 @@ impl Target for Marginal<'_> {
 }
 
 struct MarginalEvaluator<'c> {
+    conditional: &'c Conditional<'c>,
     solver: Solver<'c>,
-    /// Whether there is a surface, which has a gradient.
-    smooth: bool,
     widths: &'c [f64],
     follows: bool,
 }
 
 impl Evaluator for MarginalEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        if !self.smooth {
+        let (integrates, smooth) = (self.conditional.integrates(), self.conditional.is_smooth());
+        if !integrates && !smooth {
             return self.by_differences(z, draws, log_density, gradient);
         }
         for first in (0..draws).step_by(LANES) {
             let lanes = first..draws.min(first + LANES);
             let (width, points) = (lanes.len(), part(z, draws, lanes.clone()));
-            self.solver.solve(&points, width);
+            let weights = self.solve(&points, width);
             log_density[lanes.clone()].copy_from_slice(&self.solver.log_marginal[..width]);
-            let slopes = self.solver.outer_slope(&points, width);
+            let outer = conditional::lanes(&points, width);
+            let slopes = match integrates {
+                true => self.solver.mean_slope(&outer, weights),
+                false => self.solver.outer_slope(&outer),
+            };
             for (row, slope) in gradient.chunks_exact_mut(draws).zip(slopes) {
                 row[lanes.clone()].copy_from_slice(&slope[..width]);
             }
@@ -97,11 +106,8 @@ impl Evaluator for MarginalEvaluator<'_> {
         for first in (0..draws).step_by(LANES) {
             let lanes = first..draws.min(first + LANES);
             let width = lanes.len();
-            self.solver.solve(&part(z, draws, lanes.clone()), width);
+            self.solve(&part(z, draws, lanes.clone()), width);
             log_density[lanes].copy_from_slice(&self.solver.log_marginal[..width]);
-            if self.follows {
-                self.solver.remember();
-            }
         }
     }
 
@@ -128,6 +134,15 @@ impl Evaluator for MarginalEvaluator<'_> {
 }
 
 impl MarginalEvaluator<'_> {
+    /// The log density at up to sixteen points; where groups are integrated out, how much each point of the rule counts.
+    fn solve(&mut self, points: &[f64], width: usize) -> Vec<Vec<Lanes>> {
+        self.solver.solve(points, width);
+        if self.follows {
+            self.solver.remember();
+        }
+        self.solver.correct(&conditional::lanes(points, width))
+    }
+
     /// The gradient by central differences: the value is known to rounding, and there are few coordinates.
     fn by_differences(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
         let d = z.len() / draws;
@@ -264,6 +279,7 @@ impl Flow for Nested<'_> {
     fn leaders(&self) -> usize {
         match self.conditional.parts.how {
             How::Given => 0,
+            How::Searched if self.conditional.integrates() => 0,
             How::Quadratic | How::Searched => self.conditional.parts.outer.len(),
         }
     }

@@ -12,9 +12,11 @@ mod colours;
 mod conditional;
 mod explore;
 mod groups;
+mod lattice;
 mod marginal;
 mod partition;
 mod pattern;
+mod rule;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -52,6 +54,8 @@ const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
+/// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
+const HOPELESS: f64 = 1.0;
 /// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the noise of other groups is
 /// smoothed over the draws; most pairs.
 const PAIRS: usize = 4;
@@ -100,6 +104,12 @@ fn with(
     if !quadratic && conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
         return None;
     }
+    if !quadratic {
+        conditional.tell_groups_apart(target);
+        if conditional.parts.leaves_many() && !conditional.integrate_groups() {
+            return None;
+        }
+    }
     let start = match conditional.costly() {
         true => Start::Explored(explore::explore(&mut conditional, options.seed)?),
         false => centred(&mut conditional, options)?,
@@ -108,9 +118,6 @@ fn with(
         && !conditional.smooth(q, options.seed)
     {
         return None;
-    }
-    if !quadratic {
-        conditional.tell_groups_apart(target);
     }
     let options = &Options {
         gradients: Some(conditional.affordable()),
@@ -122,6 +129,7 @@ fn with(
     let fitted = found.fitted.clone();
     let q = fitted.q.clone();
     conditional.anchor(&q, options.seed);
+    conditional.look_how_far(&q, options.seed);
     if conditional.is_smooth() && !quadratic {
         tune::tune(&mut conditional, &q, options.seed);
     }
@@ -135,6 +143,10 @@ fn with(
     let flow = chosen.as_ref().unwrap_or(&straight);
     let after = (few > 1).then(|| judge(flow, &q, PILOT, options));
     let judged = after.as_ref().unwrap_or(&before);
+    // Of many outer coordinates no other proposal makes up for so much.
+    if conditional.integrates() && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
+        return None;
+    }
     let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, &q), Some(&before.pilot));
     let reached = Reached { plain, plain_draws, bent: (flow, &q), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);

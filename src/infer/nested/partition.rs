@@ -16,6 +16,10 @@ const ROUNDING: f64 = 1e-9;
 const MOST_OUTER: usize = 12;
 /// Most outer coordinates, and fewest and most inner ones, where Newton's steps are needed.
 const MOST_OUTER_CONCAVE: usize = 8;
+/// Most where groups are integrated out by a rule, whose gradient costs the same in any number of coordinates.
+const MOST_OUTER_INTEGRATED: usize = 150;
+/// How many inner coordinates there are for each outer one then, at least.
+const MOST_OF_ALL: usize = 3;
 const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 
 /// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a Gaussian gives them; so many
@@ -44,6 +48,13 @@ pub(super) struct Partition {
     pub(super) inner: Vec<usize>,
     pub(super) outer: Vec<usize>,
     pub(super) how: How,
+}
+
+impl Partition {
+    /// Whether so many outer coordinates are left that differences in each are too costly.
+    pub(super) fn leaves_many(&self) -> bool {
+        self.how == How::Searched && self.outer.len() > MOST_OUTER_CONCAVE
+    }
 }
 
 /// Partitions worth trying, the most promising first.
@@ -95,6 +106,20 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         let at = if first { place.min(out.len()) } else { out.len() };
         out.insert(at, split(d, effects, How::Searched));
     }
+    let mut integrated = Vec::new();
+    // The largest parameter, and others as large, where they are most of all coordinates and their groups can be integrated out.
+    let largest = blocks.first().map_or(0, |b| b.1);
+    let as_large = blocks.iter().take_while(|b| b.1 == largest).count();
+    for count in if as_large > 1 { vec![as_large, 1] } else { vec![as_large] } {
+        let effects = coordinates(&mut blocks[..count].iter());
+        let left = d - effects.len();
+        if (MOST_OUTER_CONCAVE + 1..=MOST_OUTER_INTEGRATED).contains(&left)
+            && (MOST_OF_ALL * left..=MOST_EFFECTS).contains(&effects.len())
+        {
+            integrated.push(split(d, effects, How::Searched));
+        }
+    }
+    out.splice(0..0, integrated);
     // A few coordinates taken exactly leave many to fit: better than nothing.
     out.extend(exactly);
     out

@@ -2,7 +2,7 @@
 
 use super::partition::{How, Partition};
 use crate::num::stream::Stream;
-use crate::target::{Evaluator, Target};
+use crate::target::{DRAWS, Evaluator, Target};
 
 /// Entries of a Hessian below this share of their diagonals are rounding.
 pub(super) const ROUNDING: f64 = 1e-10;
@@ -12,8 +12,8 @@ pub(super) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
 const LITTLE: f64 = 0.1;
 /// Most inner coordinates of which every pair may count.
 const MOST_PAIRED: usize = 150;
-/// Columns of a Hessian found together.
-const BLOCK: usize = 64;
+/// Columns of a Hessian found together, one less than fill a batch.
+const BLOCK: usize = 63;
 
 /// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
 /// None unless the diagonal is that of a Gaussian.
@@ -83,13 +83,15 @@ fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Optio
     let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
     let mut diagonal = Vec::with_capacity(k);
     for first in (0..k).step_by(BLOCK) {
-        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero.
-        let width = 1 + BLOCK.min(k - first);
+        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero: to the last bit,
+        // as long as all draws are computed alike, sixteen at once.
+        let count = BLOCK.min(k - first);
+        let width = (1 + count).next_multiple_of(DRAWS);
         let mut points: Vec<f64> = z.iter().flat_map(|x| std::iter::repeat_n(*x, width)).collect();
-        (1..width).for_each(|b| points[parts.inner[first + b - 1] * width + b] += step);
+        (1..=count).for_each(|b| points[parts.inner[first + b - 1] * width + b] += step);
         let (mut values, mut g) = (vec![0.0; width], vec![0.0; d * width]);
         evaluator.evaluate(&points, width, &mut values, &mut g);
-        for b in 1..width {
+        for b in 1..=count {
             let at = |i: usize| (g[i * width] - g[i * width + b]) / step;
             let column = parts.inner.iter().enumerate().map(|(row, &i)| (row, at(i))).filter(|x| x.1 != 0.0);
             columns.push(column.collect());

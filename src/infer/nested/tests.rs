@@ -1,8 +1,10 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
+use super::super::gaussian::Gaussian;
 use super::conditional::{Conditional, LANES, Lanes, Solver};
 use super::explore::explore;
-use super::groups::{Lattice, pick};
+use super::groups::pick;
+use super::lattice::Lattice;
 use super::marginal::Marginal;
 use super::partition::{How, Partition, partitions};
 use crate::data::Dataset;
@@ -11,6 +13,7 @@ use crate::num::real::LN_2PI;
 use crate::num::special::lgamma;
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
+use crate::vi::Scale;
 
 const Y: [f64; 5] = [3.0, -1.0, 0.5, 2.0, -2.5];
 
@@ -130,14 +133,117 @@ fn of_group(y: f64, tau: f64) -> f64 {
     ((-9000..=9000).map(density).sum::<f64>() * h).ln()
 }
 
-/// A lattice corrects Laplace's approximation to the integral over groups of one coordinate to many digits, far out too.
-#[test]
-fn a_lattice_corrects_what_laplace_integrates() {
+/// Counts of groups with effects of their own, to be integrated out.
+fn counts() -> (ModelTarget, Partition) {
     let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
     let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
     let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J]\nb ~ normal(0, tau)\ny ~ poisson_log(b)";
     let target = ModelTarget::new(text, &data).unwrap();
-    let parts = Partition { inner: vec![1, 2, 3, 4], outer: vec![0], how: How::Searched };
+    (target, Partition { inner: vec![1, 2, 3, 4], outer: vec![0], how: How::Searched })
+}
+
+/// log p(y, log tau), but for a constant.
+fn exact_of_counts(log_tau: f64) -> f64 {
+    let tau = log_tau.exp();
+    COUNTS.iter().map(|y| of_group(*y, tau)).sum::<f64>() - tau * tau / 18.0 + log_tau
+}
+
+/// A rule about the modes integrates groups out, and the mean of the gradient over its points is the gradient of the integral.
+#[test]
+fn a_rule_integrates_small_groups_and_their_slopes() {
+    let (target, parts) = counts();
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    conditional.tell_groups_apart(&target);
+    assert!(conditional.integrate_groups());
+    let marginal = Marginal::new(&conditional, &[0.5]);
+    let points: Vec<f64> = (0..29).map(|k| -2.0 + 0.08 * f64::from(k)).collect();
+    let (mut value, mut slope) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+    marginal.evaluator().evaluate(&points, points.len(), &mut value, &mut slope);
+    let constant = value[0] - exact_of_counts(points[0]);
+    let h = 1e-4;
+    for ((x, value), slope) in points.iter().zip(value).zip(slope) {
+        let off = value - exact_of_counts(*x) - constant;
+        assert!(off.abs() < 1e-3, "{x}: {off}");
+        let expected = (exact_of_counts(x + h) - exact_of_counts(x - h)) / (2.0 * h);
+        assert!((slope - expected).abs() < 2e-3 * (1.0 + expected.abs()), "{x}: {slope} {expected}");
+    }
+    // One point alone gives the same as among others.
+    let (mut one, mut its_slope) = ([0.0], [0.0]);
+    marginal.evaluator().evaluate(&points[7..8], 1, &mut one, &mut its_slope);
+    let (mut all, mut slopes) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+    marginal.evaluator().evaluate(&points, points.len(), &mut all, &mut slopes);
+    assert!((one[0] - all[7]).abs() < 1e-8 && (its_slope[0] - slopes[7]).abs() < 1e-6);
+}
+
+/// An intercept and a slope for each of many groups, beside coefficients that all share: as many groups as there are, however far apart curvatures lie, and
+/// the rule's gradient is that of its values.
+#[test]
+fn groups_of_two_are_told_apart_and_integrated() {
+    const GROUPS: usize = 40;
+    let mut stream = Stream::new(3, 1, 4);
+    let row = |k: usize| format!("g{},{},{},{}\n", k % GROUPS, k % 5, stream.normal(), stream.normal());
+    let rows: String = (0..5 * GROUPS).map(row).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("g,y,x,w\n{rows}"))]).unwrap();
+    let text = "data { g : category[N] of G; y : count[N]; x : real[N]; w : real[N] }\n\
+                param a ~ normal(0, 2)\nparam b[7] ~ normal(0, 1)\nparam s ~ half_normal(1)\n\
+                param t ~ half_normal(1)\nparam u[G] ~ normal(0, s)\nparam v[G] ~ normal(0, t)\n\
+                y ~ poisson_log(a + u[g] + v[g] .* x + sum(b) * w)";
+    let target = ModelTarget::new(text, &data).unwrap();
+    let parts = partitions(&target, 1).swap_remove(0);
+    assert_eq!((parts.inner.len(), parts.outer.len()), (2 * GROUPS, 10));
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    assert_eq!(conditional.group_count(), GROUPS);
+    conditional.tell_groups_apart(&target);
+    assert!(conditional.integrate_groups());
+    let marginal = Marginal::new(&conditional, &[1.0; 10]);
+    let centre: Vec<f64> = (0..10).map(|i| if i >= 8 { -0.5 } else { 0.05 * f64::from(i) }).collect();
+    let (mut value, mut slope) = ([0.0], [0.0; 10]);
+    marginal.evaluator().evaluate(&centre, 1, &mut value, &mut slope);
+    for i in 0..10 {
+        let h = 1e-3;
+        let mut sides = [0.0; 2];
+        for (side, by) in sides.iter_mut().zip([h, -h]) {
+            let mut z = centre.clone();
+            z[i] += by;
+            let mut found = [0.0];
+            marginal.evaluator().log_density(&z, 1, &mut found);
+            *side = found[0];
+        }
+        let expected = (sides[0] - sides[1]) / (2.0 * h);
+        assert!((slope[i] - expected).abs() < 5e-3 * (1.0 + expected.abs()), "{i}: {} {expected}", slope[i]);
+    }
+}
+
+/// Groups that reach no further than a few standard deviations need fewer points, for the same integrals.
+#[test]
+fn a_narrow_lattice_serves_groups_that_are_narrow() {
+    let (target, parts) = counts();
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    conditional.tell_groups_apart(&target);
+    let wide = conditional.lattice().unwrap().points;
+    let q = Gaussian { mean: vec![-1.0], factor: Scale::Dense(vec![0.2]) };
+    conditional.look_how_far(&q, 1);
+    let narrow = conditional.lattice().unwrap();
+    assert!(narrow.points < wide);
+    let mut solver = Solver::new(&conditional).roughly();
+    let mut constant = None;
+    for log_tau in [-1.4, -1.0, -0.6] {
+        solver.solve(&[log_tau], 1);
+        let groups = [&conditional.group[..], &conditional.drawn_group()];
+        let u = vec![[0.0; LANES]; 4];
+        let (_, gains) = pick(&mut solver, &[[log_tau; LANES]], u, groups, Some(narrow), [narrow.points, 1]);
+        for b in 0..LANES {
+            let gain: f64 = gains.iter().map(|g| g[b]).sum();
+            let off = solver.log_marginal[b] + gain - exact_of_counts(log_tau);
+            assert!((off - *constant.get_or_insert(off)).abs() < 1e-3, "{log_tau}, {b}: {off}");
+        }
+    }
+}
+
+/// A lattice corrects Laplace's approximation to the integral over groups of one coordinate to many digits, far out too.
+#[test]
+fn a_lattice_corrects_what_laplace_integrates() {
+    let (target, parts) = counts();
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
     assert_eq!(conditional.group, [0, 1, 2, 3]);
     conditional.tell_groups_apart(&target);
@@ -152,10 +258,9 @@ fn a_lattice_corrects_what_laplace_integrates() {
         let groups = [&conditional.group[..], &conditional.drawn_group()];
         let (_, gains) =
             pick(&mut solver, &[[log_tau; LANES]], u, groups, Some(lattice), [lattice.points, 1]);
-        let tau = log_tau.exp();
-        let exact = COUNTS.iter().map(|y| of_group(*y, tau)).sum::<f64>() - tau * tau / 18.0 + log_tau;
         for b in 0..LANES {
-            let off = solver.log_marginal[b] + gains.iter().map(|g| g[b]).sum::<f64>() - exact;
+            let gain: f64 = gains.iter().map(|g| g[b]).sum();
+            let off = solver.log_marginal[b] + gain - exact_of_counts(log_tau);
             let constant = *constant.get_or_insert(off);
             assert!((off - constant).abs() < within, "{log_tau}, {b}: {off} {constant}");
         }

@@ -6,8 +6,8 @@
 //! two agree.
 
 use super::super::gaussian::Gaussian;
+use super::anchors::points;
 use super::conditional::{Conditional, LANES, Lanes, Solver, part};
-use crate::num::sobol::Sobol;
 use crate::num::stream::Stream;
 use rayon::prelude::*;
 
@@ -57,14 +57,9 @@ impl Residuals {
 
 /// The correction for outer points that a Gaussian draws.
 pub(super) fn tune(conditional: &mut Conditional, q: &Gaussian, seed: u64) {
-    let (d, k) = (q.mean.len(), conditional.parts.inner.len());
-    let Some(sobol) = Sobol::new(d, seed, PURPOSE) else { return };
+    let k = conditional.parts.inner.len();
     for round in 0..ROUNDS {
-        let mut u = vec![0.0; d * POINTS];
-        sobol.fill_normal(round * POINTS as u64, POINTS, &mut u);
-        let mut outer = vec![0.0; d * POINTS];
-        q.factor.apply(&u, [d, POINTS], &mut outer);
-        outer.chunks_exact_mut(POINTS).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|x| *x += m));
+        let Some(outer) = points(q, POINTS, 1.0, [seed, round * POINTS as u64]) else { return };
         let this = &*conditional;
         let block = |first: usize| {
             let stream = Stream::new(seed + round, PURPOSE, first as u64);

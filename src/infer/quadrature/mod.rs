@@ -9,7 +9,8 @@ mod full;
 mod sparse;
 
 use super::gaussian::Gaussian;
-use crate::num::linalg::{add_transposed_product, symmetric_eigen};
+use crate::num::hermite::Rule;
+use crate::num::linalg::add_transposed_product;
 use crate::num::real::LN_2PI;
 use crate::plan::Plan;
 use crate::structure::{Affine, Separable};
@@ -40,26 +41,6 @@ pub(super) struct Solution {
     pub(super) quadratic: bool,
     /// Evaluations of all functions at one point each.
     pub(super) evaluations: usize,
-}
-
-/// A Gauss-Hermite rule for the standard normal: points and weights.
-struct Rule {
-    points: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-impl Rule {
-    /// By the eigenvectors of the Jacobi matrix of the Hermite polynomials (Golub and Welsch).
-    fn new(n: usize) -> Option<Rule> {
-        let mut jacobi = vec![0.0; n * n];
-        for k in 1..n {
-            jacobi[k * n + k - 1] = (k as f64).sqrt();
-            jacobi[(k - 1) * n + k] = (k as f64).sqrt();
-        }
-        let eigen = symmetric_eigen(&jacobi, n)?;
-        let weights = (0..n).map(|k| eigen.vectors[k * n].powi(2)).collect();
-        Some(Rule { points: eigen.values, weights })
-    }
 }
 
 /// What the ELBO looks like at a Gaussian.

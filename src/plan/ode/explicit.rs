@@ -393,7 +393,7 @@ impl<T: Lane> Explicit<T> {
             inputs[0] = t + h.scale(NODES[stage]);
             inputs[1..1 + n].copy_from_slice(&self.path.points[at..at + n]);
             self.work.forward(&code.rate, true);
-            self.work.reverse_from(&code.rate, &self.pull);
+            self.work.reverse_from(&code.rate, |_, rates| rates.copy_from_slice(&self.pull));
             let gradient = self.work.gradient(&code.rate);
             self.pulls[stage * n..(stage + 1) * n].copy_from_slice(&gradient[1..1 + n]);
             self.pulled.iter_mut().zip(&gradient[1 + n..]).for_each(|(sum, &g)| *sum += g);

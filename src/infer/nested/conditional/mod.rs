@@ -8,11 +8,13 @@ pub(super) use solver::Solver;
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
-use super::anchors::{Anchor, anchors, around};
+use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
-use super::groups::{Lattice, groups, lattice};
+use super::groups::{farthest, groups};
+use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
+use super::rule::Rule;
 use super::surface::{Surface, anchors_for};
 use super::tune::Tuning;
 use crate::num::linalg::Pattern;
@@ -27,17 +29,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const LANES: usize = DRAWS;
 /// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
-/// Most colours where every point takes a search: a Hessian costs a gradient for each. Most where Hessians are found at few points alone, and most
+/// Most colours where every point takes a search: a Hessian costs a gradient for each. Most of a Hessian with few zeros. Most where Hessians are found at few points alone, and most
 /// outer coordinates there: in more, polynomials through so few points are too far off.
 const MOST_COLOURS: usize = 20;
+const MOST_COLOURS_FULL: usize = 8;
 const MOST_COLOURS_SMOOTH: usize = 160;
-const MOST_OUTER_SMOOTH: usize = 2;
+const MOST_OUTER_SMOOTH: usize = 4;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
 const MOST_EVALUATIONS: usize = 120_000;
 const FEWEST_GRADIENTS: usize = 1500;
 const MOST_GRADIENTS: usize = 20_000;
 /// Gradients of the outer coordinates where each takes a few of the model.
 const SMOOTH_GRADIENTS: usize = 2048;
+/// Outer points at which it is seen how far groups reach, how much further apart than draws these lie, and the share of a group that is left out.
+const LOOKS: usize = 64;
+const WIDER: f64 = 1.3;
+const LITTLE: f64 = 1e-5;
 /// Most work of one factorisation.
 const MOST_WORK: usize = 20_000_000;
 
@@ -57,6 +64,10 @@ pub(super) struct Conditional<'t> {
     pub(super) group: Vec<usize>,
     /// The log density by groups, where these are weighed one by one.
     pub(super) grouped: Option<Grouped>,
+    /// How far from their modes groups reach, in standard deviations.
+    far: f64,
+    /// Points at which groups are integrated out, where the outer coordinates are too many for differences.
+    rule: Option<Rule>,
     pattern: Pattern,
     /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
     anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
@@ -94,6 +105,8 @@ impl<'t> Conditional<'t> {
             reading,
             group,
             grouped: None,
+            far: f64::INFINITY,
+            rule: None,
             pattern,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
@@ -149,6 +162,8 @@ impl<'t> Conditional<'t> {
             reading,
             group,
             grouped: None,
+            far: f64::INFINITY,
+            rule: None,
             pattern,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
@@ -165,6 +180,31 @@ impl<'t> Conditional<'t> {
         let mut coordinates = vec![Group::None; model.dimension()];
         self.parts.inner.iter().zip(&self.group).for_each(|(&i, &g)| coordinates[i] = Group::One(g as u32));
         self.grouped = model.grouped(&coordinates, self.group_count());
+    }
+
+    /// Integrates groups out by a rule from then on; whether that is possible.
+    pub(super) fn integrate_groups(&mut self) -> bool {
+        self.rule = self.grouped.as_ref().and_then(|_| Rule::new(&self.drawn_group()));
+        self.rule.is_some()
+    }
+
+    /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer coordinates.
+    pub(super) fn look_how_far(&mut self, q: &Gaussian, seed: u64) {
+        let Some(lattice) = self.lattice().filter(|_| self.grouped.is_some()) else { return };
+        let Some(outer) = points(q, LOOKS, WIDER, [seed, 0]) else { return };
+        let (this, drawn_group) = (&*self, self.drawn_group());
+        let look = |first: usize| {
+            let outer = part(&outer, LOOKS, first..first + LANES);
+            let mut solver = Solver::new(this).roughly();
+            solver.solve(&outer, LANES);
+            farthest(&mut solver, &lanes(&outer, LANES), &drawn_group, lattice, LITTLE)
+        };
+        self.far = (0..LOOKS).step_by(LANES).map(look).fold(0.0, f64::max);
+    }
+
+    /// Whether groups are integrated out by a rule.
+    pub(super) fn integrates(&self) -> bool {
+        self.rule.is_some()
     }
 
     /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
@@ -216,9 +256,13 @@ impl<'t> Conditional<'t> {
         self.surface.is_some()
     }
 
-    /// Whether a Hessian costs so much that it is worth while to find few of them.
+    /// Whether a Hessian costs so much that it is worth while to find few of them: it has many colours, or nearly as many as coordinates, as
+    /// that of a latent function has, and not very few.
     pub(super) fn costly(&self) -> bool {
-        self.parts.how == How::Searched && self.reading.colours.len() > MOST_COLOURS
+        let colours = self.reading.colours.len();
+        let full = 2 * colours > self.parts.inner.len() && self.parts.outer.len() <= MOST_OUTER_SMOOTH;
+        let most = if full { MOST_COLOURS_FULL } else { MOST_COLOURS };
+        self.parts.how == How::Searched && colours > most
     }
 
     /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
@@ -271,7 +315,7 @@ impl<'t> Conditional<'t> {
     pub(super) fn lattice(&self) -> Option<&'static Lattice> {
         let mut sizes = vec![0; self.group_count()];
         self.group.iter().for_each(|&g| sizes[g] += 1);
-        lattice(sizes.into_iter().max()?)
+        lattice(sizes.into_iter().max()?, self.far)
     }
 
     /// Gradients evaluated so far.

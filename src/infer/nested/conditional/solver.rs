@@ -6,6 +6,7 @@
 //! in the spread of draws, which weights correct.
 
 mod glide;
+mod integral;
 mod trek;
 
 use super::super::anchors::nearest;
@@ -451,15 +452,30 @@ impl<'c> Solver<'c> {
     pub(in super::super) fn of_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
         let this = self.conditional;
         let Some(grouped) = &this.grouped else { return Vec::new() };
-        let mut points = vec![0.0; this.target.dimension() * LANES];
-        let mut put = |i: usize, values: Lanes| points[i * LANES..(i + 1) * LANES].copy_from_slice(&values);
-        this.parts.outer.iter().zip(outer).for_each(|(&i, values)| put(i, *values));
-        for (at, &i) in this.parts.inner.iter().enumerate() {
-            let place = |b: usize| this.reference[at] + this.steps[at] * (self.y[at][b] + away[at][b]);
-            put(i, std::array::from_fn(place));
-        }
+        let points = self.places(outer, |lane| lane, |at, lane| away[at][lane]);
         let values = self.grouped.get_or_insert_with(|| grouped.evaluator()).evaluate(&points);
         values.as_chunks().0.to_vec()
+    }
+
+    /// All coordinates at sixteen points, coordinate `i` of point `b` at `i * 16 + b`: which outer point each has, and how far from the mode there its inner
+    /// coordinates are.
+    fn places(
+        &self,
+        outer: &[Lanes],
+        of: impl Fn(usize) -> usize,
+        away: impl Fn(usize, usize) -> f64,
+    ) -> Vec<f64> {
+        let this = self.conditional;
+        let mut points = vec![0.0; this.target.dimension() * LANES];
+        let mut put = |i: usize, values: Lanes| points[i * LANES..(i + 1) * LANES].copy_from_slice(&values);
+        for (&i, values) in this.parts.outer.iter().zip(outer) {
+            put(i, std::array::from_fn(|lane| values[of(lane)]));
+        }
+        for (at, &i) in this.parts.inner.iter().enumerate() {
+            let place = |lane: usize| this.steps[at] * (self.y[at][of(lane)] + away(at, lane));
+            put(i, std::array::from_fn(|lane| this.reference[at] + place(lane)));
+        }
+        points
     }
 }
 
