@@ -167,11 +167,14 @@ impl Growth {
     }
 }
 
+/// Value and gradient, in buffers that are full of what is no number before: whatever is read must have been set.
 fn run<T: Lane>(plan: &Plan, at: &[f64]) -> Vec<f64> {
     let mut ws = Workspace::<T>::new(plan);
-    ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = T::splat(*x));
-    ws.forward(plan, true);
-    ws.reverse(plan);
+    for before in [f64::NAN, 0.0] {
+        ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = T::splat(*x + before));
+        ws.forward(plan, true);
+        ws.reverse(plan);
+    }
     let value = (0..plan.roots()).map(|r| ws.root(plan, r, 0).lane(0)).sum();
     std::iter::once(value).chain(ws.gradient(plan).iter().map(|g| g.lane(T::WIDTH - 1))).collect()
 }

@@ -189,7 +189,7 @@ fn on_avx2<W: Work>(work: W) -> W::Out {
 }
 
 /// Runs the work at the best level of this processor, on that level's own registers.
-#[inline]
+#[inline(always)]
 pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
     lanes_at(level(), work)
 }
@@ -207,7 +207,10 @@ pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
 }
 
 /// Runs the work on the registers of a given level, or of the best one if the processor does not reach it.
-#[inline]
+///
+/// Inlined, so that the work is put together where the version at hand looks for it: copying it in larger pieces than it was
+/// written in makes the processor wait until all that was stored before is in the cache.
+#[inline(always)]
 pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
     match wanted.min(level()) {
         // SAFETY: as in `at`; and each register type has the layout of `T`.
@@ -215,8 +218,13 @@ pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
         Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { on_avx2(OnLanes::<T, T::Avx2, W>(work, View::new())) },
-        _ => work.run(unsafe { View::<T, T::Baseline>::new() }),
+        _ => on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() })),
     }
+}
+
+#[inline(never)]
+fn on_baseline<W: Work>(work: W) -> W::Out {
+    work.run()
 }
 
 struct OnLanes<T, U, W>(W, View<T, U>);

@@ -7,6 +7,7 @@ use crate::ops::array::{OpRef, Operator};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::ScalarRow;
 use crate::source::Span;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most arguments that an operation takes, other than `concat` and loops.
@@ -124,8 +125,10 @@ pub struct Plan {
     pub(super) roots: Vec<Slot>,
     /// Whether what is differentiated is the sum of the roots, so that the forward sweep begins to.
     pub(super) summed: bool,
-    /// The roots whose adjoints are one at the beginning of the reverse sweep.
-    pub(super) seeds: Vec<Slot>,
+    /// Adjoints that a sweep begins with: one where a root stands that is not a term, two where two do.
+    pub(super) seeds: Vec<(Range<usize>, f64)>,
+    /// Adjoints that are cleared before anything is added to them; the rest are set, or never read.
+    pub(super) cleared: Vec<Range<usize>>,
     pub(super) odes: Vec<Arc<OdeCode>>,
     pub(super) recursions: Vec<Arc<RecursionCode>>,
 }

@@ -1,5 +1,6 @@
 //! A graph scheduled for running: fixed buffers, forward and reverse sweeps, batches of draws.
 
+mod batch;
 mod code;
 mod dump;
 mod ode;
@@ -10,6 +11,7 @@ mod recursion;
 mod run;
 mod schedule;
 
+pub(crate) use batch::Draws;
 pub use code::Plan;
 pub use dump::dump;
 pub use peak::Peak;

@@ -1,5 +1,6 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
+use super::batch::{Seed, Total};
 use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
@@ -13,10 +14,10 @@ use std::cell::Cell;
 /// The buffers of one thread: values, their adjoints, and what operations keep between sweeps.
 #[derive(Clone, Debug)]
 pub struct Workspace<T> {
-    values: Vec<T>,
-    adjoints: Vec<T>,
+    pub(super) values: Vec<T>,
+    pub(super) adjoints: Vec<T>,
     saved: Vec<T>,
-    data: Vec<f64>,
+    pub(super) data: Vec<f64>,
     room: Vec<T>,
     odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
@@ -44,16 +45,6 @@ impl<T: Lane> Workspace<T> {
         &mut self.values[..plan.inputs]
     }
 
-    /// Sets the coordinates from numbers that are laid out as the scalars are: all draws of the first, then of the second.
-    pub(crate) fn load(&mut self, plan: &Plan, z: &[f64]) {
-        best_lanes(Load { z, inputs: &mut self.values[..plan.inputs] });
-    }
-
-    /// The gradient laid out in the same way.
-    pub(crate) fn unload(&self, plan: &Plan, gradient: &mut [f64]) {
-        best_lanes(Unload { from: self.gradient(plan), gradient });
-    }
-
     /// What else is set before a forward sweep: the inputs of the graph beyond the coordinates.
     pub fn data(&mut self) -> &mut [f64] {
         &mut self.data
@@ -72,7 +63,7 @@ impl<T: Lane> Workspace<T> {
     /// Sets the adjoints before the forward sweep, where that already adds to them.
     pub(super) fn begin(&mut self, plan: &Plan) {
         if plan.summed {
-            best_lanes(Seed { roots: &plan.seeds, adjoints: &mut self.adjoints });
+            best_lanes(Seed { plan, adjoints: &mut self.adjoints });
         }
     }
 
@@ -161,10 +152,10 @@ impl<T: Lane> Workspace<T> {
         &mut self.adjoints
     }
 
-    /// Sets the adjoints before the reverse sweep: one for each root, zero elsewhere.
+    /// Sets the adjoints before the reverse sweep, where the forward sweep does not add to them.
     pub(super) fn seed(&mut self, plan: &Plan) {
         if !plan.summed {
-            best_lanes(Seed { roots: &plan.seeds, adjoints: &mut self.adjoints });
+            best_lanes(Seed { plan, adjoints: &mut self.adjoints });
         }
     }
 
@@ -418,97 +409,6 @@ impl Step {
             }
             Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
-    }
-}
-
-/// Copies numbers into scalars without tangents; in pieces of the scalar's own registers, so that what reads one next finds it
-/// whole.
-struct Load<'a, T> {
-    z: &'a [f64],
-    inputs: &'a mut [T],
-}
-
-impl<T: Real> LaneWork<T> for Load<'_, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        assert!(!U::TANGENT && self.z.len() >= self.inputs.len() * U::WIDTH);
-        for (i, input) in view.slice_mut(self.inputs).iter_mut().enumerate() {
-            // SAFETY: a scalar without tangents is as many numbers as it has lanes, and these lie in the slice.
-            *input = unsafe { self.z.as_ptr().add(i * U::WIDTH).cast::<U>().read_unaligned() };
-        }
-    }
-}
-
-/// Copies scalars without tangents into numbers.
-struct Unload<'a, T> {
-    from: &'a [T],
-    gradient: &'a mut [f64],
-}
-
-impl<T: Real> LaneWork<T> for Unload<'_, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        assert!(!U::TANGENT && self.gradient.len() >= self.from.len() * U::WIDTH);
-        for (i, &g) in view.slice(self.from).iter().enumerate() {
-            // SAFETY: as above.
-            unsafe { self.gradient.as_mut_ptr().add(i * U::WIDTH).cast::<U>().write_unaligned(g) };
-        }
-    }
-}
-
-/// One for the adjoint of each root, zero for all others.
-struct Seed<'a, T> {
-    roots: &'a [Slot],
-    adjoints: &'a mut [T],
-}
-
-impl<T: Real> LaneWork<T> for Seed<'_, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        let adjoints = view.slice_mut(self.adjoints);
-        // A zero that the compiler does not know: it would call the library to clear the few numbers of a small model.
-        let zero = std::hint::black_box(U::zero());
-        for a in adjoints.iter_mut() {
-            *a = zero;
-        }
-        for root in self.roots {
-            if let Slot::Var { at, len } = root {
-                for a in &mut adjoints[*at..at + len] {
-                    *a += U::one();
-                }
-            }
-        }
-    }
-}
-
-/// The sum of the first elements of roots.
-struct Total<'a, T> {
-    roots: &'a [Slot],
-    values: &'a [T],
-    data: &'a [f64],
-}
-
-impl<T: Real> LaneWork<T> for Total<'_, T> {
-    type Out = T;
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
-        let values = view.slice(self.values);
-        let mut sum = U::zero();
-        for root in self.roots {
-            sum += match root {
-                Slot::Const(c) => U::splat(c[0]),
-                Slot::Data { at, .. } => U::splat(self.data[*at]),
-                Slot::Var { at, .. } => values[*at],
-            };
-        }
-        view.back(sum)
     }
 }
 

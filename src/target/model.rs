@@ -7,7 +7,7 @@ use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
-use crate::plan::{Plan, StepCost, Workspace, profile};
+use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
 use crate::rewrite::{Rule, join_coordinates, rewrite, summands};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
@@ -354,28 +354,24 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
         gradient: Option<&mut [f64]>,
     ) {
         let width = T::WIDTH.min(draws - first);
-        workspace.data().copy_from_slice(data);
-        // A batch of as many draws as there are lanes is laid out as the buffers are.
-        let whole = draws == T::WIDTH && !T::TANGENT;
-        if whole {
-            workspace.load(plan, z);
-        } else {
-            for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
-                let z = &z[first..first + width];
-                (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
-            }
+        if !data.is_empty() {
+            workspace.data().copy_from_slice(data);
+        }
+        if width == T::WIDTH && !T::TANGENT {
+            let mut draws = Draws { z, count: draws, first, log_density, gradient };
+            return workspace.evaluate(plan, &mut draws);
+        }
+        for (input, z) in workspace.inputs(plan).iter_mut().zip(z.chunks_exact(draws)) {
+            let z = &z[first..first + width];
+            (0..T::WIDTH).for_each(|lane| input.set_lane(lane, z[lane.min(width - 1)]));
         }
         workspace.forward(plan, gradient.is_some());
         let total = workspace.total(plan);
         (0..width).for_each(|lane| log_density[first + lane] = total.lane(lane));
         let Some(gradient) = gradient else { return };
         workspace.reverse(plan);
-        if whole {
-            workspace.unload(plan, gradient);
-        } else {
-            for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
-                to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
-            }
+        for (g, to) in workspace.gradient(plan).iter().zip(gradient.chunks_exact_mut(draws)) {
+            to[first..first + width].iter_mut().enumerate().for_each(|(lane, to)| *to = g.lane(lane));
         }
     }
 

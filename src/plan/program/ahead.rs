@@ -11,12 +11,12 @@ use crate::ops::scalar::ScalarRow;
 use std::cell::Cell;
 
 /// Runs all instructions in order.
-pub(super) struct Run<'a, T> {
-    pub(super) code: &'a [Instruction],
-    pub(super) values: &'a [Cell<T>],
-    pub(super) adjoints: &'a [Cell<T>],
+pub(in crate::plan) struct Run<'a, T> {
+    pub(in crate::plan) code: &'a [Instruction],
+    pub(in crate::plan) values: &'a [Cell<T>],
+    pub(in crate::plan) adjoints: &'a [Cell<T>],
     /// Whether what the reverse sweep needs is computed too.
-    pub(super) slopes: bool,
+    pub(in crate::plan) slopes: bool,
 }
 
 impl<T: Lane> LaneWork<T> for Run<'_, T> {
@@ -47,22 +47,38 @@ impl<T: Lane> LaneWork<T> for Run<'_, T> {
 }
 
 /// A function that is no instruction of its own, by the kernel that whole arrays use.
+#[inline(always)]
 fn call<T: Lane>(row: &'static ScalarRow, i: &Instruction, values: &[Cell<T>], slopes: bool) {
-    let n = i.op.arity();
-    let written = &values[i.out..i.out + 1 + n];
-    let mut args = [Operand::empty(); MOST_READ];
-    for (operand, source) in args.iter_mut().zip(&i.args[..n]) {
-        assert!(source.at < i.out || source.at > i.out + n);
+    match row.args.len() {
+        1 => call_on::<T, 1>(row, i, values, slopes),
+        2 => call_on::<T, 2>(row, i, values, slopes),
+        3 => call_on::<T, 3>(row, i, values, slopes),
+        4 => call_on::<T, 4>(row, i, values, slopes),
+        _ => call_on::<T, MOST_READ>(row, i, values, slopes),
+    }
+}
+
+/// The same for a function of `N` numbers: putting more arguments together than there are would cost as much as the call.
+fn call_on<T: Lane, const N: usize>(
+    row: &'static ScalarRow,
+    i: &Instruction,
+    values: &[Cell<T>],
+    slopes: bool,
+) {
+    let written = &values[i.out..i.out + 1 + N];
+    let mut args = [Operand::empty(); N];
+    for (operand, source) in args.iter_mut().zip(&i.args) {
+        assert!(source.at < i.out || source.at > i.out + N);
         // SAFETY: nobody else has the cells, and what is written lies apart from what is read.
         let number = unsafe { &*values[source.at].as_ptr() };
         *operand = Operand { arg: Arg::Var(std::slice::from_ref(number)), index: Index::One };
     }
     // SAFETY: as above; a cell is laid out as what it holds.
-    let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + n) };
+    let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + N) };
     let (value, slope) = written.split_at_mut(1);
     match slopes {
-        true => T::scalar(row.kernel).both(&args[..n], &i.args.map(|a| a.varies), value, slope),
-        false => T::scalar(row.kernel).values(&args[..n], value),
+        true => T::scalar(row.kernel).both(&args, &i.args.map(|a| a.varies), value, slope),
+        false => T::scalar(row.kernel).values(&args, value),
     }
 }
 

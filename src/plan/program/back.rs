@@ -2,18 +2,18 @@
 
 use super::squares::{Buffers, affine, quadratic, squares};
 use super::{
-    ANY, Instruction, Primitive, Shift, Still, fits, is_each, is_varying, mul_add_slopes, read, read_first,
-    square_add_slopes,
+    ANY, Instruction, Primitive, Shift, Still, fits, is_each, is_fresh, is_varying, mul_add_slopes, read,
+    read_first, square_add_slopes,
 };
 use crate::num::dispatch::{LaneWork, View};
 use crate::num::real::Real;
 use std::cell::Cell;
 
 /// Goes through all instructions from the last to the first.
-pub(super) struct Back<'a, T> {
-    pub(super) code: &'a [Instruction],
-    pub(super) values: &'a [Cell<T>],
-    pub(super) adjoints: &'a [Cell<T>],
+pub(in crate::plan) struct Back<'a, T> {
+    pub(in crate::plan) code: &'a [Instruction],
+    pub(in crate::plan) values: &'a [Cell<T>],
+    pub(in crate::plan) adjoints: &'a [Cell<T>],
 }
 
 impl<T: Real> LaneWork<T> for Back<'_, T> {
@@ -151,8 +151,7 @@ pub(in crate::plan) fn pull<U: Real>(
         Primitive::Call(_) => {
             let out = i.out + shift.out();
             for (k, arg) in i.args[..i.op.arity()].iter().enumerate().filter(|(_, arg)| arg.varies) {
-                let cell = &d[arg.at + shift.arg(k)];
-                cell.set(cell.get() + up * v[out + 1 + k].get());
+                add(&d[arg.at + shift.arg(k)], up * v[out + 1 + k].get(), arg.fresh);
             }
         }
     }
@@ -186,6 +185,13 @@ fn back<U: Real, const N: usize>(
     settle(i, shift, &sums, adjoints);
 }
 
+/// Adds to an adjoint; to zero, whatever stands there, if it is fresh.
+#[inline(always)]
+fn add<U: Real>(cell: &Cell<U>, slope: U, fresh: bool) {
+    let before = if fresh { U::zero() } else { cell.get() };
+    cell.set(before + slope);
+}
+
 /// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one number.
 #[inline(always)]
 pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
@@ -202,7 +208,7 @@ pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
     }
     if is_each::<SHAPE>(i, j) {
         let cell = &adjoints[i.args[j].at + shift.arg(j) + k];
-        cell.set(cell.get() + slope);
+        add(cell, slope, is_fresh::<SHAPE>(i, j));
     } else {
         sums[j] += slope;
     }
@@ -220,8 +226,7 @@ pub(in crate::plan) fn settle<U: Real, const N: usize>(
     while j < N {
         let arg = &i.args[j];
         if arg.varies && arg.step == 0 {
-            let cell = &adjoints[arg.at + shift.arg(j)];
-            cell.set(cell.get() + sums[j]);
+            add(&adjoints[arg.at + shift.arg(j)], sums[j], arg.fresh);
         }
         j += 1;
     }

@@ -4,15 +4,13 @@ mod ahead;
 mod back;
 mod squares;
 
-pub(super) use ahead::apply;
-pub(super) use back::{hand_on, pull, settle};
+pub(super) use ahead::{Run, apply};
+pub(super) use back::{Back, hand_on, pull, settle};
 
 use crate::num::dispatch::best_lanes;
 use crate::num::real::Real;
 use crate::ops::operand::Lane;
 use crate::ops::scalar::{self, ScalarRow};
-use ahead::Run;
-use back::Back;
 use std::cell::Cell;
 
 /// The arithmetic that instructions do.
@@ -129,6 +127,8 @@ pub(super) struct Source {
     pub(super) step: usize,
     /// Whether it depends on the parameters.
     pub(super) varies: bool,
+    /// Whether nothing has been added to its adjoint before, which is then set: nobody clears it.
+    pub(super) fresh: bool,
 }
 
 /// Most arguments of an instruction.
@@ -143,19 +143,48 @@ pub(super) struct Instruction {
     pub(super) args: [Source; MOST_READ],
     /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep hands its slopes on.
     pub(super) term: bool,
-    /// The [`shape`] of its arguments; [`ANY`] where nobody has looked.
+    /// The shape of its arguments; [`ANY`] where nobody has looked.
     pub(super) shape: u16,
+    /// The first place behind all that it reads and writes; [`UNKNOWN`] where nobody has looked.
+    pub(super) end: usize,
+}
+
+/// Stands for a place that was not looked for.
+pub(super) const UNKNOWN: usize = usize::MAX;
+
+impl Instruction {
+    /// Looks at its arguments once, when their places are known, so that nobody must when it runs.
+    pub(super) fn look(&mut self) {
+        let each = |a: &Source| a.step != 0;
+        let kinds = self.args.map(|a| Kind { each: each(&a), varies: a.varies, fresh: a.fresh && each(&a) });
+        let args = &self.args[..self.op.arity()];
+        self.shape = shape(&kinds[..args.len()]);
+        if let Some(last) = self.n.checked_sub(1) {
+            let read = args.iter().map(|a| a.at + last * a.step + 1).max().unwrap_or(0);
+            self.end = read.max(self.out + self.op.written(self.n));
+        }
+    }
 }
 
 /// Stands for every shape.
 pub(super) const ANY: u16 = u16::MAX;
 
-/// Which arguments have an element for each of the result's, and which vary: two bits for each, by which loops that run often are
-/// compiled without a branch.
-pub(super) const fn shape(args: &[(bool, bool)]) -> u16 {
+/// What loops that run often are compiled for, so that they do without a branch.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// Whether the argument has an element for each of the result's.
+    each: bool,
+    varies: bool,
+    /// Whether the adjoints of these elements are set, not added to.
+    fresh: bool,
+}
+
+/// The kinds of all arguments, three bits for each.
+const fn shape(args: &[Kind]) -> u16 {
     let (mut bits, mut j) = (0, 0);
     while j < args.len() {
-        bits |= (args[j].0 as u16 | (args[j].1 as u16) << 1) << (2 * j);
+        let Kind { each, varies, fresh } = args[j];
+        bits |= (each as u16 | (varies as u16) << 1 | (fresh as u16) << 2) << (3 * j);
         j += 1;
     }
     bits
@@ -164,13 +193,19 @@ pub(super) const fn shape(args: &[(bool, bool)]) -> u16 {
 /// Whether argument `j` has an element for each of the result's.
 #[inline(always)]
 fn is_each<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
-    if SHAPE == ANY { i.args[j].step != 0 } else { (SHAPE >> (2 * j)) & 1 != 0 }
+    if SHAPE == ANY { i.args[j].step != 0 } else { (SHAPE >> (3 * j)) & 1 != 0 }
 }
 
 /// Whether argument `j` varies.
 #[inline(always)]
 fn is_varying<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
-    if SHAPE == ANY { i.args[j].varies } else { (SHAPE >> (2 * j)) & 2 != 0 }
+    if SHAPE == ANY { i.args[j].varies } else { (SHAPE >> (3 * j)) & 2 != 0 }
+}
+
+/// Whether the adjoint of argument `j` is set, not added to.
+#[inline(always)]
+fn is_fresh<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
+    if SHAPE == ANY { i.args[j].fresh } else { (SHAPE >> (3 * j)) & 4 != 0 }
 }
 
 /// How far the places of an instruction lie from where it says, as they do in the steps of a loop.
@@ -179,6 +214,11 @@ pub(super) trait Shift: Copy {
     fn arg(self, k: usize) -> usize;
     /// For the result.
     fn out(self) -> usize;
+    /// Whether all are where it says.
+    #[inline(always)]
+    fn is_still(self) -> bool {
+        false
+    }
 }
 
 /// Where it says.
@@ -194,6 +234,11 @@ impl Shift for Still {
     #[inline(always)]
     fn out(self) -> usize {
         0
+    }
+
+    #[inline(always)]
+    fn is_still(self) -> bool {
+        true
     }
 }
 
@@ -240,6 +285,9 @@ pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints:
 /// element.
 #[inline(always)]
 pub(super) fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
+    if shift.is_still() && i.end != UNKNOWN {
+        return i.end <= len;
+    }
     let last = i.n.wrapping_sub(1);
     let mut most = i.out + shift.out() + if i.op.is_sum() { 0 } else { last };
     let mut j = 0;

@@ -4,22 +4,26 @@
 //! shape of arguments that models have most often, and once for all others.
 
 use super::back::{hand_on, settle};
-use super::{ANY, Instruction, Shift, fits, is_varying, read, read_first, shape};
+use super::{ANY, Instruction, Kind, Shift, fits, is_varying, read, read_first, shape};
 use crate::num::real::Real;
 use std::cell::Cell;
 
-/// One number for all elements, known or varying, and a number for each.
-const ONE_KNOWN: (bool, bool) = (false, false);
-const ONE: (bool, bool) = (false, true);
-const EACH_KNOWN: (bool, bool) = (true, false);
-const EACH: (bool, bool) = (true, true);
+/// One number for all elements, known or varying, and a number for each; with adjoints that are added to, or set.
+const ONE_KNOWN: Kind = Kind { each: false, varies: false, fresh: false };
+const ONE: Kind = Kind { varies: true, ..ONE_KNOWN };
+const EACH_KNOWN: Kind = Kind { each: true, ..ONE_KNOWN };
+const EACH: Kind = Kind { varies: true, ..EACH_KNOWN };
+const EACH_FRESH: Kind = Kind { fresh: true, ..EACH };
 
 /// Coordinates with one scale, and with a scale for each.
 const COORDINATES: u16 = shape(&[EACH, ONE_KNOWN]);
+const FRESH_COORDINATES: u16 = shape(&[EACH_FRESH, ONE_KNOWN]);
 const SCALED: u16 = shape(&[EACH, EACH_KNOWN]);
+const FRESH_SCALED: u16 = shape(&[EACH_FRESH, EACH_KNOWN]);
 
 /// Data with known errors about mu + tau · z.
 const NONCENTRED: u16 = shape(&[EACH_KNOWN, ONE, EACH, ONE, EACH_KNOWN]);
+const FRESH_NONCENTRED: u16 = shape(&[EACH_KNOWN, ONE, EACH_FRESH, ONE, EACH_KNOWN]);
 
 /// Where an instruction reads, and where it hands its slopes on.
 #[derive(Clone, Copy)]
@@ -38,7 +42,9 @@ pub(super) fn squares<U: Real, const SLOPES: bool>(
 ) -> U {
     match i.shape {
         COORDINATES => sum::<U, Plain, 2, SLOPES, COORDINATES>(i, shift, buffers, up),
+        FRESH_COORDINATES => sum::<U, Plain, 2, SLOPES, FRESH_COORDINATES>(i, shift, buffers, up),
         SCALED => sum::<U, Plain, 2, SLOPES, SCALED>(i, shift, buffers, up),
+        FRESH_SCALED => sum::<U, Plain, 2, SLOPES, FRESH_SCALED>(i, shift, buffers, up),
         _ => sum::<U, Plain, 2, SLOPES, ANY>(i, shift, buffers, up),
     }
 }
@@ -64,6 +70,7 @@ pub(super) fn affine<U: Real, const SLOPES: bool>(
 ) -> U {
     match i.shape {
         NONCENTRED => sum::<U, Residual, 5, SLOPES, NONCENTRED>(i, shift, buffers, up),
+        FRESH_NONCENTRED => sum::<U, Residual, 5, SLOPES, FRESH_NONCENTRED>(i, shift, buffers, up),
         _ => sum::<U, Residual, 5, SLOPES, ANY>(i, shift, buffers, up),
     }
 }

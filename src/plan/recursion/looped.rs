@@ -2,7 +2,7 @@
 //! the steps, so that nothing is copied.
 
 use super::super::code::{Code, Plan, Slot};
-use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Shift, apply, pull};
+use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Shift, UNKNOWN, apply, pull};
 use super::RecursionCode;
 use super::linear::Linear;
 use crate::graph::Origin;
@@ -352,7 +352,8 @@ fn moved(i: &Instruction, find: impl Fn(usize, usize) -> Option<Region>) -> Opti
     if matches!(i.op, Primitive::Call(_)) {
         return None;
     }
-    let mut moving = Moving { first: Instruction { shape: ANY, ..*i }, strides: [0; MOST_READ], out: 0 };
+    let mut moving =
+        Moving { first: Instruction { shape: ANY, end: UNKNOWN, ..*i }, strides: [0; MOST_READ], out: 0 };
     let to = find(i.out, i.op.written(i.n))?;
     moving.first.out = to.at + i.out - to.from;
     moving.out = to.stride;

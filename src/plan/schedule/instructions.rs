@@ -1,7 +1,7 @@
 //! Small arithmetic as instructions: which nodes become one, where it reads, and where it writes.
 
 use super::super::code::{Code, Slot};
-use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Source, shape};
+use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Source, UNKNOWN};
 use super::super::recursion::RecursionCode;
 use super::Scheduler;
 use crate::facts::common_dims;
@@ -121,7 +121,7 @@ impl Scheduler<'_> {
     pub(super) fn feed(&mut self, id: NodeId) -> Instruction {
         let (op, reads) = self.operation(id, Primitive::Add);
         let n = self.graph.node(id).len();
-        Instruction { op, n, out: 0, args: self.sources(&reads, n), term: false, shape: ANY }
+        Instruction { op, n, out: 0, args: self.sources(&reads, n), term: false, shape: ANY, end: UNKNOWN }
     }
 
     /// The instruction of a node and what it reads, with what is fused to it.
@@ -228,9 +228,8 @@ impl Scheduler<'_> {
                 self.plan.values - written
             }
         };
-        let shape = shape(&args.map(|a| (a.step != 0, a.varies))[..reads.len()]);
         let term = self.terms[id.0 as usize];
-        (Instruction { op, n, out, args, term, shape }, Slot::Var { at: out, len })
+        (Instruction { op, n, out, args, term, shape: ANY, end: UNKNOWN }, Slot::Var { at: out, len })
     }
 
     /// Where an instruction on `n` elements reads.
@@ -240,9 +239,9 @@ impl Scheduler<'_> {
             let len = self.graph.node(a).len();
             let step = usize::from(len == n && n > 1);
             *source = match self.slot(a) {
-                Some(Slot::Var { at, .. }) => Source { at: *at, step, varies: true },
+                Some(Slot::Var { at, .. }) => Source { at: *at, step, varies: true, fresh: false },
                 Some(Slot::Const(_) | Slot::Data { .. }) | None => {
-                    Source { at: self.spread(a), step, varies: false }
+                    Source { at: self.spread(a), step, varies: false, fresh: false }
                 }
             };
         }

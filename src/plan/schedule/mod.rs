@@ -1,5 +1,6 @@
 //! Decides once what is computed in which order and where every number lives.
 
+mod fresh;
 mod instructions;
 mod steps;
 
@@ -38,6 +39,7 @@ impl Plan {
             roots: Vec::new(),
             summed,
             seeds: Vec::new(),
+            cleared: Vec::new(),
             odes: Vec::new(),
             recursions: Vec::new(),
         };
@@ -64,11 +66,12 @@ impl Plan {
         scheduler.find_terms(roots);
         scheduler.run();
         scheduler.place_constants();
-        let slot = |r: &&NodeId| scheduler.slots[r.0 as usize].clone();
-        let (all, others) = (roots.iter(), roots.iter().filter(|r| !scheduler.terms[r.0 as usize]));
-        let (roots, seeds) =
-            (all.filter_map(|r| slot(&r)).collect(), others.filter_map(|r| slot(&r)).collect());
-        Plan { roots, seeds, ..scheduler.plan }
+        let slot = |r: &NodeId| scheduler.slots[r.0 as usize].clone();
+        let others = roots.iter().filter(|r| !scheduler.terms[r.0 as usize]);
+        let seeds = fresh::seeds(others.filter_map(slot));
+        let mut plan = Plan { roots: roots.iter().filter_map(slot).collect(), seeds, ..scheduler.plan };
+        fresh::mark(&mut plan);
+        plan
     }
 }
 
@@ -102,13 +105,19 @@ struct Scheduler<'g> {
 struct Queue {
     /// How many arguments of a node are not scheduled yet.
     missing: Vec<u32>,
+    /// Whether a node reads what others compute. Those that do not come first: the processor runs them while it waits for a
+    /// long chain, such as the exponential that a scale is.
+    waits: Vec<bool>,
     /// Where the users of each node begin in `users`.
     first: Vec<u32>,
     users: Vec<NodeId>,
     /// Ready for the turn at hand, and for the next one.
-    now: BinaryHeap<Reverse<NodeId>>,
-    next: BinaryHeap<Reverse<NodeId>>,
+    now: BinaryHeap<Ready>,
+    next: BinaryHeap<Ready>,
 }
+
+/// Whether a node waits, and the node.
+type Ready = Reverse<(bool, NodeId)>;
 
 impl Queue {
     fn new(graph: &Graph, wanted: &[NodeId]) -> Queue {
@@ -124,8 +133,11 @@ impl Queue {
         }
         let mut missing = vec![0; graph.len()];
         wanted.iter().for_each(|&id| missing[id.0 as usize] = graph.node(id).args.len() as u32);
-        let leaves = wanted.iter().filter(|id| missing[id.0 as usize] == 0).map(|&id| Reverse(id)).collect();
-        Queue { missing, first, users, now: leaves, next: BinaryHeap::new() }
+        let known = |a: &NodeId| matches!(graph.node(*a).op, Op::Constant(_) | Op::Input { .. });
+        let waits = graph.iter().map(|(_, node)| !node.args.iter().all(known)).collect();
+        let leaves = wanted.iter().filter(|id| missing[id.0 as usize] == 0);
+        let now = leaves.map(|&id| Reverse((false, id))).collect();
+        Queue { missing, waits, first, users, now, next: BinaryHeap::new() }
     }
 
     /// Notes that a node is scheduled: what needed nothing else is ready.
@@ -135,7 +147,7 @@ impl Queue {
             let missing = &mut self.missing[user.0 as usize];
             *missing -= 1;
             if *missing == 0 {
-                self.now.push(Reverse(user));
+                self.now.push(Reverse((self.waits[user.0 as usize], user)));
             }
         }
     }
@@ -216,10 +228,11 @@ impl Scheduler<'_> {
 
     /// Schedules whatever is ready for this turn, operands first; the rest waits for the next one.
     fn take_turns(&mut self, queue: &mut Queue, program: &mut Option<&mut Vec<(Instruction, Option<Span>)>>) {
-        while let Some(Reverse(id)) = queue.now.pop() {
+        while let Some(ready) = queue.now.pop() {
+            let Reverse((_, id)) = ready;
             match self.take_turn(id, program) {
                 true => queue.done(id),
-                false => queue.next.push(Reverse(id)),
+                false => queue.next.push(ready),
             }
         }
     }
