@@ -3,6 +3,7 @@
 use super::ode::OdeCode;
 use super::program::Instruction;
 use super::recursion::{LoopCode, RecursionCode};
+use super::tiled::TiledCode;
 use crate::ops::array::{OpRef, Operator};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::ScalarRow;
@@ -42,14 +43,14 @@ pub(super) enum Code {
     MapSum {
         row: &'static ScalarRow,
         index: Vec<Broadcast>,
-        weights: Option<Arc<[f64]>>,
+        weights: Option<Slot>,
         count: usize,
     },
     /// As `MapSum`, where argument `which` is a linear predictor; its slot is that of the coefficients.
     Predicted {
         row: &'static ScalarRow,
         index: Vec<Broadcast>,
-        weights: Option<Arc<[f64]>>,
+        weights: Option<Slot>,
         which: usize,
         operator: Arc<Operator>,
     },
@@ -65,6 +66,11 @@ pub(super) enum Code {
     /// A loop whose step is a plan of its own.
     Recursion {
         code: Arc<RecursionCode>,
+        room: usize,
+    },
+    /// Sums over rows that go a few at a time from what they read to its adjoints.
+    Tiled {
+        code: Arc<TiledCode>,
         room: usize,
     },
     /// A loop whose step is instructions alone.
@@ -86,6 +92,7 @@ impl Code {
             Code::Array { op, .. } => op.0.name().to_string(),
             Code::Ode { code, .. } => format!("ode with {} states", code.states()),
             Code::Recursion { code, .. } => format!("loop of {} steps", code.steps()),
+            Code::Tiled { code, .. } => format!("sums over {} rows in tiles", code.rows()),
             Code::Loop(code) => format!("loop of {} steps", code.steps()),
             Code::Program(code) => format!("{} instructions", code.len()),
         }
@@ -128,6 +135,7 @@ pub struct Plan {
     pub(super) seeds: Vec<Slot>,
     pub(super) odes: Vec<Arc<OdeCode>>,
     pub(super) recursions: Vec<Arc<RecursionCode>>,
+    pub(super) tiles: Vec<Arc<TiledCode>>,
 }
 
 impl Plan {

@@ -9,6 +9,7 @@ mod program;
 mod recursion;
 mod run;
 mod schedule;
+mod tiled;
 
 pub use code::Plan;
 pub use dump::dump;

@@ -21,6 +21,8 @@ pub struct Workspace<T> {
     odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
     loops: Vec<Vec<Workspace<T>>>,
+    /// For sums over rows the buffers of a few rows.
+    tiles: Vec<Vec<Workspace<T>>>,
 }
 
 impl<T: Lane> Workspace<T> {
@@ -36,6 +38,7 @@ impl<T: Lane> Workspace<T> {
             room: vec![T::zero(); scalar::ROOM],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
             loops: plan.recursions.iter().map(|code| code.rooms()).collect(),
+            tiles: plan.tiles.iter().map(|code| code.rooms()).collect(),
         }
     }
 
@@ -89,6 +92,21 @@ impl<T: Lane> Workspace<T> {
                 let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
                 let saved = if slopes { saved } else { &mut [] };
                 return code.forward(&mut self.loops[*room], |k| known.arg(&step.args[k]), out, saved);
+            }
+            Code::Tiled { code, room } => {
+                let (before, rest) = self.values.split_at_mut(step.at);
+                let known = Known { values: before, data: &self.data };
+                let kept = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+                kept.fill(T::zero());
+                let kept = Cell::from_mut(kept).as_slice_of_cells();
+                let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
+                let into = |k: usize| match step.term {
+                    true => adjoint(&step.args[k], cells),
+                    false => adjoint(&step.args[k], cells).map(|a| &kept[code.start(k)..][..a.len()]),
+                };
+                let arg = |k: usize| known.arg(&step.args[k]);
+                let room = &mut self.tiles[*room];
+                return code.forward(room, arg, &mut rest[..step.len], slopes.then_some(into));
             }
             Code::Map { .. }
             | Code::MapSum { .. }
@@ -171,6 +189,7 @@ impl<T: Lane> Workspace<T> {
             Code::Program(code) => return program::reverse(code, &mut self.values, &mut self.adjoints),
             Code::Loop(code) => return code.reverse(&mut self.values, &mut self.adjoints),
             Code::Recursion { .. }
+            | Code::Tiled { .. }
             | Code::Map { .. }
             | Code::MapSum { .. }
             | Code::Predicted { .. }
@@ -245,6 +264,18 @@ impl<'a, T: Lane> Known<'a, T> {
     }
 }
 
+impl<'a, T> Known<'a, T> {
+    /// What is the same for every draw.
+    #[inline(always)]
+    fn numbers(self, slot: &'a Slot) -> Option<&'a [f64]> {
+        match slot {
+            Slot::Const(c) => Some(c),
+            Slot::Data { at, len } => Some(&self.data[*at..at + len]),
+            Slot::Var { .. } => None,
+        }
+    }
+}
+
 #[inline(always)]
 fn adjoint<'a, T>(slot: &Slot, cells: &'a [Cell<T>]) -> Adjoint<'a, T> {
     match slot {
@@ -310,7 +341,7 @@ impl Step {
             }
             Code::MapSum { row, index, weights, count } => {
                 let operands = &self.operands(index, known)[..n];
-                let weights = weights.as_deref();
+                let weights = weights.as_ref().and_then(|slot| known.numbers(slot));
                 let f = T::scalar(row.kernel);
                 out[0] = match slopes {
                     Some(cells) => {
@@ -322,7 +353,7 @@ impl Step {
             }
             Code::Predicted { row, index, weights, which, operator } => {
                 let operands = &self.operands(index, known)[..n];
-                let weights = weights.as_deref();
+                let weights = weights.as_ref().and_then(|slot| known.numbers(slot));
                 let predictor = Predictor { which: *which, operator };
                 let f = T::scalar(row.kernel);
                 out[0] = match slopes {
@@ -356,7 +387,7 @@ impl Step {
                 let args = [known.arg(&self.args[0]), known.arg(&self.args[1])];
                 code.forward(&mut odes[*room], args, out, saved, slopes.is_some());
             }
-            Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
+            Code::Recursion { .. } | Code::Tiled { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
     }
 
@@ -376,7 +407,7 @@ impl Step {
                 let operands = self.operands(index, known);
                 scalar::pull(T::scalar(row.kernel), &operands[..n], out, up, &adjoints[..n], room);
             }
-            Code::MapSum { .. } | Code::Predicted { .. } => {
+            Code::MapSum { .. } | Code::Predicted { .. } | Code::Tiled { .. } => {
                 let mut at = 0;
                 for slot in &self.args {
                     if let Some(into) = adjoint(slot, cells) {

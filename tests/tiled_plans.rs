@@ -1,0 +1,210 @@
+//! Sums over many rows, computed tile by tile: value and gradient are those of forward mode through plans that store every array.
+
+use stickler::dist::{self, Density};
+use stickler::graph::{Builder, Graph, NodeId};
+use stickler::num::real::{Dual, F16};
+use stickler::num::stream::Stream;
+use stickler::ops::operand::Lane;
+use stickler::ops::scalar::{ADD, DIV, EXP, MUL, QUADRATIC, SQUARE, SUB, ScalarRow};
+use stickler::plan::{Plan, Workspace, dump};
+use stickler::rewrite::{TABLE, rewrite};
+
+/// Coordinates: two groups of effects and three numbers.
+const GROUPS: [usize; 2] = [5, 12];
+const INPUTS: usize = 20;
+
+/// Grows chains over rows.
+struct Chains {
+    b: Builder,
+    stream: Stream,
+    n: usize,
+    rows: Vec<NodeId>,
+    scalars: Vec<NodeId>,
+}
+
+impl Chains {
+    fn new(seed: u64) -> Self {
+        let mut stream = Stream::new(seed, 0, 0);
+        // Multiples of a tile, and not.
+        let n = [258, 300, 512, 515, 640, 1030][stream.below(6)];
+        let mut b = Builder::new();
+        let scalars = (17..INPUTS).map(|i| b.input(i, vec![])).collect();
+        let mut chains = Self { b, stream, n, rows: Vec::new(), scalars };
+        let first = [0, 1].map(|which| chains.gather(which));
+        chains.rows.extend(first);
+        chains
+    }
+
+    fn effects(&mut self, which: usize) -> NodeId {
+        self.b.input([0, GROUPS[0]][which], vec![GROUPS[which]])
+    }
+
+    fn gather(&mut self, which: usize) -> NodeId {
+        let table = (0..self.n).map(|_| self.stream.below(GROUPS[which]) as u32).collect();
+        let effects = self.effects(which);
+        self.b.take(effects, table, vec![self.n])
+    }
+
+    fn numbers(&mut self) -> NodeId {
+        let values: Vec<f64> = (0..self.n).map(|_| 0.5 * self.stream.normal()).collect();
+        self.b.constant(values, vec![self.n])
+    }
+
+    fn any_row(&mut self) -> NodeId {
+        self.rows[self.stream.below(self.rows.len())]
+    }
+
+    fn row(&mut self, row: &'static ScalarRow, args: &[NodeId]) -> NodeId {
+        let node = self.b.map(row, args).unwrap();
+        self.rows.push(node);
+        node
+    }
+
+    fn step(&mut self) {
+        let (a, c, x) = (self.any_row(), self.any_row(), self.numbers());
+        let s = self.scalars[self.stream.below(self.scalars.len())];
+        match self.stream.below(8) {
+            0 => self.row(&ADD, &[a, c]),
+            1 => self.row(&MUL, &[a, c]),
+            2 => self.row(&SUB, &[s, a]),
+            3 => {
+                let which = self.stream.below(2);
+                let gathered = self.gather(which);
+                self.row(&MUL, &[gathered, x])
+            }
+            4 => {
+                let small = self.b.number(0.1);
+                let small = self.b.mul(small, a).unwrap();
+                self.row(&EXP, &[small])
+            }
+            5 => {
+                let square = self.b.unary(&SQUARE, a);
+                let one = self.b.number(1.5);
+                let below = self.b.add2(one, square).unwrap();
+                self.row(&DIV, &[c, below])
+            }
+            6 => {
+                // A linear predictor among the rest.
+                let product = self.b.mul(s, x).unwrap();
+                let gathered = self.gather(1);
+                self.row(&ADD, &[product, gathered])
+            }
+            _ => self.across(a),
+        };
+    }
+
+    /// Meets a vector that is repeated: as many rows as there are, five at a time.
+    fn across(&mut self, a: NodeId) -> NodeId {
+        if self.n % GROUPS[0] != 0 {
+            return a;
+        }
+        let wide = self.b.reshape(a, vec![self.n / GROUPS[0], GROUPS[0]]);
+        let effects = self.effects(0);
+        let product = self.b.mul(wide, effects).unwrap();
+        let flat = self.b.reshape(product, vec![self.n]);
+        self.rows.push(flat);
+        flat
+    }
+
+    fn term(&mut self) -> NodeId {
+        let n = self.n;
+        let (last, other) = (self.rows[self.rows.len() - 1], self.any_row());
+        let weights: Vec<f64> = (0..n).map(|i| 1.0 + 0.3 * (i as f64).sin()).collect();
+        let weight = (self.stream.below(3) == 0).then(|| self.b.constant(weights, vec![n]));
+        match self.stream.below(4) {
+            0 => {
+                let y: Vec<f64> = (0..n).map(|_| self.stream.below(2) as f64).collect();
+                let y = self.b.constant(y, vec![n]);
+                let Density::Parts(parts) = &dist::find("bernoulli_logit").unwrap().density else {
+                    unreachable!("a sum of functions")
+                };
+                self.b.map_sum(parts[0].row, &[y, last], weight).unwrap()
+            }
+            1 => {
+                let (y, precision) = (self.numbers(), self.b.number(0.7));
+                self.b.map_sum(&QUADRATIC, &[y, last, precision], weight).unwrap()
+            }
+            2 => self.b.map_sum(&MUL, &[last, other], weight).unwrap(),
+            _ => self.b.sum(last, None).unwrap(),
+        }
+    }
+}
+
+fn point<T: Lane>(plan: &Plan, at: &[f64]) -> Workspace<T> {
+    let mut ws = Workspace::<T>::new(plan);
+    ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = T::splat(*x));
+    ws
+}
+
+/// The value of the sum of all roots, without and with slopes, and its gradient.
+fn run<T: Lane>(plan: &Plan, at: &[f64]) -> Vec<f64> {
+    let mut ws = point::<T>(plan, at);
+    let value = |ws: &Workspace<T>| (0..plan.roots()).map(|r| ws.root(plan, r, 0).lane(0)).sum::<f64>();
+    ws.forward(plan, false);
+    let alone = value(&ws);
+    // Twice: a sweep leaves nothing behind.
+    for _ in 0..2 {
+        ws.forward(plan, true);
+        ws.reverse(plan);
+    }
+    let gradient = ws.gradient(plan).iter().map(|g| g.lane(T::WIDTH - 1));
+    [alone, value(&ws)].into_iter().chain(gradient).collect()
+}
+
+/// The same by tangents, where all nodes are roots and so have places of their own.
+fn by_tangents(graph: &Graph, roots: &[NodeId], at: &[f64]) -> Vec<f64> {
+    let needed = graph.needed(roots);
+    let others = graph.iter().map(|(id, _)| id).filter(|id| needed[id.0 as usize]);
+    let all: Vec<NodeId> = roots.iter().copied().chain(others).collect();
+    let plan = Plan::new(graph, &all, INPUTS);
+    assert!(!dump(&plan).contains("in tiles"));
+    let mut value = 0.0;
+    let mut slopes = Vec::new();
+    for k in 0..INPUTS {
+        let mut ws = point::<Dual>(&plan, at);
+        ws.inputs(&plan)[k].d = 1.0;
+        ws.forward(&plan, false);
+        let sum = |of: fn(Dual) -> f64| (0..roots.len()).map(|r| of(ws.root(&plan, r, 0))).sum::<f64>();
+        value = sum(|x| x.v);
+        slopes.push(sum(|x| x.d));
+    }
+    [value, value].into_iter().chain(slopes).collect()
+}
+
+#[test]
+fn tiles_change_neither_value_nor_gradient() {
+    let mut tiled = 0;
+    for seed in 0..150 {
+        let mut chains = Chains::new(seed);
+        let steps = 2 + chains.stream.below(8);
+        (0..steps).for_each(|_| chains.step());
+        let mut roots = vec![chains.term()];
+        chains.step();
+        roots.extend([chains.term(), chains.term()]);
+        roots.dedup();
+        let graph = chains.b.finish();
+        let at: Vec<f64> = (0..INPUTS).map(|i| 0.6 * (seed as f64 + 2.0 * i as f64).sin()).collect();
+        let expected = by_tangents(&graph, &roots, &at);
+        if expected.iter().any(|x| !x.is_finite() || x.abs() > 1e8) {
+            continue;
+        }
+        let plain = Plan::new(&graph, &roots, INPUTS);
+        let summed = Plan::of_sum(&graph, &roots, INPUTS);
+        tiled += usize::from(dump(&summed).contains("in tiles"));
+        let (graph, roots) = rewrite(graph, &roots, INPUTS, TABLE);
+        let rewritten = Plan::of_sum(&graph, &roots, INPUTS);
+        let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        for (what, got) in [
+            ("each root", run::<f64>(&plain, &at)),
+            ("each root, in lanes", run::<F16>(&plain, &at)),
+            ("as a sum", run::<f64>(&summed, &at)),
+            ("as a sum, in lanes", run::<F16>(&summed, &at)),
+            ("rewritten", run::<f64>(&rewritten, &at)),
+            ("rewritten, in lanes", run::<F16>(&rewritten, &at)),
+        ] {
+            let off = got.iter().zip(&expected).fold(0.0_f64, |m, (g, e)| m.max((g - e).abs()));
+            assert!(off <= 1e-10 * size, "seed {seed}, {what}: {got:?} against {expected:?}");
+        }
+    }
+    assert!(tiled > 100, "only {tiled} of the graphs had tiles");
+}
