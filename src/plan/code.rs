@@ -68,7 +68,7 @@ pub(super) enum Code {
         code: Arc<RecursionCode>,
         room: usize,
     },
-    /// Sums over rows that go a few at a time from what they read to its adjoints.
+    /// Chains over many rows, a few rows at a time.
     Tiled {
         code: Arc<TiledCode>,
         room: usize,
@@ -92,7 +92,7 @@ impl Code {
             Code::Array { op, .. } => op.0.name().to_string(),
             Code::Ode { code, .. } => format!("ode with {} states", code.states()),
             Code::Recursion { code, .. } => format!("loop of {} steps", code.steps()),
-            Code::Tiled { code, .. } => format!("sums over {} rows in tiles", code.rows()),
+            Code::Tiled { code, .. } => code.name(),
             Code::Loop(code) => format!("loop of {} steps", code.steps()),
             Code::Program(code) => format!("{} instructions", code.len()),
         }

@@ -3,6 +3,7 @@
 use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
+use super::tiled::TiledCode;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::array::{Forward, Reverse};
@@ -21,7 +22,7 @@ pub struct Workspace<T> {
     odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
     loops: Vec<Vec<Workspace<T>>>,
-    /// For sums over rows the buffers of a few rows.
+    /// For chains over many rows the buffers of a few.
     tiles: Vec<Vec<Workspace<T>>>,
 }
 
@@ -93,21 +94,7 @@ impl<T: Lane> Workspace<T> {
                 let saved = if slopes { saved } else { &mut [] };
                 return code.forward(&mut self.loops[*room], |k| known.arg(&step.args[k]), out, saved);
             }
-            Code::Tiled { code, room } => {
-                let (before, rest) = self.values.split_at_mut(step.at);
-                let known = Known { values: before, data: &self.data };
-                let kept = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
-                kept.fill(T::zero());
-                let kept = Cell::from_mut(kept).as_slice_of_cells();
-                let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
-                let into = |k: usize| match step.term {
-                    true => adjoint(&step.args[k], cells),
-                    false => adjoint(&step.args[k], cells).map(|a| &kept[code.start(k)..][..a.len()]),
-                };
-                let arg = |k: usize| known.arg(&step.args[k]);
-                let room = &mut self.tiles[*room];
-                return code.forward(room, arg, &mut rest[..step.len], slopes.then_some(into));
-            }
+            Code::Tiled { code, room } => return self.tiled_forward(step, code, *room, slopes),
             Code::Map { .. }
             | Code::MapSum { .. }
             | Code::Predicted { .. }
@@ -122,6 +109,25 @@ impl<T: Lane> Workspace<T> {
         let keep = Keep { saved, room: &mut self.room };
         let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
         step.forward(known, out, keep, &mut self.odes, slopes.then_some(cells));
+    }
+
+    fn tiled_forward(&mut self, step: &Step, code: &TiledCode, room: usize, slopes: bool) {
+        let (before, rest) = self.values.split_at_mut(step.at);
+        let known = Known { values: before, data: &self.data };
+        let arg = |k: usize| known.arg(&step.args[k]);
+        let (room, out) = (&mut self.tiles[room], &mut rest[..step.len]);
+        if code.gives_arrays() {
+            return code.arrays(room, arg, out);
+        }
+        let kept = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+        kept.fill(T::zero());
+        let kept = Cell::from_mut(kept).as_slice_of_cells();
+        let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
+        let into = |k: usize| match (step.term, adjoint(&step.args[k], cells)) {
+            (false, Some(a)) => Some(&kept[code.start(k)..][..a.len()]),
+            (_, own) => own,
+        };
+        code.sums(room, arg, out, slopes.then_some(into));
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
@@ -209,6 +215,12 @@ impl<T: Lane> Workspace<T> {
             let of = |k: usize| adjoint(&step.args[k], cells);
             let kept = (&rest[..step.len], &self.saved[step.saved_at..step.saved_at + step.saved_len]);
             return code.reverse(&mut self.loops[*room], |k| known.arg(&step.args[k]), kept, adjoints, of);
+        }
+        if let Code::Tiled { code, room } = &step.code
+            && code.gives_arrays()
+        {
+            let of = |k: usize| adjoint(&step.args[k], cells);
+            return code.pull(&mut self.tiles[*room], |k| known.arg(&step.args[k]), adjoints, of);
         }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
         let keep = Keep { saved, room: &mut self.room };

@@ -1,7 +1,9 @@
-//! Sums over many rows, a few rows at a time: from the arrays they read to the adjoints of these, in the first-level cache.
+//! Chains of functions over many rows, a few rows at a time: from the arrays they read to the adjoints of these, in the
+//! first-level cache.
 //!
-//! What is computed for a row on the way to the sums is a small plan of its own, the body, whose coordinates are the elements that
-//! the rows read. Nothing that has as many elements as there are rows is stored.
+//! What is computed for a row is a small plan of its own, the body, whose coordinates are the elements that the rows read. At the
+//! end of a chain stands a sum over the rows, so that nothing with as many elements as there are rows is stored, or an array that is
+//! wanted; of that the reverse sweep computes the chain again.
 
 use super::code::{Plan, Slot};
 use super::run::Workspace;
@@ -76,10 +78,12 @@ pub(super) struct Body {
     layout: Layout,
 }
 
-/// Sums over the same rows.
+/// Chains over the same rows.
 #[derive(Clone, Debug)]
 pub(super) struct TiledCode {
     rows: usize,
+    /// Whether arrays are at the ends, and not sums.
+    arrays: bool,
     leaves: Vec<Leaf>,
     /// For each argument where its slopes stand among those that are kept.
     starts: Vec<usize>,
@@ -90,7 +94,7 @@ pub(super) struct TiledCode {
 impl TiledCode {
     /// For so many rows, more than any of the [`SIZES`], that read `args`; `plan` makes the body for a number of rows.
     pub(super) fn new(
-        rows: usize,
+        (rows, arrays): (usize, bool),
         leaves: Vec<Leaf>,
         args: &[Slot],
         plan: impl Fn(usize, &Layout) -> Plan,
@@ -102,11 +106,17 @@ impl TiledCode {
         let bodies = SIZES.map(|size| [size, rows % size].into_iter().filter(|&n| n > 0).map(body).collect());
         let varying = |slot: &Slot| if matches!(slot, Slot::Var { .. }) { slot.len() } else { 0 };
         let starts = (0..args.len()).map(|k| args[..k].iter().map(varying).sum()).collect();
-        Self { rows, leaves, starts, bodies }
+        Self { rows, arrays, leaves, starts, bodies }
     }
 
-    pub(super) fn rows(&self) -> usize {
-        self.rows
+    /// What it does, for dumps and profiles.
+    pub(super) fn name(&self) -> String {
+        format!("{} over {} rows in tiles", if self.arrays { "arrays" } else { "sums" }, self.rows)
+    }
+
+    /// Whether arrays are at the ends, and not sums.
+    pub(super) fn gives_arrays(&self) -> bool {
+        self.arrays
     }
 
     /// The bodies for sixteen draws, each with how often it is run.
@@ -137,20 +147,24 @@ impl TiledCode {
         self.bodies::<T>().iter().map(|body| Workspace::new(&body.plan)).collect()
     }
 
+    /// The tiles: the first row of each, and which body it has.
+    fn tiles<T: Lane>(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (rows, size) = (self.rows, self.bodies::<T>()[0].rows);
+        (0..rows).step_by(size).map(move |start| (start, usize::from(rows - start < size)))
+    }
+
     /// Computes the sums; with somewhere to add them, also their slopes in each argument.
-    pub(super) fn forward<'a, T: Lane>(
+    pub(super) fn sums<'a, T: Lane>(
         &self,
         rooms: &mut [Workspace<T>],
         arg: impl Fn(usize) -> Arg<'a, T>,
         out: &mut [T],
         into: Option<impl Fn(usize) -> Adjoint<'a, T>>,
     ) {
-        let bodies = self.bodies::<T>();
-        bodies.iter().zip(&mut *rooms).for_each(|(body, room)| self.load_shared(body, room, &arg));
+        self.load_shared(rooms, &arg);
         out.fill(T::zero());
-        for start in (0..self.rows).step_by(bodies[0].rows) {
-            let which = usize::from(self.rows - start < bodies[0].rows);
-            let (body, room) = (&bodies[which], &mut rooms[which]);
+        for (start, which) in self.tiles::<T>() {
+            let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
             self.load(body, room, &arg, start);
             room.forward(&body.plan, into.is_some());
             if let Some(into) = &into {
@@ -161,15 +175,55 @@ impl TiledCode {
         }
     }
 
-    /// Sets what is the same in every row.
-    fn load_shared<'a, T: Lane>(
+    /// Computes the arrays, one after another.
+    pub(super) fn arrays<'a, T: Lane>(
         &self,
-        body: &Body,
-        room: &mut Workspace<T>,
-        arg: &impl Fn(usize) -> Arg<'a, T>,
+        rooms: &mut [Workspace<T>],
+        arg: impl Fn(usize) -> Arg<'a, T>,
+        out: &mut [T],
     ) {
-        for (leaf, &at) in self.leaves.iter().zip(&body.layout.offsets).filter(|(leaf, _)| leaf.is_one()) {
-            room.inputs(&body.plan)[at] = arg(leaf.arg).get(0);
+        self.load_shared(rooms, &arg);
+        for (start, which) in self.tiles::<T>() {
+            let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
+            self.load(body, room, &arg, start);
+            room.forward(&body.plan, false);
+            for (r, array) in out.chunks_exact_mut(self.rows).enumerate() {
+                let rows = room.root_values(&body.plan, r);
+                array[start..start + body.rows].iter_mut().enumerate().for_each(|(i, o)| *o = rows.get(i));
+            }
+        }
+    }
+
+    /// Adds the slopes of the arrays times their adjoints `up`.
+    pub(super) fn pull<'a, T: Lane>(
+        &self,
+        rooms: &mut [Workspace<T>],
+        arg: impl Fn(usize) -> Arg<'a, T>,
+        up: &[T],
+        into: impl Fn(usize) -> Adjoint<'a, T>,
+    ) {
+        self.load_shared(rooms, &arg);
+        for (start, which) in self.tiles::<T>() {
+            let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
+            self.load(body, room, &arg, start);
+            room.forward(&body.plan, true);
+            room.reverse_part(&body.plan, 0, |adjoints| {
+                for (root, up) in body.plan.roots.iter().zip(up.chunks_exact(self.rows)) {
+                    let Slot::Var { at, len } = root else { continue };
+                    adjoints[*at..at + len].iter_mut().zip(&up[start..]).for_each(|(a, &u)| *a += u);
+                }
+            });
+            self.hand_on(body, room.adjoints(), &into, start);
+        }
+    }
+
+    /// Sets what is the same in every row.
+    fn load_shared<'a, T: Lane>(&self, rooms: &mut [Workspace<T>], arg: &impl Fn(usize) -> Arg<'a, T>) {
+        for (body, room) in self.bodies::<T>().iter().zip(rooms) {
+            let leaves = self.leaves.iter().zip(&body.layout.offsets);
+            for (leaf, &at) in leaves.filter(|(leaf, _)| leaf.is_one()) {
+                room.inputs(&body.plan)[at] = arg(leaf.arg).get(0);
+            }
         }
     }
 

@@ -97,7 +97,7 @@ struct Scheduler<'g> {
     absorbed: Vec<bool>,
     /// Roots that hand their slopes on in the forward sweep.
     terms: Vec<bool>,
-    /// The group of sums over rows that a node is computed with, row by row.
+    /// The group of chains that a node is computed with, row by row.
     tiled: Vec<Option<usize>>,
     groups: Vec<tiled::Group>,
     /// Constants that instructions read, with their places among each other.
@@ -275,8 +275,7 @@ impl Scheduler<'_> {
             let at = self.joined_at(id);
             return Some(Slot::Var { at, len: node.len() });
         }
-        let row_by_row = self.tiled[id.0 as usize].is_some() && node.len() > 1;
-        if self.fused[id.0 as usize] || row_by_row {
+        if self.fused[id.0 as usize] || self.within_tiles(id) {
             return Some(Slot::Var { at: 0, len: 0 });
         }
         if self.absorbed[id.0 as usize] {

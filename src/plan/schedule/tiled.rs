@@ -1,4 +1,4 @@
-//! Finds the sums over many rows that are computed a few rows at a time, together with what only they read.
+//! Finds the chains over many rows that are computed a few rows at a time.
 
 use super::super::code::{Code, Plan, Slot};
 use super::super::tiled::{Layout, Leaf, Reading, TiledCode};
@@ -11,15 +11,17 @@ use crate::ops::operand::Broadcast;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Sums over the same rows, with what is computed for a row on the way to them.
+/// Chains over the same rows: what is computed for a row, up to sums or arrays.
 #[derive(Default)]
 pub(super) struct Group {
     rows: usize,
-    /// Operands first, sums among them.
+    /// Whether arrays are at the ends, and not sums.
+    arrays: bool,
+    /// Operands first, ends among them.
     nodes: Vec<NodeId>,
-    /// The sums, in the order of the step's results.
-    sums: Vec<NodeId>,
-    /// How many of the sums have not had their turn.
+    /// The ends, in the order of the step's results.
+    ends: Vec<NodeId>,
+    /// How many of the ends have not had their turn.
     waiting: usize,
 }
 
@@ -34,34 +36,44 @@ struct Reads {
 }
 
 impl Scheduler<'_> {
-    /// Finds the groups. Sums that are terms are read by nothing, so all of them over as many rows can be one step; any other sum
-    /// is a group of its own.
+    /// Finds the groups. Terms of the sum that is differentiated are read by nothing, nor are arrays that are roots alone: all of them
+    /// over as many rows can be one step. Any other sum is a group of its own.
     pub(super) fn tile(&mut self, roots: &[NodeId]) {
         let mut shared: HashMap<usize, usize> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
         let mut of: Vec<Option<usize>> = vec![None; self.graph.len()];
         for &id in &self.wanted {
-            let Some(rows) = self.long_sum(id) else { continue };
-            let term = self.plan.summed && self.uses[id.0 as usize] == 1 && roots.contains(&id);
+            let last = self.uses[id.0 as usize] == 1 && roots.contains(&id);
+            let (rows, arrays) = match (self.long_sum(id), self.long_array(id)) {
+                (Some(rows), _) => (rows, false),
+                (None, Some(rows)) if last && !self.plan.summed => (rows, true),
+                _ => continue,
+            };
             let fresh = groups.len();
-            let group = if term { *shared.entry(rows).or_insert(fresh) } else { fresh };
+            let together = last && (self.plan.summed || arrays);
+            let group = if together { *shared.entry(rows).or_insert(fresh) } else { fresh };
             if group == fresh {
-                groups.push(Group { rows, ..Group::default() });
+                groups.push(Group { rows, arrays, ..Group::default() });
             }
-            groups[group].sums.push(id);
+            groups[group].ends.push(id);
             of[id.0 as usize] = Some(group);
         }
         self.gather_nodes(&mut groups, &mut of);
         for group in &mut groups {
             // Without a chain, a sum goes through its arguments a few rows at a time anyway.
-            let chain = |id: &NodeId| self.graph.node(*id).len() > 1 && self.predictor(*id).is_none();
-            if !group.nodes.iter().any(chain) {
+            let chain = |id: &NodeId| group.arrays || self.predictor(*id).is_none();
+            if !group.nodes.iter().any(|id| !group.ends.contains(id) && chain(id)) {
                 group.nodes.drain(..).for_each(|id| of[id.0 as usize] = None);
             }
             group.nodes.reverse();
-            group.waiting = group.sums.len();
+            group.waiting = group.ends.len();
         }
         (self.groups, self.tiled) = (groups, of);
+    }
+
+    /// Whether a node is computed row by row on the way to the ends of a group.
+    pub(super) fn within_tiles(&self, id: NodeId) -> bool {
+        self.tiled[id.0 as usize].is_some_and(|group| !self.groups[group].ends.contains(&id))
     }
 
     /// Adds to each group what nothing else reads.
@@ -76,9 +88,8 @@ impl Scheduler<'_> {
             let Some(group) = group else { continue };
             of[id.0 as usize] = Some(group);
             groups[group].nodes.push(id);
-            // What an index or a predictor reads is no row.
             let node = self.graph.node(id);
-            if !matches!(&node.op, Op::Array(op) if op.downcast::<Sum>().is_none()) {
+            if reading(node).is_none() {
                 node.args.iter().for_each(|&a| *reads.entry((a, group)).or_default() += 1);
             }
         }
@@ -97,6 +108,13 @@ impl Scheduler<'_> {
         (rows > MOST_ELEMENTS && node.args.iter().any(chain)).then_some(rows)
     }
 
+    /// The rows of a long array, if it is computed from others that are.
+    fn long_array(&self, id: NodeId) -> Option<usize> {
+        let (node, rows) = (self.graph.node(id), self.graph.node(id).len());
+        let chain = matches!(node.op, Op::Map(_)) && node.args.iter().any(|&a| self.by_row(a, rows));
+        (rows > MOST_ELEMENTS && chain).then_some(rows)
+    }
+
     /// Whether a node has an element for each row, computed from its own row or read from somewhere.
     fn by_row(&self, id: NodeId, rows: usize) -> bool {
         let node = self.graph.node(id);
@@ -109,7 +127,11 @@ impl Scheduler<'_> {
         let fits = match &node.op {
             Op::Map(_) => true,
             Op::Array(op) => match (op.downcast::<Take>(), self.predictor(id)) {
-                (Some(take), _) => take.consecutive().is_none() && varies(node.args[0]),
+                // Consecutive elements are a place, unless they are rows in another shape.
+                (Some(take), _) if take.consecutive().is_some() => {
+                    take.is_reshape(rows) && self.by_row(node.args[0], rows)
+                }
+                (Some(_), _) => varies(node.args[0]),
                 (None, Some(operator)) => operator.blocks() == 1 && varies(node.args[0]),
                 (None, None) => false,
             },
@@ -118,7 +140,7 @@ impl Scheduler<'_> {
         fits && node.len() == rows
     }
 
-    /// A sum whose turn has come: the step of its group, if it is the last of them. Gives nothing for sums of no group.
+    /// The end of a chain whose turn has come: the step of its group, if it is the last of them. Gives nothing for nodes of no group.
     pub(super) fn tiled_step(&mut self, id: NodeId) -> Option<Slot> {
         let index = self.tiled[id.0 as usize]?;
         self.groups[index].waiting -= 1;
@@ -129,19 +151,18 @@ impl Scheduler<'_> {
         let reads = self.reads(&group);
         let args: Vec<Slot> = reads.args.iter().map(|(_, slot)| slot.clone()).collect();
         let plan = |rows: usize, layout: &Layout| self.body(&group, &reads, rows, layout);
-        let code = Arc::new(TiledCode::new(group.rows, reads.leaves.clone(), &args, plan));
+        let code = Arc::new(TiledCode::new((group.rows, group.arrays), reads.leaves.clone(), &args, plan));
         let term = self.terms[id.0 as usize];
-        let saved = if term { 0 } else { super::steps::variables(&args) };
+        let saved = if term || group.arrays { 0 } else { super::steps::variables(&args) };
         let room = self.plan.tiles.len();
         self.plan.tiles.push(code.clone());
-        let span = self.graph.node(group.sums[0]).span;
-        let slot = self.push(Code::Tiled { code, room }, args, group.sums.len(), saved, (span, term));
-        let Slot::Var { at, .. } = slot else { return Some(slot) };
-        let place = |k: usize| Slot::Var { at: at + k, len: 1 };
-        for (k, sum) in group.sums.iter().enumerate() {
-            self.slots[sum.0 as usize] = Some(place(k));
+        let span = self.graph.node(group.ends[0]).span;
+        let (at, len) = (self.plan.values, if group.arrays { group.rows } else { 1 });
+        self.push(Code::Tiled { code, room }, args, len * group.ends.len(), saved, (span, term));
+        for (k, end) in group.ends.iter().enumerate() {
+            self.slots[end.0 as usize] = Some(Slot::Var { at: at + k * len, len });
         }
-        group.sums.iter().position(|&sum| sum == id).map(place)
+        self.slot(id).cloned()
     }
 
     /// What the rows of a group read, all of it scheduled by now.
@@ -149,14 +170,7 @@ impl Scheduler<'_> {
         let mut reads = Reads::default();
         for &id in &group.nodes {
             let node = self.graph.node(id);
-            if let Op::Array(op) = &node.op
-                && op.downcast::<Sum>().is_none()
-            {
-                let reading = match (op.downcast::<Take>(), op.downcast::<Design>()) {
-                    (Some(take), _) => Reading::Elements(Broadcast::Table(take.table.clone())),
-                    (None, Some(design)) => Reading::Predictor(design.0.clone()),
-                    (None, None) => continue,
-                };
+            if let Some(reading) = reading(node) {
                 let leaf = self.leaf(&mut reads, node.args[0], reading);
                 reads.of.insert((id, 0), leaf);
                 continue;
@@ -236,7 +250,23 @@ impl Scheduler<'_> {
             };
             copies.insert(id, copy);
         }
-        let sums: Vec<NodeId> = group.sums.iter().map(|sum| copies[sum]).collect();
-        Plan::of_sum(&b.finish(), &sums, layout.coordinates)
+        let ends: Vec<NodeId> = group.ends.iter().map(|end| copies[end]).collect();
+        match group.arrays {
+            true => Plan::new(&b.finish(), &ends, layout.coordinates),
+            false => Plan::of_sum(&b.finish(), &ends, layout.coordinates),
+        }
+    }
+}
+
+/// How an index or a linear predictor reads its argument, which has no row for each of its own.
+fn reading(node: &Node) -> Option<Reading> {
+    let Op::Array(op) = &node.op else { return None };
+    match (op.downcast::<Take>(), op.downcast::<Design>()) {
+        (Some(take), _) => {
+            let index = Broadcast::Table(take.table.clone());
+            take.consecutive().is_none().then_some(Reading::Elements(index))
+        }
+        (None, Some(design)) => Some(Reading::Predictor(design.0.clone())),
+        (None, None) => None,
     }
 }
