@@ -3,6 +3,7 @@
 use super::ode::OdeCode;
 use super::program::Instruction;
 use super::recursion::{LoopCode, RecursionCode};
+use super::tiled::TiledCode;
 use crate::ops::array::{OpRef, Operator};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::ScalarRow;
@@ -43,14 +44,14 @@ pub(super) enum Code {
     MapSum {
         row: &'static ScalarRow,
         index: Vec<Broadcast>,
-        weights: Option<Arc<[f64]>>,
+        weights: Option<Slot>,
         count: usize,
     },
     /// As `MapSum`, where argument `which` is a linear predictor; its slot is that of the coefficients.
     Predicted {
         row: &'static ScalarRow,
         index: Vec<Broadcast>,
-        weights: Option<Arc<[f64]>>,
+        weights: Option<Slot>,
         which: usize,
         operator: Arc<Operator>,
     },
@@ -66,6 +67,11 @@ pub(super) enum Code {
     /// A loop whose step is a plan of its own.
     Recursion {
         code: Arc<RecursionCode>,
+        room: usize,
+    },
+    /// Chains over many rows, a few rows at a time.
+    Tiled {
+        code: Arc<TiledCode>,
         room: usize,
     },
     /// A loop whose step is instructions alone.
@@ -87,6 +93,7 @@ impl Code {
             Code::Array { op, .. } => op.0.name().to_string(),
             Code::Ode { code, .. } => format!("ode with {} states", code.states()),
             Code::Recursion { code, .. } => format!("loop of {} steps", code.steps()),
+            Code::Tiled { code, .. } => code.name(),
             Code::Loop(code) => format!("loop of {} steps", code.steps()),
             Code::Program(code) => format!("{} instructions", code.len()),
         }
@@ -131,6 +138,7 @@ pub struct Plan {
     pub(super) cleared: Vec<Range<usize>>,
     pub(super) odes: Vec<Arc<OdeCode>>,
     pub(super) recursions: Vec<Arc<RecursionCode>>,
+    pub(super) tiles: Vec<Arc<TiledCode>>,
 }
 
 impl Plan {

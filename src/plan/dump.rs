@@ -36,16 +36,8 @@ pub fn dump(plan: &Plan) -> String {
                 });
                 code.instructions().for_each(|i| line(&mut out, "    ", i));
             }
-            Code::Recursion { code, .. } => {
-                for inner in code
-                    .bodies()
-                    .iter()
-                    .map(dump)
-                    .flat_map(|d| d.lines().map(str::to_string).collect::<Vec<_>>())
-                {
-                    let _ = writeln!(out, "    {inner}");
-                }
-            }
+            Code::Recursion { code, .. } => code.bodies().iter().for_each(|body| indented(&mut out, body)),
+            Code::Tiled { code, .. } => code.runs().for_each(|(_, body)| indented(&mut out, body)),
             Code::Map { .. }
             | Code::MapSum { .. }
             | Code::Predicted { .. }
@@ -56,6 +48,13 @@ pub fn dump(plan: &Plan) -> String {
         }
     }
     out
+}
+
+/// A plan within a plan.
+fn indented(out: &mut String, body: &Plan) {
+    dump(body).lines().for_each(|line| {
+        let _ = writeln!(out, "    {line}");
+    });
 }
 
 fn line(out: &mut String, indent: &str, i: &Instruction) {

@@ -10,6 +10,7 @@ mod program;
 mod recursion;
 mod run;
 mod schedule;
+mod tiled;
 
 pub(crate) use batch::Draws;
 pub use code::Plan;

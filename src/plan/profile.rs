@@ -67,6 +67,8 @@ fn empty_cost<T>(step: &Step) -> StepCost {
         }
         Code::Recursion { code, .. } => code.steps() * code.bodies().iter().map(bytes::<T>).sum::<usize>(),
         Code::Predicted { operator, .. } => operator.bytes(),
+        // What is computed for a row stays in the first-level cache.
+        Code::Tiled { code, .. } => code.operators().map(|operator| operator.bytes()).sum(),
         Code::Map { .. } | Code::MapSum { .. } | Code::Concat | Code::Array { .. } | Code::Ode { .. } => 0,
     };
     StepCost {
@@ -106,6 +108,11 @@ fn operations(step: &Step) -> usize {
         }
         Code::Recursion { code, .. } => {
             code.steps() * code.bodies().iter().flat_map(|body| &body.steps).map(operations).sum::<usize>()
+        }
+        Code::Tiled { code, .. } => {
+            let body = |plan: &Plan| plan.steps.iter().map(operations).sum::<usize>();
+            code.runs().map(|(times, plan)| times * body(plan)).sum::<usize>()
+                + code.operators().map(|operator| 2 * operator.operations()).sum::<usize>()
         }
         Code::Concat | Code::Ode { .. } => 0,
     }

@@ -4,6 +4,7 @@ use super::batch::{Seed, Total};
 use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
+use super::tiled::TiledCode;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
 use crate::ops::array::{Forward, Reverse};
@@ -22,6 +23,8 @@ pub struct Workspace<T> {
     odes: Vec<OdeRoom<T>>,
     /// For each loop the buffers of its step, once for each way it may go.
     loops: Vec<Vec<Workspace<T>>>,
+    /// For chains over many rows the buffers of a few.
+    tiles: Vec<Vec<Workspace<T>>>,
 }
 
 impl<T: Lane> Workspace<T> {
@@ -37,6 +40,7 @@ impl<T: Lane> Workspace<T> {
             room: vec![T::zero(); scalar::ROOM],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
             loops: plan.recursions.iter().map(|code| code.rooms()).collect(),
+            tiles: plan.tiles.iter().map(|code| code.rooms()).collect(),
         }
     }
 
@@ -81,6 +85,7 @@ impl<T: Lane> Workspace<T> {
                 let saved = if slopes { saved } else { &mut [] };
                 return code.forward(&mut self.loops[*room], |k| known.arg(&step.args[k]), out, saved);
             }
+            Code::Tiled { code, room } => return self.tiled_forward(step, code, *room, slopes),
             Code::Map { .. }
             | Code::MapSum { .. }
             | Code::Predicted { .. }
@@ -95,6 +100,25 @@ impl<T: Lane> Workspace<T> {
         let keep = Keep { saved, room: &mut self.room };
         let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
         step.forward(known, out, keep, &mut self.odes, slopes.then_some(cells));
+    }
+
+    fn tiled_forward(&mut self, step: &Step, code: &TiledCode, room: usize, slopes: bool) {
+        let (before, rest) = self.values.split_at_mut(step.at);
+        let known = Known { values: before, data: &self.data };
+        let arg = |k: usize| known.arg(&step.args[k]);
+        let (room, out) = (&mut self.tiles[room], &mut rest[..step.len]);
+        if code.gives_arrays() {
+            return code.arrays(room, arg, out);
+        }
+        let kept = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
+        kept.fill(T::zero());
+        let kept = Cell::from_mut(kept).as_slice_of_cells();
+        let cells = Cell::from_mut(&mut self.adjoints[..]).as_slice_of_cells();
+        let into = |k: usize| match (step.term, adjoint(&step.args[k], cells)) {
+            (false, Some(a)) => Some(&kept[code.start(k)..][..a.len()]),
+            (_, own) => own,
+        };
+        code.sums(room, arg, out, slopes.then_some(into));
     }
 
     /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
@@ -164,6 +188,7 @@ impl<T: Lane> Workspace<T> {
             Code::Program(code) => return program::reverse(code, &mut self.values, &mut self.adjoints),
             Code::Loop(code) => return code.reverse(&mut self.values, &mut self.adjoints),
             Code::Recursion { .. }
+            | Code::Tiled { .. }
             | Code::Map { .. }
             | Code::MapSum { .. }
             | Code::Predicted { .. }
@@ -183,6 +208,12 @@ impl<T: Lane> Workspace<T> {
             let of = |k: usize| adjoint(&step.args[k], cells);
             let kept = (&rest[..step.len], &self.saved[step.saved_at..step.saved_at + step.saved_len]);
             return code.reverse(&mut self.loops[*room], |k| known.arg(&step.args[k]), kept, adjoints, of);
+        }
+        if let Code::Tiled { code, room } = &step.code
+            && code.gives_arrays()
+        {
+            let of = |k: usize| adjoint(&step.args[k], cells);
+            return code.pull(&mut self.tiles[*room], |k| known.arg(&step.args[k]), adjoints, of);
         }
         let saved = &mut self.saved[step.saved_at..step.saved_at + step.saved_len];
         let keep = Keep { saved, room: &mut self.room };
@@ -234,6 +265,18 @@ impl<'a, T: Lane> Known<'a, T> {
             Slot::Const(c) => Arg::Const(c),
             Slot::Data { at, len } => Arg::Const(&self.data[*at..at + len]),
             Slot::Var { at, len } => Arg::Var(&self.values[*at..at + len]),
+        }
+    }
+}
+
+impl<'a, T> Known<'a, T> {
+    /// What is the same for every draw.
+    #[inline(always)]
+    fn numbers(self, slot: &'a Slot) -> Option<&'a [f64]> {
+        match slot {
+            Slot::Const(c) => Some(c),
+            Slot::Data { at, len } => Some(&self.data[*at..at + len]),
+            Slot::Var { .. } => None,
         }
     }
 }
@@ -303,7 +346,7 @@ impl Step {
             }
             Code::MapSum { row, index, weights, count } => {
                 let operands = &self.operands(index, known)[..n];
-                let weights = weights.as_deref();
+                let weights = weights.as_ref().and_then(|slot| known.numbers(slot));
                 let f = T::scalar(row.kernel);
                 out[0] = match slopes {
                     Some(cells) => {
@@ -315,7 +358,7 @@ impl Step {
             }
             Code::Predicted { row, index, weights, which, operator } => {
                 let operands = &self.operands(index, known)[..n];
-                let weights = weights.as_deref();
+                let weights = weights.as_ref().and_then(|slot| known.numbers(slot));
                 let predictor = Predictor { which: *which, operator };
                 let f = T::scalar(row.kernel);
                 out[0] = match slopes {
@@ -349,7 +392,7 @@ impl Step {
                 let args = [known.arg(&self.args[0]), known.arg(&self.args[1])];
                 code.forward(&mut odes[*room], args, out, saved, slopes.is_some());
             }
-            Code::Recursion { .. } | Code::Loop(_) | Code::Program(_) => {}
+            Code::Recursion { .. } | Code::Tiled { .. } | Code::Loop(_) | Code::Program(_) => {}
         }
     }
 
@@ -369,7 +412,7 @@ impl Step {
                 let operands = self.operands(index, known);
                 scalar::pull(T::scalar(row.kernel), &operands[..n], out, up, &adjoints[..n], room);
             }
-            Code::MapSum { .. } | Code::Predicted { .. } => {
+            Code::MapSum { .. } | Code::Predicted { .. } | Code::Tiled { .. } => {
                 let mut at = 0;
                 for slot in &self.args {
                     if let Some(into) = adjoint(slot, cells) {

@@ -10,7 +10,7 @@ use crate::ops::array::Concat;
 use crate::ops::scalar::{QUADRATIC, ScalarRow};
 
 /// Most elements of an arithmetic step that becomes an instruction; longer ones have steps of their own.
-const MOST_ELEMENTS: usize = 256;
+pub(super) const MOST_ELEMENTS: usize = 256;
 
 /// Most elements of a constant that is spread over all lanes for an instruction.
 const MOST_SPREAD: usize = 256;
@@ -277,7 +277,8 @@ impl Scheduler<'_> {
                 | Code::Concat
                 | Code::Array { .. }
                 | Code::Ode { .. }
-                | Code::Recursion { .. } => &mut [],
+                | Code::Recursion { .. }
+                | Code::Tiled { .. } => &mut [],
             };
             let read = code.iter_mut().flat_map(|i| &mut i.args[..i.op.arity()]);
             read.filter(|source| !source.varies).for_each(|source| source.at += start);

@@ -3,6 +3,7 @@
 mod fresh;
 mod instructions;
 mod steps;
+mod tiled;
 
 use super::code::{Code, Plan, Slot};
 use super::program::Instruction;
@@ -42,6 +43,7 @@ impl Plan {
             cleared: Vec::new(),
             odes: Vec::new(),
             recursions: Vec::new(),
+            tiles: Vec::new(),
         };
         let needed = graph.needed(roots);
         let wanted = graph.iter().filter(|(id, _)| needed[id.0 as usize]).map(|(id, _)| id).collect();
@@ -56,10 +58,13 @@ impl Plan {
             fused: vec![false; graph.len()],
             absorbed: vec![false; graph.len()],
             terms: vec![false; graph.len()],
+            tiled: vec![None; graph.len()],
+            groups: Vec::new(),
             spread: HashMap::new(),
             spread_length: 0,
         };
         scheduler.count_uses(roots);
+        scheduler.tile(roots);
         scheduler.absorb();
         scheduler.join();
         scheduler.fuse();
@@ -95,6 +100,9 @@ struct Scheduler<'g> {
     absorbed: Vec<bool>,
     /// Roots that hand their slopes on in the forward sweep.
     terms: Vec<bool>,
+    /// The group of chains that a node is computed with, row by row.
+    tiled: Vec<Option<usize>>,
+    groups: Vec<tiled::Group>,
     /// Constants that instructions read, with their places among each other.
     spread: HashMap<NodeId, usize>,
     /// Numbers in all of these.
@@ -174,7 +182,8 @@ impl Scheduler<'_> {
     /// Finds the roots that only the sum of the roots reads, and that know their slopes together with their values.
     fn find_terms(&mut self, roots: &[NodeId]) {
         for root in roots.iter().filter(|r| self.plan.summed && self.uses[r.0 as usize] == 1) {
-            let sum = matches!(self.graph.node(*root).op, Op::MapSum { .. });
+            let sum = matches!(self.graph.node(*root).op, Op::MapSum { .. })
+                || self.tiled[root.0 as usize].is_some();
             self.terms[root.0 as usize] = match self.primitive(*root) {
                 Some(op) => {
                     self.places[root.0 as usize].is_none() && self.operation(*root, op).0.can_be_term()
@@ -196,7 +205,8 @@ impl Scheduler<'_> {
     /// The operator of a linear predictor that only one sum uses, and that sum can compute by itself.
     fn predictor(&self, id: NodeId) -> Option<&Arc<Operator>> {
         let Op::Array(op) = &self.graph.node(id).op else { return None };
-        (self.uses[id.0 as usize] == 1).then_some(&op.downcast::<Design>()?.0)
+        let alone = self.uses[id.0 as usize] == 1 && self.tiled[id.0 as usize].is_none();
+        alone.then_some(&op.downcast::<Design>()?.0)
     }
 
     /// The argument of a sum that is a linear predictor of its own, and which one it is.
@@ -278,7 +288,7 @@ impl Scheduler<'_> {
             let at = self.joined_at(id);
             return Some(Slot::Var { at, len: node.len() });
         }
-        if self.fused[id.0 as usize] {
+        if self.fused[id.0 as usize] || self.within_tiles(id) {
             return Some(Slot::Var { at: 0, len: 0 });
         }
         if self.absorbed[id.0 as usize] {

@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 impl Scheduler<'_> {
     pub(super) fn step(&mut self, id: NodeId) -> Slot {
+        if let Some(slot) = self.tiled_step(id) {
+            return slot;
+        }
         let node = self.graph.node(id);
         if let Op::Ode(ode) = &node.op {
             return self.ode(ode, node);
@@ -43,6 +46,7 @@ impl Scheduler<'_> {
             | Code::Concat
             | Code::Ode { .. }
             | Code::Recursion { .. }
+            | Code::Tiled { .. }
             | Code::Loop(_)
             | Code::Program(_) => 0,
         };
@@ -99,7 +103,7 @@ impl Scheduler<'_> {
 }
 
 /// Number of elements that vary.
-fn variables(args: &[Slot]) -> usize {
+pub(super) fn variables(args: &[Slot]) -> usize {
     args.iter().map(|s| if matches!(s, Slot::Var { .. }) { s.len() } else { 0 }).sum()
 }
 
@@ -115,9 +119,14 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
             let mut index: Vec<Broadcast> =
                 nodes.iter().map(|a| Broadcast::between(&a.dims, &dims)).collect();
             let mut weights = None;
-            if *weighted && let (Some(Slot::Const(w)), Some(at)) = (args.pop(), index.pop()) {
-                let operand: Operand<f64> = Operand::new(Arg::Const(&w), &at);
-                weights = Some((0..count).map(|i| operand.at(i)).collect());
+            if *weighted && let (Some(slot), Some(at)) = (args.pop(), index.pop()) {
+                weights = Some(match slot {
+                    Slot::Const(w) => {
+                        let operand: Operand<f64> = Operand::new(Arg::Const(&w), &at);
+                        Slot::Const((0..count).map(|i| operand.at(i)).collect())
+                    }
+                    as_they_are => as_they_are,
+                });
             }
             Code::MapSum { row, index, weights, count }
         }
