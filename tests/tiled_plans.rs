@@ -113,7 +113,7 @@ impl Chains {
 
     /// Meets a vector that is repeated: as many rows as there are, five at a time.
     fn across(&mut self, a: NodeId) -> NodeId {
-        if self.n % GROUPS[0] != 0 {
+        if !self.n.is_multiple_of(GROUPS[0]) {
             return a;
         }
         let wide = self.b.reshape(a, vec![self.n / GROUPS[0], GROUPS[0]]);
