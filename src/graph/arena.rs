@@ -118,4 +118,14 @@ impl Graph {
         }
         needed
     }
+
+    /// For each node, how many arguments of nodes that some root needs, and how many roots, it is.
+    pub fn uses(&self, roots: &[NodeId]) -> Vec<usize> {
+        let needed = self.needed(roots);
+        let mut uses = vec![0; self.nodes.len()];
+        let args =
+            self.nodes.iter().zip(needed).filter(|(_, needed)| *needed).flat_map(|(node, _)| &node.args);
+        args.chain(roots).for_each(|id| uses[id.0 as usize] += 1);
+        uses
+    }
 }

@@ -158,15 +158,23 @@ pub fn ln<V: Vector>(x: V) -> V {
 #[inline(always)]
 pub fn log1p<V: Vector>(x: V) -> V {
     let one = V::splat(1.0);
+    let (f, k) = split_one_plus(x);
+    let y = x.if_less(V::splat(f64::INFINITY), log_sum(f, k), x);
+    let y = x.if_equal(-one, V::splat(f64::NEG_INFINITY), keep_tiny(x, y));
+    x.if_less(-one, V::splat(f64::NAN), y)
+}
+
+/// f and k with 1 + x = 2^k (1 + f), where f has what rounding loses of the sum.
+#[inline(always)]
+fn split_one_plus<V: Vector>(x: V) -> (V, V) {
+    let one = V::splat(1.0);
     let u = one + x;
     let back = u - one;
     let lost = (one - (u - back)) + (x - back);
     let (m, k, inverse) = u.split();
     // Beyond 2^54 the lost part does not count, and near the top of the range 2^-k is not a number.
     let lost = u.if_less(V::splat(TWO_54), lost * inverse, V::splat(0.0));
-    let y = x.if_less(V::splat(f64::INFINITY), log_sum((m - one) + lost, k), x);
-    let y = x.if_equal(-one, V::splat(f64::NEG_INFINITY), keep_tiny(x, y));
-    x.if_less(-one, V::splat(f64::NAN), y)
+    ((m - one) + lost, k)
 }
 
 /// log x and 1 / x for x ≥ 0, which share a division. At most 2 ulp each.
@@ -189,14 +197,8 @@ pub fn ln_and_recip<V: Vector>(x: V) -> (V, V) {
 /// log(1 + x) and 1 / (1 + x) for x ≥ 0, which share a division. At most 2 ulp each.
 #[inline(always)]
 pub fn log1p_and_recip<V: Vector>(x: V) -> (V, V) {
-    let one = V::splat(1.0);
-    let u = one + x;
-    let back = u - one;
-    let lost = (one - (u - back)) + (x - back);
-    let (m, k, inverse) = u.split();
-    let lost = u.if_less(V::splat(TWO_54), lost * inverse, V::splat(0.0));
-    let f = (m - one) + lost;
-    let (log, recip) = log_sum_and_recip(one + f, f, k);
+    let (f, k) = split_one_plus(x);
+    let (log, recip) = log_sum_and_recip(V::splat(1.0) + f, f, k);
     if x.all_ordinary() { (log, recip) } else { ends(x, keep_tiny(x, log), recip) }
 }
 

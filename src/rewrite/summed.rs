@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
-    let uses = uses(&graph, roots);
+    let uses = graph.uses(roots);
     let sum = |node: &Node| matches!(&node.op, Op::Array(op) if op.downcast::<Sum>().is_some_and(|s| s.axis.is_none()));
     replace_where(graph, roots, sum, |b, node, args| {
         if !sum(node) || uses[node.args[0].0 as usize] > 1 {
@@ -28,13 +28,4 @@ fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
             _ => None,
         }
     })
-}
-
-/// How many nodes, or roots, read each node.
-fn uses(graph: &Graph, roots: &[NodeId]) -> Vec<usize> {
-    let mut uses = vec![0; graph.len()];
-    let needed = graph.needed(roots);
-    let read = graph.iter().filter(|(id, _)| needed[id.0 as usize]).flat_map(|(_, node)| &node.args);
-    read.chain(roots).for_each(|id| uses[id.0 as usize] += 1);
-    uses
 }

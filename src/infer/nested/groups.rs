@@ -199,9 +199,8 @@ pub(super) fn farthest(
     let here = solver.of_groups(outer, &nowhere);
     let mut streams = streams(outer, &nowhere);
     let mut source = Shifted::new(lattice, &mut streams, drawn_group, here.len());
-    let mut total = nowhere.clone();
+    let mut total = vec![[0.0; LANES]; here.len()];
     let mut seen: Vec<(Vec<Lanes>, Vec<Lanes>)> = Vec::with_capacity(lattice.points);
-    total.truncate(here.len());
     for _ in 0..lattice.points {
         let (u, mut weights) = source.next();
         let away = solver.away(u.clone());

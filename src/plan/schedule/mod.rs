@@ -54,7 +54,7 @@ impl Plan {
             slots: vec![None; graph.len()],
             places: vec![None; graph.len()],
             joined: vec![None; graph.len()],
-            uses: vec![0; graph.len()],
+            uses: graph.uses(roots),
             fused: vec![false; graph.len()],
             absorbed: vec![false; graph.len()],
             terms: vec![false; graph.len()],
@@ -63,7 +63,6 @@ impl Plan {
             spread: HashMap::new(),
             spread_length: 0,
         };
-        scheduler.count_uses(roots);
         scheduler.tile(roots);
         scheduler.absorb();
         scheduler.join();
@@ -170,13 +169,6 @@ impl Queue {
 impl Scheduler<'_> {
     fn slot(&self, id: NodeId) -> Option<&Slot> {
         self.slots[id.0 as usize].as_ref()
-    }
-
-    fn count_uses(&mut self, roots: &[NodeId]) {
-        let args = self.wanted.iter().flat_map(|&id| &self.graph.node(id).args);
-        for id in args.chain(roots) {
-            self.uses[id.0 as usize] += 1;
-        }
     }
 
     /// Finds the roots that only the sum of the roots reads, and that know their slopes together with their values.
