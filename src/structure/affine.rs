@@ -1,6 +1,7 @@
 //! Affine forms: every element of an array as a constant plus a weighted sum of variables.
 
 use crate::num::linalg::add_product;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most coefficients that one form holds; beyond, an array counts as variables of its own.
@@ -74,6 +75,16 @@ impl Affine {
                 let range = starts[i]..starts[i + 1];
                 (&columns[range.clone()], &values[range])
             }
+        }
+    }
+
+    /// Coefficients of consecutive elements, one after another.
+    pub fn coefficients(&self, elements: Range<usize>) -> &[f64] {
+        match &self.rows {
+            Rows::Shared { columns, values } => {
+                &values[elements.start * columns.len()..elements.end * columns.len()]
+            }
+            Rows::Own { starts, values, .. } => &values[starts[elements.start]..starts[elements.end]],
         }
     }
 

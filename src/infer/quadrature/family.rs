@@ -2,12 +2,15 @@
 
 use super::full::Full;
 use super::sparse::Sparse;
-use crate::num::linalg::add_product;
+use crate::num::linalg::{add_product, dot};
 use crate::structure::Affine;
 use std::ops::Range;
 
+/// What gives `Cᵀ e` for the unit vectors of some columns.
+pub(super) type Columns<'r> = Box<dyn Fn(&[u32]) -> Vec<f64> + Sync + 'r>;
+
 /// Matrices of one family, each a vector of numbers; so are the roots of their inverses.
-pub(super) trait Family {
+pub(super) trait Family: Sync {
     /// A matrix that is zero.
     fn zero(&self) -> Vec<f64>;
 
@@ -30,7 +33,7 @@ pub(super) trait Family {
     fn solve(&self, root: &[f64], x: &[f64]) -> (Vec<f64>, f64);
 
     /// What gives `Cᵀ e` for the unit vectors of any columns, one after another, as far as it is not zero for all of them.
-    fn columns<'r>(&'r self, root: &'r [f64]) -> Box<dyn Fn(&[u32]) -> Vec<f64> + 'r>;
+    fn columns<'r>(&'r self, root: &'r [f64]) -> Columns<'r>;
 
     /// What going to the matrix of this root gains, in nats, if it differs by so much from the last one: ¼ ‖Cᵀ Δ C‖².
     fn gain(&self, root: &[f64], difference: &[f64]) -> f64;
@@ -45,13 +48,12 @@ pub(super) fn family(affine: &Affine, runs: &[Range<usize>], d: usize) -> Box<dy
 }
 
 /// The standard deviations `‖Cᵀ a‖` of rows, whose coefficients come one row after another, from what [`Family::columns`] gives for theirs.
-pub(super) fn spreads(chosen: &[f64], rows: &[f64], [count, k]: [usize; 2], out: &mut Vec<f64>) {
+pub(super) fn spreads(chosen: &[f64], rows: &[f64], [count, k]: [usize; 2]) -> Vec<f64> {
     let width = chosen.len() / k.max(1);
     if width == 0 {
-        return out.resize(out.len() + count, 0.0);
+        return vec![0.0; count];
     }
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut product = vec![0.0; count * width];
     add_product(1.0, rows, chosen, [count, k, width], &mut product);
-    out.extend(product.chunks_exact(width).map(|x| dot(x, x).sqrt()));
+    product.chunks_exact(width).map(|x| dot(x, x).sqrt()).collect()
 }

@@ -1,7 +1,7 @@
 //! Precision matrices in full, row by row.
 
 use super::super::whiten::inverse_root;
-use super::family::Family;
+use super::family::{Columns, Family};
 use crate::num::linalg::{add_product, add_transposed_product};
 
 /// Matrices of so many rows.
@@ -45,7 +45,7 @@ impl Family for Full {
         (out, local.iter().map(|x| x * x).sum())
     }
 
-    fn columns<'r>(&'r self, root: &'r [f64]) -> Box<dyn Fn(&[u32]) -> Vec<f64> + 'r> {
+    fn columns<'r>(&'r self, root: &'r [f64]) -> Columns<'r> {
         Box::new(|columns| {
             // C is lower triangular: nothing beyond the last column counts.
             let width = columns.iter().map(|&c| c as usize + 1).max().unwrap_or(0);

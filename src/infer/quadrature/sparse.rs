@@ -1,9 +1,10 @@
 //! Precision matrices by the entries that any of them can have: effects of groups hardly meet each other.
 
 use super::super::whiten::inverse_root;
-use super::family::Family;
+use super::family::{Columns, Family};
 use crate::num::linalg::Pattern;
 use crate::structure::Affine;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -50,24 +51,26 @@ impl Sparse {
         self.pattern.dimension()
     }
 
-    /// Fills right sides and hands each sixteen of them to `with`, solved for `L y`, with the first of them and how many there are.
-    fn solved(
+    /// Fills as many right sides as there are rows and hands each sixteen of them to `with`, solved for `L y`, with the first of them and how
+    /// many there are.
+    fn solved<R: Send>(
         &self,
         root: &[f64],
-        sides: usize,
-        fill: impl Fn(usize, &mut dyn FnMut(usize, f64)),
-        mut with: impl FnMut(&[[f64; SIDES]], &mut Vec<[f64; SIDES]>, Range<usize>),
-    ) {
+        fill: impl Fn(usize, &mut dyn FnMut(usize, f64)) + Sync,
+        with: impl Fn(&[[f64; SIDES]], Vec<[f64; SIDES]>, Range<usize>) -> R + Sync,
+    ) -> Vec<R> {
+        let d = self.d();
         let wide: Vec<[f64; SIDES]> = root.iter().map(|x| [*x; SIDES]).collect();
-        for first in (0..sides).step_by(SIDES) {
-            let range = first..sides.min(first + SIDES);
-            let mut y = vec![[0.0; SIDES]; self.d()];
+        let some = |first: usize| {
+            let range = first..d.min(first + SIDES);
+            let mut y = vec![[0.0; SIDES]; d];
             for (lane, side) in range.clone().enumerate() {
                 fill(side, &mut |i, x| y[i][lane] = x);
             }
             self.pattern.solve_lower(&wide, &mut y);
-            with(&wide, &mut y, range);
-        }
+            with(&wide, y, range)
+        };
+        (0..d).step_by(SIDES).collect::<Vec<_>>().into_par_iter().map(some).collect()
     }
 }
 
@@ -115,15 +118,17 @@ impl Family for Sparse {
         (y.into_flattened(), square)
     }
 
-    fn columns<'r>(&'r self, root: &'r [f64]) -> Box<dyn Fn(&[u32]) -> Vec<f64> + 'r> {
-        let mut all: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.d()];
+    fn columns<'r>(&'r self, root: &'r [f64]) -> Columns<'r> {
         let unit = |side: usize, put: &mut dyn FnMut(usize, f64)| put(side, 1.0);
-        self.solved(root, self.d(), unit, |_, y, sides| {
+        let some = self.solved(root, unit, |_, y, sides| {
+            let mut some: Vec<Vec<(usize, f64)>> = vec![Vec::new(); sides.len()];
             for (i, y) in y.iter().enumerate() {
-                let filled = sides.clone().zip(y).filter(|(_, x)| **x != 0.0);
-                filled.for_each(|(side, x)| all[side].push((i, *x)));
+                let filled = some.iter_mut().zip(y).filter(|(_, x)| **x != 0.0);
+                filled.for_each(|(side, x)| side.push((i, *x)));
             }
+            some
         });
+        let all = some.concat();
         Box::new(move |columns| {
             let of = |c: &u32| &all[*c as usize];
             let mut kept: Vec<usize> = columns.iter().flat_map(of).map(|(i, _)| *i).collect();
@@ -149,16 +154,19 @@ impl Family for Sparse {
                 by_column[i as usize].push((j as usize, *x));
             }
         }
-        let mut product = vec![0.0; d * d];
         let column = |side: usize, put: &mut dyn FnMut(usize, f64)| {
             by_column[side].iter().for_each(|&(i, x)| put(i, x));
         };
-        self.solved(root, d, column, |wide, y, sides| {
-            self.pattern.solve_transposed(wide, y);
+        let some = self.solved(root, column, |wide, mut y, sides| {
+            self.pattern.solve_transposed(wide, &mut y);
+            (sides, y)
+        });
+        let mut product = vec![0.0; d * d];
+        for (sides, y) in some {
             for (i, y) in y.iter().enumerate() {
                 product[i * d + sides.start..i * d + sides.end].copy_from_slice(&y[..sides.len()]);
             }
-        });
+        }
         let row = |i: usize| (0..d).map(|j| product[i * d + j] * product[j * d + i]).sum::<f64>();
         0.25 * (0..d).map(row).sum::<f64>()
     }

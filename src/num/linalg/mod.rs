@@ -9,6 +9,7 @@ pub mod design;
 mod eigen;
 mod lu;
 mod product;
+mod products;
 mod qr;
 mod rotations;
 mod sparse;
@@ -18,9 +19,10 @@ mod tridiagonal;
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_in, log_det_cholesky, solve_cholesky};
 pub use eigen::{Eigen, EigenRoom, symmetric_eigen};
 pub use lu::{lu_factor, lu_solve};
-pub use product::{
+pub use product::dot;
+pub use products::{
     add_lower_product, add_packed_product, add_product, add_product_lower, add_product_packed,
-    add_transposed_product, dot, lower_product, lower_transposed_product, scale_rows,
+    add_symmetric_product, add_transposed_product, lower_product, lower_transposed_product, scale_rows,
 };
 pub use qr::{Qr, qr, qr_triangle};
 pub use sparse::Pattern;

@@ -76,8 +76,8 @@ impl Pattern {
     #[inline(always)]
     fn eliminate<const W: usize>(&self, diagonal: &mut [[f64; W]], below: &mut [[f64; W]]) {
         for j in 0..diagonal.len() {
-            let pivot = diagonal[j].map(f64::sqrt);
-            diagonal[j] = pivot;
+            diagonal[j].iter_mut().for_each(|x| *x = x.sqrt());
+            let pivot = diagonal[j];
             let (first, last) = (self.start[j], self.start[j + 1]);
             let (done, later) = below.split_at_mut(last);
             let column = &mut done[first..];
