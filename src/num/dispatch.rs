@@ -22,11 +22,12 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
-/// A closure is work too; what it calls must be marked `#[inline(always)]`.
-impl<R, F: FnOnce() -> R> Work for F {
+/// A closure is work too, if it is marked `#[inline(always)]` like all that it calls. It must be one that could be called again: calling
+/// such a closure for once goes through a function of the compiler's own, which has no such mark.
+impl<R, F: FnMut() -> R> Work for F {
     type Out = R;
     #[inline(always)]
-    fn run(self) -> R {
+    fn run(mut self) -> R {
         self()
     }
 }
@@ -212,6 +213,10 @@ pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
 /// written in makes the processor wait until all that was stored before is in the cache.
 #[inline(always)]
 pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
+    // One number at a time gains nothing from wide registers: its code exists once.
+    if T::WIDTH == 1 {
+        return on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() }));
+    }
     match wanted.min(level()) {
         // SAFETY: as in `at`; and each register type has the layout of `T`.
         #[cfg(target_arch = "x86_64")]

@@ -33,7 +33,13 @@ impl Peak {
         let numbers = vec![1.0; NUMBERS];
         Peak {
             operations: products / fastest(|| best_lanes(Products(&factors)).lane(0)),
-            bytes: (8 * NUMBERS) as f64 / fastest(|| best(|| read(&numbers))),
+            bytes: (8 * NUMBERS) as f64
+                / fastest(|| {
+                    best(
+                        #[inline(always)]
+                        || read(&numbers),
+                    )
+                }),
         }
     }
 }
