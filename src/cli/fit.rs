@@ -45,15 +45,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     if args.method.as_deref() == Some(ALL) {
         return compare(&loaded, args, out);
     }
-    let certificate = certify(target.lowered());
-    let (mut fit, run) = match &args.method {
-        Some(method) if method != NUTS => (named(&loaded, &certificate, method, args)?, None),
-        None if args.certified => {
-            let (fit, run) = super::certified::fit(target, &loaded.source, &certificate, args)?;
-            (fit, Some(run))
-        }
-        _ => (by_itself(&loaded, args)?, None),
-    };
+    let (certificate, (mut fit, run)) = certified_and_fitted(&loaded, args)?;
     fit.flags.splice(0..0, infer::endless(target, &fit));
     fit.flags.extend(not_finite(&fit));
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
@@ -119,6 +111,35 @@ impl Drop for Out {
         if self.new && !self.written {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+/// The certificate of the model, and the fit that the arguments ask for; with the run that theorems license, where that is what they ask for.
+fn certified_and_fitted(
+    loaded: &load::Loaded,
+    args: &FitArgs,
+) -> Result<(Certificate, (Fit, Option<CertifiedRun>)), Failure> {
+    let certified = || certify(loaded.target.lowered());
+    match &args.method {
+        Some(method) if method != NUTS => {
+            let certificate = certified();
+            let fit = named(loaded, &certificate, method, args)?;
+            Ok((certificate, (fit, None)))
+        }
+        None if args.certified => {
+            let certificate = certified();
+            let (fit, run) = super::certified::fit(&loaded.target, &loaded.source, &certificate, args)?;
+            Ok((certificate, (fit, Some(run))))
+        }
+        // A fit by itself asks nothing of the certificate: they are made at the same time.
+        _ => std::thread::scope(|scope| {
+            let certificate = scope.spawn(certified);
+            let fit = by_itself(loaded, args)?;
+            match certificate.join() {
+                Ok(certificate) => Ok((certificate, (fit, None))),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }),
     }
 }
 

@@ -19,18 +19,17 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
     let mut weights: Vec<f64> =
         log_weights.iter().map(|x| if x.is_nan() { 0.0 } else { (x - top).exp() }).collect();
     let tail = tail(n).ceil() as usize;
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_unstable_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(a.cmp(&b)));
     let mut khat = f64::INFINITY;
     if tail >= 5 && tail < n {
-        let cutoff = weights[order[n - tail - 1]];
-        let excess: Vec<f64> = order[n - tail..].iter().map(|&i| weights[i] - cutoff).collect();
+        let (cutoff, order) = largest(&weights, tail);
+        let excess: Vec<f64> = order.iter().map(|&i| weights[i] - cutoff).collect();
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         // Weights that are all alike have no tail to fit.
-        if 1.0 - weights[order[0]] < 1e-9 || excess[tail - 1] <= 1e-12 {
+        if 1.0 - least < 1e-9 || excess[tail - 1] <= 1e-12 {
             khat = 0.0;
         } else if let Some((k, sigma)) = pareto_fit(&excess) {
             khat = k;
-            for (j, &i) in order[n - tail..].iter().enumerate() {
+            for (j, &i) in order.iter().enumerate() {
                 let p = (j as f64 + 0.5) / tail as f64;
                 weights[i] = (cutoff + pareto_quantile(p, k, sigma)).min(1.0);
             }
@@ -39,6 +38,15 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
     let total: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|w| *w /= total);
     Smoothed { weights, khat }
+}
+
+/// Where so many of the largest weights stand, in ascending order, and the next one below them.
+fn largest(weights: &[f64], count: usize) -> (f64, Vec<usize>) {
+    let ascending = |a: &usize, b: &usize| weights[*a].total_cmp(&weights[*b]).then(a.cmp(b));
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    let (_, below, above) = order.select_nth_unstable_by(weights.len() - count - 1, ascending);
+    above.sort_unstable_by(ascending);
+    (weights[*below], above.to_vec())
 }
 
 /// How many of so many weights make the tail.

@@ -1,6 +1,7 @@
 //! A mixture of Student-t's, and its fit to weighted draws by expectation and maximisation.
 
-use crate::num::linalg::{cholesky, log_det_cholesky};
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::linalg::{add_symmetric_product, cholesky, log_det_cholesky};
 use crate::num::real::{F8, LANES, Real};
 use crate::num::special::{inv_gamma_p_whole, lgamma};
 use std::f64::consts::PI;
@@ -53,33 +54,111 @@ impl Part {
         2.0 * f64::from(self.half_freedom)
     }
 
-    /// The log density at eight points so far away (squared), with the share.
-    fn log_density(&self, distance: F8) -> F8 {
-        let tail = (distance * F8::splat(1.0 / self.freedom())).log1p();
+    /// The log density at points so far away (squared), with the share.
+    #[inline(always)]
+    fn log_density<U: Real>(&self, distance: U) -> U {
+        let tail = (distance * U::splat(1.0 / self.freedom())).log1p();
         let fall = 0.5 * (self.freedom() + self.mean.len() as f64);
-        F8::splat(self.share.ln() + self.peak) - F8::splat(fall) * tail
+        U::splat(self.share.ln() + self.peak) - U::splat(fall) * tail
     }
 
-    /// The squared distances of eight points (coordinate by coordinate) from the mean, by the scale.
-    fn distance(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
-        room.clear();
-        let mut sum = F8::zero();
-        for (row, (x, m)) in self.factor.chunks_exact(x.len()).zip(x.iter().zip(&self.mean)) {
-            let mut y = *x - F8::splat(*m);
-            room.iter().zip(row).for_each(|(before, c)| y -= *before * F8::splat(*c));
-            y = y * F8::splat(1.0 / row[room.len()]);
-            room.push(y);
-            sum += y * y;
+    /// The squared distances of points (coordinate by coordinate) from the mean, by the scale.
+    #[inline(always)]
+    fn distance<U: Real>(&self, x: &[U], room: &mut [U]) -> U {
+        let mut sum = U::zero();
+        for (i, row) in self.factor.chunks_exact(x.len()).enumerate() {
+            let mut y = x[i] - U::splat(self.mean[i]);
+            for j in 0..i {
+                y -= room[j] * U::splat(row[j]);
+            }
+            room[i] = y * U::splat(1.0 / row[i]);
+            sum += room[i] * room[i];
         }
         sum
     }
 }
 
 /// The logarithm of a sum of exponentials, lane by lane; the largest is finite.
-fn log_sum_exp(logs: &[F8]) -> F8 {
-    let top = logs.iter().fold(F8::splat(f64::NEG_INFINITY), |top, l| top.max(*l));
-    let sum = logs.iter().fold(F8::zero(), |sum, l| sum + (*l - top).exp());
+#[inline(always)]
+fn log_sum_exp<U: Real>(logs: &[U]) -> U {
+    let (mut top, mut sum) = (U::splat(f64::NEG_INFINITY), U::zero());
+    for l in logs {
+        top = top.max(*l);
+    }
+    for l in logs {
+        sum += (*l - top).exp();
+    }
     top + sum.ln()
+}
+
+/// The log density of a mixture at eight points, coordinate by coordinate.
+struct Density<'a> {
+    parts: &'a [Part],
+    x: &'a [F8],
+    room: &'a mut [F8],
+}
+
+impl LaneWork<F8> for Density<'_> {
+    type Out = F8;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F8, U>) -> F8 {
+        let (x, room) = (view.slice(self.x), view.slice_mut(self.room));
+        let mut logs = [U::zero(); MOST + 1];
+        let count = self.parts.len().min(MOST + 1);
+        for (log, part) in logs.iter_mut().zip(self.parts) {
+            *log = part.log_density(part.distance(x, room));
+        }
+        view.back(log_sum_exp(&logs[..count]))
+    }
+}
+
+/// What the parts of a mixture have to do with weighted points, part by part.
+struct Duties {
+    /// The weight of each point that is a part's.
+    duties: Vec<Vec<f64>>,
+    /// The same by how near the point is.
+    closeness: Vec<Vec<f64>>,
+}
+
+/// Expectation: what is whose.
+struct Expectation<'a> {
+    mixture: &'a Students,
+    points: &'a [f64],
+    weights: &'a [f64],
+}
+
+impl LaneWork<F8> for Expectation<'_> {
+    type Out = Duties;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F8, U>) -> Duties {
+        let (parts, d, n) = (&self.mixture.parts[..], self.mixture.d, self.weights.len());
+        let none = || vec![vec![0.0; n]; parts.len()];
+        let mut out = Duties { duties: none(), closeness: none() };
+        let mut room = vec![F8::zero(); d + 2 * parts.len()];
+        for (first, weights) in (0..n).step_by(LANES).zip(self.weights.chunks(LANES)) {
+            let x = eight(self.points, d, first);
+            let (room, both) = view.slice_mut(&mut room).split_at_mut(d);
+            let (distances, logs) = both.split_at_mut(parts.len());
+            for (k, part) in parts.iter().enumerate() {
+                distances[k] = part.distance(view.slice(&x), room);
+                logs[k] = part.log_density(distances[k]);
+            }
+            let total = log_sum_exp(logs);
+            for (k, part) in parts.iter().enumerate() {
+                let near = U::splat(part.freedom()) + distances[k];
+                let closer = U::splat(part.freedom() + d as f64) / near;
+                let (share, closer) = (view.back((logs[k] - total).exp()), view.back(closer));
+                for (lane, weight) in weights.iter().enumerate() {
+                    let duty = if *weight > 0.0 { weight * share.lane(lane) } else { 0.0 };
+                    out.duties[k][first + lane] = duty;
+                    out.closeness[k][first + lane] = if duty > 0.0 { duty * closer.lane(lane) } else { 0.0 };
+                }
+            }
+        }
+        out
+    }
 }
 
 /// Eight of the points that stand one after another from `first` on, coordinate by coordinate; beyond the last, it again.
@@ -94,20 +173,16 @@ fn moments(points: &[f64], weights: &[f64], scaled: &[f64], d: usize) -> (Vec<f6
     let (total, scaled_total) = (weights.iter().sum::<f64>(), scaled.iter().sum::<f64>());
     let mut mean = vec![0.0; d];
     for (x, w) in points.chunks_exact(d).zip(scaled) {
-        mean.iter_mut().zip(x).for_each(|(m, x)| *m += w / scaled_total * x);
+        mean.iter_mut().zip(x).for_each(|(m, x)| *m += w * x);
+    }
+    mean.iter_mut().for_each(|m| *m /= scaled_total);
+    let away: Vec<f64> = points.iter().zip(mean.iter().cycle()).map(|(x, m)| x - m).collect();
+    let mut weighted = away.clone();
+    for (x, w) in weighted.chunks_exact_mut(d).zip(scaled) {
+        x.iter_mut().for_each(|x| *x *= w / total);
     }
     let mut covariance = vec![0.0; d * d];
-    for (x, w) in points.chunks_exact(d).zip(scaled).filter(|(_, w)| **w > 0.0) {
-        for i in 0..d {
-            let a = w / total * (x[i] - mean[i]);
-            for j in 0..=i {
-                covariance[i * d + j] += a * (x[j] - mean[j]);
-            }
-        }
-    }
-    for i in 0..d {
-        (0..i).for_each(|j| covariance[j * d + i] = covariance[i * d + j]);
-    }
+    add_symmetric_product(1.0, &away, &weighted, [d, scaled.len()], &mut covariance);
     (mean, covariance)
 }
 
@@ -154,9 +229,8 @@ impl Students {
 
     /// The log density at eight points, coordinate by coordinate.
     pub(super) fn log_density(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
-        let mut logs = [F8::zero(); MOST + 1];
-        logs.iter_mut().zip(&self.parts).for_each(|(l, part)| *l = part.log_density(part.distance(x, room)));
-        log_sum_exp(&logs[..self.parts.len().min(MOST + 1)])
+        room.resize(self.d, F8::zero());
+        best_lanes(Density { parts: &self.parts, x, room })
     }
 
     /// A mixture fitted to weighted points (one after another), with one part more, begun at the point of the largest weight;
@@ -184,29 +258,8 @@ impl Students {
 
     /// One round of expectation and maximisation. Scales are drawn towards that of all points where few speak for them.
     fn maximise(&mut self, points: &[f64], weights: &[f64], all: &[f64]) {
-        let (d, n) = (self.d, weights.len());
-        let mut room = Vec::new();
-        let mut duties = vec![vec![0.0; n]; self.parts.len()];
-        let mut closeness = duties.clone();
-        let mut logs = vec![F8::zero(); self.parts.len()];
-        let mut distances = logs.clone();
-        for (first, weights) in (0..n).step_by(LANES).zip(weights.chunks(LANES)) {
-            let x = eight(points, d, first);
-            for (k, part) in self.parts.iter().enumerate() {
-                distances[k] = part.distance(&x, &mut room);
-                logs[k] = part.log_density(distances[k]);
-            }
-            let total = log_sum_exp(&logs);
-            for (k, part) in self.parts.iter().enumerate() {
-                let share = (logs[k] - total).exp();
-                for (lane, weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-                    let duty = weight * share.lane(lane);
-                    let near = part.freedom() + distances[k].lane(lane);
-                    duties[k][first + lane] = duty;
-                    closeness[k][first + lane] = duty * (part.freedom() + d as f64) / near;
-                }
-            }
-        }
+        let d = self.d;
+        let Duties { duties, closeness } = best_lanes(Expectation { mixture: self, points, weights });
         let part = |(duties, closeness): (&Vec<f64>, &Vec<f64>)| {
             let share: f64 = duties.iter().sum();
             let effective = share * share / duties.iter().map(|w| w * w).sum::<f64>();

@@ -1,7 +1,10 @@
 //! Means, standard deviations and quantiles of weighted draws.
 
 use super::sample::BLOCK;
+use crate::num::dispatch::best;
+use crate::num::real::LANES;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +84,7 @@ const CAUTION: f64 = 1.2;
 pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout, compared: bool) -> Errors {
     let values = &tamed(values, weights)[..];
     let about = Centre::new(values, weights);
-    let weighted = about.errors(values, layout, |p| weights[p]);
+    let weighted = about.errors(values, Weights { of: weights, less: 0.0 }, layout);
     let varies = || values.chunks_exact(layout.copies).any(|x| x.iter().any(|y| *y != x[0]));
     if !compared || varies() {
         return Errors { weighted, difference: [f64::INFINITY; 3], even: [f64::INFINITY; 3] };
@@ -89,8 +92,8 @@ pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout, compared: 
     let even = 1.0 / values.len() as f64;
     Errors {
         weighted,
-        difference: about.errors(values, layout, |p| weights[p] - even),
-        even: about.errors(values, layout, |_| even),
+        difference: about.errors(values, Weights { of: weights, less: even }, layout),
+        even: about.errors(values, Weights { of: &vec![even; values.len()], less: 0.0 }, layout),
     }
 }
 
@@ -119,26 +122,20 @@ impl Centre {
     /// Standard errors of the mean, of the log standard deviation and of an outer quantile with these weights of the points. Draws
     /// of one replicate fill space more evenly than chance would, so that replicates differ less than independent draws would
     /// have them differ, and the smaller of the two counts.
-    fn errors(&self, values: &[f64], layout: Layout, weight: impl Fn(usize) -> f64) -> [f64; 3] {
+    fn errors(&self, values: &[f64], weights: Weights, layout: Layout) -> [f64; 3] {
         let Layout { copies, replicates } = layout;
         let draws = values.len() / copies;
         let (mut independent, mut by_replicate) = ([0.0; 4], vec![[0.0; 4]; replicates]);
         for first in (0..draws).step_by(BLOCK) {
-            let replicate = &mut by_replicate[first / BLOCK % replicates];
-            for b in first..draws.min(first + BLOCK) {
-                let mut draw = [0.0; 4];
-                for p in b * copies..(b + 1) * copies {
-                    let (x, w) = (values[p], weight(p));
-                    let away = x - self.mean;
-                    draw[0] += w * away;
-                    draw[1] += w * (away * away - self.variance);
-                    draw[2] += w * (f64::from(x < self.reach[0]) - self.outside[0]);
-                    draw[3] += w * (f64::from(x > self.reach[1]) - self.outside[1]);
-                }
-                for k in 0..4 {
-                    independent[k] += draw[k] * draw[k];
-                    replicate[k] += draw[k];
-                }
+            let some = first * copies..draws.min(first + BLOCK) * copies;
+            let (values, weights) = (&values[some.clone()], weights.some(some));
+            let [squares, sums] = best(
+                #[inline(always)]
+                || self.block(values, weights, copies),
+            );
+            for k in 0..4 {
+                independent[k] += squares[k];
+                by_replicate[first / BLOCK % replicates][k] += sums[k];
             }
         }
         let few = draws < BLOCK * replicates || replicates == 1;
@@ -151,6 +148,68 @@ impl Centre {
         });
         let quantile = together[2].max(together[3]) / DENSITY;
         [together[0] / self.variance.sqrt(), 0.5 * together[1] / self.variance, quantile]
+    }
+}
+
+impl Centre {
+    /// Sums of squares, and sums, of what the draws of a block contribute.
+    #[inline(always)]
+    fn block(&self, values: &[f64], weights: Weights, copies: usize) -> [[f64; 4]; 2] {
+        let mut out = [[0.0; 4]; 2];
+        let whole = values.len() / (LANES * copies) * LANES * copies;
+        for first in (0..whole).step_by(LANES * copies) {
+            let some = first..first + LANES * copies;
+            add(&mut out, self.contributed::<LANES>(&values[some.clone()], weights.some(some), copies));
+        }
+        for first in (whole..values.len()).step_by(copies) {
+            let one = first..first + copies;
+            add(&mut out, self.contributed::<1>(&values[one.clone()], weights.some(one), copies));
+        }
+        out
+    }
+
+    /// What each of `W` draws contributes to the errors of a mean, a variance and the outer quantiles.
+    #[inline(always)]
+    fn contributed<const W: usize>(&self, values: &[f64], weights: Weights, copies: usize) -> [[f64; W]; 4] {
+        let mut sums = [[0.0; W]; 4];
+        let (values, of, less) = (&values[..W * copies], &weights.of[..W * copies], weights.less);
+        for c in 0..copies {
+            for lane in 0..W {
+                let (x, w) = (values[lane * copies + c], of[lane * copies + c] - less);
+                let away = x - self.mean;
+                let [below, above] = [f64::from(x < self.reach[0]), f64::from(x > self.reach[1])];
+                sums[0][lane] += w * away;
+                sums[1][lane] += w * (away * away - self.variance);
+                sums[2][lane] += w * (below - self.outside[0]);
+                sums[3][lane] += w * (above - self.outside[1]);
+            }
+        }
+        sums
+    }
+}
+
+/// Adds the squares of contributions, and the contributions.
+#[inline(always)]
+fn add<const W: usize>([squares, sums]: &mut [[f64; 4]; 2], draws: [[f64; W]; 4]) {
+    for k in 0..4 {
+        for lane in 0..W {
+            squares[k] += draws[k][lane] * draws[k][lane];
+            sums[k] += draws[k][lane];
+        }
+    }
+}
+
+/// Weights of points, each less a number.
+#[derive(Clone, Copy)]
+struct Weights<'w> {
+    of: &'w [f64],
+    less: f64,
+}
+
+impl Weights<'_> {
+    #[inline(always)]
+    fn some(&self, points: Range<usize>) -> Self {
+        Weights { of: &self.of[points], less: self.less }
     }
 }
 

@@ -95,9 +95,14 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
         let top = 1 << (63 - j);
         top | (stream.bits() & (top - 1))
     });
-    directions.map(|direction| {
-        (0..BITS).filter(|j| direction >> (BITS - 1 - j) & 1 == 1).fold(0, |sum, j| sum ^ matrix[j])
-    })
+    // Bit by bit for all columns at once, without branches: sequences of a thousand dimensions are made often.
+    let mut scrambled = [0; BITS];
+    for (j, column) in matrix.iter().enumerate() {
+        for (sum, direction) in scrambled.iter_mut().zip(directions) {
+            *sum ^= column & u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
+        }
+    }
+    scrambled
 }
 
 /// Dimensions of which most sequences need no more: the polynomials of all take milliseconds to find.

@@ -315,10 +315,12 @@ impl Flow for Nested<'_> {
             let lanes = first..n.min(first + LANES);
             let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
             let parts_of = self.place_lanes(&mut solver, &part(&outer, n, lanes.clone()), u, |c, x, more| {
+                for (&i, x) in parts.inner.iter().zip(&x) {
+                    let row = &mut z[i * points + lanes.start * copies..i * points + lanes.end * copies];
+                    row[c..].iter_mut().step_by(copies).zip(x).for_each(|(to, x)| *to = *x);
+                }
                 for (b, draw) in lanes.clone().enumerate() {
-                    let point = draw * copies + c;
-                    parts.inner.iter().zip(&x).for_each(|(&i, x)| z[i * points + point] = x[b]);
-                    added[point] = log_det[draw] + more[b];
+                    added[draw * copies + c] = log_det[draw] + more[b];
                 }
             });
             for (row, gain) in gains.chunks_exact_mut(n).zip(&parts_of) {

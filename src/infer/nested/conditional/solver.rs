@@ -407,7 +407,7 @@ impl<'c> Solver<'c> {
     pub(in super::super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
         let Tuning { shift, scale } = &self.conditional.tuning;
         for ((u, m), s) in u.iter_mut().zip(shift).zip(scale) {
-            *u = u.map(|x| m + s * x);
+            u.iter_mut().for_each(|x| *x = m + s * *x);
         }
         self.conditional.pattern.solve_transposed(&self.factor, &mut u);
         u
@@ -466,16 +466,19 @@ impl<'c> Solver<'c> {
         away: impl Fn(usize, usize) -> f64,
     ) -> Vec<f64> {
         let this = self.conditional;
-        let mut points = vec![0.0; this.target.dimension() * LANES];
-        let mut put = |i: usize, values: Lanes| points[i * LANES..(i + 1) * LANES].copy_from_slice(&values);
+        let mut points = vec![[0.0; LANES]; this.target.dimension()];
         for (&i, values) in this.parts.outer.iter().zip(outer) {
-            put(i, std::array::from_fn(|lane| values[of(lane)]));
+            for (lane, to) in points[i].iter_mut().enumerate() {
+                *to = values[of(lane)];
+            }
         }
         for (at, &i) in this.parts.inner.iter().enumerate() {
-            let place = |lane: usize| this.steps[at] * (self.y[at][of(lane)] + away(at, lane));
-            put(i, std::array::from_fn(|lane| this.reference[at] + place(lane)));
+            let (reference, step, mode) = (this.reference[at], this.steps[at], &self.y[at]);
+            for (lane, to) in points[i].iter_mut().enumerate() {
+                *to = reference + step * (mode[of(lane)] + away(at, lane));
+            }
         }
-        points
+        points.into_flattened()
     }
 }
 
