@@ -65,7 +65,7 @@ pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<
 }
 
 /// The effective number of draws with weights that sum to one.
-fn effective(weights: &[f64]) -> f64 {
+pub(super) fn effective(weights: &[f64]) -> f64 {
     weights.iter().map(|w| w * w).sum::<f64>().recip()
 }
 

@@ -29,14 +29,26 @@ pub(super) struct Bent<'t> {
     pub(super) first: [f64; 3],
     /// What a few draws tell of it.
     pub(super) judged: Judged,
+    /// How many they are.
+    draws: usize,
 }
 
 impl<'t> Bent<'t> {
     /// No bending.
     pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
+        Bent::judged_by(PILOT, target, q, options)
+    }
+
+    /// The same, it and what comes of it judged by so many draws.
+    pub(super) fn judged_by(
+        draws: usize,
+        target: &'t dyn Target,
+        q: &Gaussian,
+        options: &Options,
+    ) -> Bent<'t> {
         let target = Warped::flat(target);
-        let judged = judge(&target, q, PILOT, options);
-        Bent { target, q: q.clone(), gradients: 0, first: judged.elbo, judged }
+        let judged = judge(&target, q, draws, options);
+        Bent { target, q: q.clone(), gradients: 0, first: judged.elbo, judged, draws }
     }
 }
 
@@ -72,11 +84,6 @@ pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Optio
     // The copies of a draw may tell no more than one of them.
     let se = se * (flow.copies() as f64).sqrt();
     Judged { elbo: [mean, se, half_variance], khat: pilot.khat(flow.copies()), pilot }
-}
-
-/// Adds layers while they raise the ELBO.
-pub(super) fn bend<'t>(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
-    grow(Bent::straight(target, q, options), LAYERS, options)
 }
 
 /// Adds layers, up to so many in all, while they raise the ELBO.
@@ -117,7 +124,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         let mut layers = bent.target.layers.clone();
         layers.push(warp.damped(share));
         let target = Warped { inner: bent.target.inner, layers };
-        let after = judge(&target, &standard, PILOT, options).elbo;
+        let after = judge(&target, &standard, bent.draws, options).elbo;
         (after[0] > before - se).then_some(target)
     })?;
     let limits = gaussian::Limits {
@@ -127,7 +134,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         batch: 32,
     };
     let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
-    let judged = judge(&target, &fitted.q, PILOT, options);
+    let judged = judge(&target, &fitted.q, bent.draws, options);
     let gradients = bent.gradients + fitted.gradients;
-    Some(Bent { target, q: fitted.q, gradients, first: bent.first, judged })
+    Some(Bent { target, q: fitted.q, gradients, first: bent.first, judged, draws: bent.draws })
 }

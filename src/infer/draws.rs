@@ -1,6 +1,6 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
-use super::adapt::adapt;
+use super::adapt::{adapt, effective};
 use super::cells::cells;
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
@@ -47,6 +47,8 @@ const TAILED: f64 = 0.45;
 pub(super) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
+/// So many effective draws for each draw are more than a mixture that adapts has in many coordinates.
+const EFFICIENT: f64 = 0.3;
 /// Draws that judge a proposal.
 pub(super) const PILOT: usize = 2048;
 
@@ -190,6 +192,8 @@ pub(super) struct Drawn<'t> {
     pub(super) worst: f64,
     /// How many times as large all standard errors could be.
     pub(super) margin: f64,
+    /// Whether other proposals, which gain in the tail, would lose more where most draws are.
+    efficient: bool,
     weighed: Weighed,
     /// How well each output that counts is known.
     known: Vec<Known>,
@@ -205,9 +209,10 @@ impl Drawn<'_> {
         self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
     }
 
-    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same.
+    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same or that no
+    /// other would make smaller.
     fn fair(&self) -> bool {
-        self.khat < UNSURE.start && self.tail < KHAT_LIMIT && self.margin >= 1.0
+        self.khat < UNSURE.start && self.tail < KHAT_LIMIT && (self.margin >= 1.0 || self.efficient)
     }
 
     /// The weights of all points for output `j`.
@@ -316,11 +321,12 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let tail = || shapes().iter().copied().fold(khat, f64::max);
         let done =
             options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
-        if done
-            || (look && (upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT))
-            || (khat >= KHAT_LIMIT && !unsure)
-            || d == 0
-        {
+        let long = || upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT;
+        let efficient = flow.dear()
+            && d > FEW_TO_LEARN
+            && khat < UNSURE.start
+            && effective(&weighed.weights) > EFFICIENT * have as f64;
+        if done || (look && !efficient && long()) || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
             // So near to the limit, with errors still large, the upper end of what it may be counts.
             let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
             let khat = if open { upper(khat, have) } else { khat };
@@ -329,7 +335,20 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            return Drawn { sample, weights, khat, tail, more, worst, margin, weighed, known: errors, many };
+            let known = errors;
+            return Drawn {
+                sample,
+                weights,
+                khat,
+                tail,
+                more,
+                worst,
+                margin,
+                efficient,
+                weighed,
+                known,
+                many,
+            };
         }
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
         count = (needed as usize).min(most);

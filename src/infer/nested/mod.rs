@@ -22,14 +22,14 @@ mod surface;
 mod tests;
 mod tune;
 
-use super::bend::{bend, judge};
+use super::bend::{Bent, LAYERS, grow, judge};
 use super::flow::{Flow, Reached};
 use super::gaussian::{FIRST, Fitted, Gaussian};
 use super::mode::{Mode, Modes};
 use super::warp::Warped;
 use super::{
-    Approach, Ending, Fit, KHAT_LIMIT, Options, Path, Progress, ending_flag, finish, from_modes, modes,
-    refine, whiten,
+    Approach, Ending, Fit, KHAT_LIMIT, Options, Path, Progress, draws, ending_flag, finish, from_modes,
+    modes, refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::ModelTarget;
@@ -56,6 +56,8 @@ const LIGHT_AT_MODE: f64 = 0.4;
 const PILOT: usize = 512;
 /// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
 const HOPELESS: f64 = 1.0;
+/// Half-variance below which weights of outer coordinates, groups integrated out, are even enough.
+const EVEN: f64 = 0.15;
 /// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the noise of other groups is
 /// smoothed over the draws; most pairs.
 const PAIRS: usize = 4;
@@ -100,25 +102,7 @@ fn with(
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
     let note = describe(target, &conditional.parts);
-    let quadratic = conditional.parts.how == How::Quadratic;
-    if !quadratic && conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
-        return None;
-    }
-    if !quadratic {
-        conditional.tell_groups_apart(target);
-        if conditional.parts.leaves_many() && !conditional.integrate_groups() {
-            return None;
-        }
-    }
-    let start = match conditional.costly() {
-        true => Start::Explored(explore::explore(&mut conditional, options.seed)?),
-        false => centred(&mut conditional, options)?,
-    };
-    if let Start::Explored(q) = &start
-        && !conditional.smooth(q, options.seed)
-    {
-        return None;
-    }
+    let start = begin(target, &mut conditional, options)?;
     let options = &Options {
         gradients: Some(conditional.affordable()),
         tolerance: options.tolerance.max(NEAR),
@@ -126,46 +110,79 @@ fn with(
     };
     let scales = start.scales();
     let found = start.fit(&Marginal::new(&conditional, &scales), options, watch)?;
-    let fitted = found.fitted.clone();
-    let q = fitted.q.clone();
-    conditional.anchor(&q, options.seed);
-    conditional.look_how_far(&q, options.seed);
-    if conditional.is_smooth() && !quadratic {
-        tune::tune(&mut conditional, &q, options.seed);
+    let q = &found.fitted.q;
+    conditional.anchor(q, options.seed);
+    conditional.look_how_far(q, options.seed);
+    if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
+        tune::tune(&mut conditional, q, options.seed);
     }
-    let marginal = Marginal::new(&conditional, &scales);
-    let owners = owners(target, &conditional);
-    let straight = Nested::new(&conditional, Warped::flat(&marginal), 1, &owners);
-    let before = judge(&straight, &q, PILOT, options);
-    let first = before.elbo;
-    let [few, many] = if quadratic { [1, 1] } else { candidates(&conditional, first[2]) };
-    let chosen = (few > 1).then(|| Nested::new(&conditional, Warped::flat(&marginal), few, &owners));
-    let flow = chosen.as_ref().unwrap_or(&straight);
-    let after = (few > 1).then(|| judge(flow, &q, PILOT, options));
-    let judged = after.as_ref().unwrap_or(&before);
-    // Of many outer coordinates no other proposal makes up for so much.
-    if conditional.integrates() && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
-        return None;
-    }
-    let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, &q), Some(&before.pilot));
-    let reached = Reached { plain, plain_draws, bent: (flow, &q), first, judged, gradients: 0 };
-    let mut fit = finish(found.clone(), &reached, options);
-    if !(fit.khat < LIGHT) && !options.stop.requested() {
-        let bent = bend(&marginal, &q, options);
-        let curved = Nested::new(&conditional, bent.target, many, &owners);
-        let judged = &judge(&curved, &bent.q, PILOT, options);
-        let reached = Reached { plain, plain_draws, bent: (&curved, &bent.q), first, judged, gradients: 0 };
-        let other = finish(found, &reached, options);
-        if other.khat < fit.khat {
-            fit = other;
-        }
-    }
-    excuse(&mut fit, &fitted, options);
+    let mut fit = weigh(target, &conditional, &scales, &found, options)?;
+    excuse(&mut fit, &found.fitted, options);
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
+fn begin(target: &ModelTarget, conditional: &mut Conditional, options: &Options) -> Option<Start> {
+    if conditional.parts.how != How::Quadratic {
+        if conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
+            return None;
+        }
+        conditional.tell_groups_apart(target);
+        if conditional.parts.leaves_many() && !conditional.integrate_groups() {
+            return None;
+        }
+    }
+    if !conditional.costly() {
+        return centred(conditional, options);
+    }
+    let q = explore::explore(conditional, options.seed)?;
+    conditional.smooth(&q, options.seed).then_some(Start::Explored(q))
+}
+
+/// The fit with importance weights: from the Gaussian as it is where that will do, or else in bent coordinates, whichever is better.
+fn weigh(
+    target: &ModelTarget,
+    conditional: &Conditional,
+    scales: &[f64],
+    found: &Approach,
+    options: &Options,
+) -> Option<Fit> {
+    let q = &found.fitted.q;
+    let marginal = Marginal::new(conditional, scales);
+    let owners = owners(target, conditional);
+    let straight = Nested::new(conditional, Warped::flat(&marginal), 1, &owners);
+    let before = judge(&straight, q, PILOT, options);
+    let first = before.elbo;
+    let quadratic = conditional.parts.how == How::Quadratic;
+    let [few, many] = if quadratic { [1, 1] } else { candidates(conditional, first[2]) };
+    let chosen = (few > 1).then(|| Nested::new(conditional, Warped::flat(&marginal), few, &owners));
+    let flow = chosen.as_ref().unwrap_or(&straight);
+    let after = (few > 1).then(|| judge(flow, q, PILOT, options));
+    let judged = after.as_ref().unwrap_or(&before);
+    let integrates = conditional.integrates();
+    // Of many outer coordinates no other proposal makes up for so much.
+    if integrates && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
+        return None;
+    }
+    let reached = |bent, judged| {
+        let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, q), Some(&before.pilot));
+        finish(found.clone(), &Reached { plain, plain_draws, bent, first, judged, gradients: 0 }, options)
+    };
+    // Where each draw takes a search and an integral, what bending takes is less than what the weights of the Gaussian as it is ask for.
+    let mut fit = (!integrates || judged.elbo[2] < EVEN).then(|| reached((flow, q), judged));
+    let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
+    if !fit.as_ref().is_some_and(light) {
+        let draws = if integrates { PILOT } else { draws::PILOT };
+        let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
+        let curved = Nested::new(conditional, bent.target, many, &owners);
+        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, PILOT, options));
+        fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));
+    }
+    fit
 }
 
 /// Where the fit of the outer coordinates begins.

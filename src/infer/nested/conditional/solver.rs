@@ -31,6 +31,8 @@ const ANCHORED: f64 = 1e-6;
 const CHORDS: usize = 5;
 const LONG: f64 = 20.0;
 const CLOSE: f64 = 1e-3;
+/// What it may leave for each group: an error of a third order, of less than 1e-6 nats.
+const CLOSE_EACH: f64 = 1e-4;
 /// Twice what the last step may gain, beside the former.
 const SETTLED: f64 = 1e-9;
 /// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
@@ -319,9 +321,8 @@ impl<'c> Solver<'c> {
     /// near to all of them.
     fn approach(&mut self, outer: &[Lanes]) -> bool {
         let this = self.conditional;
-        let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near == ROUGHLY) else {
-            return false;
-        };
+        let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near > NEAR) else { return false };
+        let each = CLOSE_EACH * this.group_count() as f64;
         let Some(near) = nearest(anchors, outer, scales) else { return false };
         self.factor.clear();
         for (b, anchor) in near.iter().enumerate() {
@@ -338,7 +339,7 @@ impl<'c> Solver<'c> {
             }
             self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
             before = decrement;
-            if decrement.iter().all(|x| *x < CLOSE) {
+            if decrement.iter().all(|x| *x < CLOSE.max(each)) {
                 break;
             }
         }
@@ -348,8 +349,8 @@ impl<'c> Solver<'c> {
         let decrement = product(&step, &slope);
         self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
         self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
-        (0..LANES)
-            .all(|b| (0.0..100.0 * self.near).contains(&decrement[b]) && self.log_marginal[b].is_finite())
+        let near = each.max(100.0 * self.near);
+        (0..LANES).all(|b| (0.0..near).contains(&decrement[b]) && self.log_marginal[b].is_finite())
     }
 
     /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the
