@@ -70,6 +70,9 @@ impl<'d> Lowerer<'d> {
         for decl in declared.iter().filter(|d| d.ty.base == BaseType::Category) {
             let key = decl.ty.levels_name.as_ref().map_or(decl.name.name.clone(), |n| n.name.clone());
             let Some(family) = families.get_mut(&key) else { continue };
+            if let Some(size) = &decl.ty.levels_name {
+                self.env.set_level_count(&decl.name.name, &size.name);
+            }
             if !family.levels.is_empty() {
                 continue;
             }

@@ -46,11 +46,17 @@ pub(super) struct Env {
     scopes: Vec<HashMap<String, Binding>>,
     /// Labels of the elements counted by a size.
     labels: HashMap<String, Arc<[String]>>,
+    /// What the number of levels of a category is called.
+    level_counts: HashMap<String, String>,
 }
 
 impl Default for Env {
     fn default() -> Self {
-        Self { scopes: vec![HashMap::new(), HashMap::new()], labels: HashMap::new() }
+        Self {
+            scopes: vec![HashMap::new(), HashMap::new()],
+            labels: HashMap::new(),
+            level_counts: HashMap::new(),
+        }
     }
 }
 
@@ -165,6 +171,15 @@ impl Env {
 
     pub(super) fn labels(&self, size: &str) -> Option<Arc<[String]>> {
         self.labels.get(size).cloned()
+    }
+
+    pub(super) fn set_level_count(&mut self, category: &str, size: &str) {
+        self.level_counts.insert(category.to_string(), size.to_string());
+    }
+
+    /// What the number of levels of a category is called, where it has a name.
+    pub(super) fn level_count(&self, category: &str) -> Option<&str> {
+        self.level_counts.get(category).map(String::as_str)
     }
 
     /// Categories among the data, by name.

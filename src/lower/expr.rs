@@ -233,14 +233,31 @@ impl Lowerer<'_> {
         dims.iter()
             .map(|e| {
                 let n = self.integer(e);
-                let category = |name: &str| self.env.categories().any(|(known, ..)| known == name);
-                let n = n.map_err(|problem| unknown_size(problem, e, category))?;
+                let n = n.map_err(|problem| self.unknown_size(problem, e))?;
                 usize::try_from(n).map_err(|_| {
                     Diagnostic::error("negative-size", format!("a size cannot be negative, and this is {n}"))
                         .label(e.span, "")
                 })
             })
             .collect()
+    }
+
+    /// A name that is not defined, or that of a category, as that of a size.
+    fn unknown_size(&self, problem: Diagnostic, e: &Expr) -> Diagnostic {
+        match &e.kind {
+            ExprKind::Name(name)
+                if problem.code == "not-known" && self.env.categories().any(|(known, ..)| known == name) =>
+            {
+                category_as_size(name, self.env.level_count(name), e)
+            }
+            ExprKind::Name(name) if problem.code == "unknown-name" => {
+                Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
+                    "sizes come from the data: give some data that size (`x : real[{name}]`), declare it (`data {name} : int`), or \
+                     write a number"
+                ))
+            }
+            _ => problem,
+        }
     }
 
     /// Labels of axes whose sizes are the number of levels of a category.
@@ -254,26 +271,18 @@ impl Lowerer<'_> {
     }
 }
 
-/// A name that is not defined, or that of a category, as that of a size.
-fn unknown_size(problem: Diagnostic, e: &Expr, category: impl Fn(&str) -> bool) -> Diagnostic {
-    match &e.kind {
-        ExprKind::Name(name) if problem.code == "not-known" && category(name) => {
+/// The error of a category where the number of its levels is meant, with the name of that if it has one.
+fn category_as_size(name: &str, size: Option<&str>, e: &Expr) -> Diagnostic {
+    let message = format!("`{name}` is a category, not a size");
+    let error = Diagnostic::error("category-as-size", message).label(e.span, "it has a level for each row");
+    match size {
+        Some(size) => error.help(format!("`{size}` is the number of its levels: write `{size}` here")),
+        None => {
             let size: String = name.chars().take(1).flat_map(char::to_uppercase).collect();
-            let message = format!("`{name}` is a category, not a size");
-            Diagnostic::error("category-as-size", message).label(e.span, "it has a level for each row").help(
-                format!(
-                    "the number of its levels is what stands after `of` where it is declared (`{name} : category[N] of {size}`): \
-                     write `{size}` here"
-                ),
-            )
-        }
-        ExprKind::Name(name) if problem.code == "unknown-name" => {
-            Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
-                "sizes come from the data: give some data that size (`x : real[{name}]`), declare it (`data {name} : int`), or \
-                 write a number"
+            error.help(format!(
+                "name the number of its levels where it is declared (`{name} : category[N] of {size}`), and write `{size}` here"
             ))
         }
-        _ => problem,
     }
 }
 
