@@ -3,7 +3,9 @@
 use super::ridge::Ridges;
 use super::{Sparse, sparse};
 use crate::facts::Interval;
-use crate::num::linalg::{Eigen, add_transposed_product, cholesky, solve_lower_many, symmetric_eigen};
+use crate::num::linalg::{
+    Eigen, add_transposed_product, cholesky, mirror, solve_lower_many, symmetric_eigen,
+};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -86,8 +88,8 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
             }
         }
     }
-    for i in 0..if dense { d } else { 0 } {
-        (0..i).for_each(|j| full[j * d + i] = full[i * d + j]);
+    if dense {
+        mirror(&mut full, d);
     }
     let entries = if dense { Entries::Dense(full) } else { sparse_entries(d, few.places()) };
     let (rounding, margin) = (rounding(d, ridges, end), margin(d, ridges, end));

@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::table::Choice;
 use super::{average::Average, family::Family, step::Rule};
-use crate::num::linalg::add_product_lower;
+use crate::num::linalg::{add_product_lower, mirror};
 
 /// A fitted approximation `z = m + C u`.
 #[derive(Clone, Debug)]
@@ -52,9 +52,7 @@ impl Run {
         let (d, factor) = (self.mean.len(), self.factor());
         let mut covariance = vec![0.0; d * d];
         add_product_lower(1.0, &factor, &factor, [d, d], &mut covariance);
-        for i in 0..d {
-            (0..i).for_each(|j| covariance[j * d + i] = covariance[i * d + j]);
-        }
+        mirror(&mut covariance, d);
         covariance
     }
 

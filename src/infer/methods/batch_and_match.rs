@@ -17,7 +17,7 @@ use super::batch::{Batch, at_draws, narrower, row_means};
 use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
-    add_product, add_product_lower, add_transposed_product, cholesky, lower_product, symmetric_eigen,
+    add_product, add_product_lower, add_transposed_product, cholesky, lower_product, mirror, symmetric_eigen,
 };
 use crate::num::stream::Stream;
 use crate::vi::Scale;
@@ -78,15 +78,6 @@ fn add_square(scale: f64, v: &[f64], out: &mut [f64]) {
     for i in 0..d {
         for j in 0..=i {
             out[i * d + j] += scale * v[i] * v[j];
-        }
-    }
-}
-
-/// Writes the lower triangle above the diagonal too.
-fn mirror(a: &mut [f64], d: usize) {
-    for i in 0..d {
-        for j in 0..i {
-            a[j * d + i] = a[i * d + j];
         }
     }
 }

@@ -6,12 +6,13 @@
 //! `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the identity.
 
 use super::super::gaussian::Gaussian;
+use super::super::quadrature::precision;
 use super::super::whiten;
 use super::batch::{add_to_rows, normals, row_means};
 use super::stepping::{Steps, Time, drive};
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
-    add_product_lower, add_transposed_product, cholesky, dot, lower_product, solve_lower, solve_lower_many,
+    add_product_lower, cholesky, dot, lower_product, mirror, solve_lower, solve_lower_many,
     solve_lower_transposed, solve_lower_transposed_many,
 };
 use crate::num::real::LN_2PI;
@@ -74,10 +75,7 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
 /// The Cholesky factor of the precision of a Gaussian.
 fn precision_root(q: &Gaussian) -> Option<Vec<f64>> {
     let d = q.mean.len();
-    let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-    solve_lower_many(&q.factor.dense(d), &mut inverse, [d, d]);
-    let mut root = vec![0.0; d * d];
-    add_transposed_product(1.0, &inverse, &inverse, [d, d, d], &mut root);
+    let mut root = precision(&q.factor.dense(d), d)?;
     cholesky(&mut root, d).ok()?;
     (0..d).for_each(|i| root[i * d + i + 1..(i + 1) * d].fill(0.0));
     Some(root)
@@ -176,7 +174,7 @@ impl Steps for Flow<'_> {
         let d = self.job.d;
         let mut precision = vec![0.0; d * d];
         add_product_lower(1.0, &state.root, &state.root, [d, d], &mut precision);
-        (0..d).for_each(|i| (0..i).for_each(|j| precision[j * d + i] = precision[i * d + j]));
+        mirror(&mut precision, d);
         let factor = whiten::inverse_root(&precision, d, f64::MIN_POSITIVE)?;
         Some(Gaussian { mean: state.mean.clone(), factor: Scale::Dense(factor) })
     }

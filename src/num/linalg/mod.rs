@@ -22,7 +22,8 @@ pub use lu::{lu_factor, lu_solve};
 pub use product::dot;
 pub use products::{
     add_lower_product, add_packed_product, add_product, add_product_lower, add_product_packed,
-    add_symmetric_product, add_transposed_product, lower_product, lower_transposed_product, scale_rows,
+    add_symmetric_product, add_transposed_product, lower_product, lower_transposed_product, mirror,
+    scale_rows,
 };
 pub use qr::{Qr, qr, qr_triangle};
 pub use sparse::Pattern;

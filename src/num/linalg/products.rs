@@ -64,9 +64,14 @@ pub fn add_symmetric_product(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usiz
         c_rows: Rows::Every(d),
     }
     .add();
+    mirror(c, d);
+}
+
+/// Writes the lower triangle of a matrix [d × d] above its diagonal too.
+pub fn mirror(a: &mut [f64], d: usize) {
     for i in 0..d {
         for j in 0..i {
-            c[j * d + i] = c[i * d + j];
+            a[j * d + i] = a[i * d + j];
         }
     }
 }

@@ -317,8 +317,8 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// Steps to the modes that draws come from, with the factors of the nearest anchors, and the Hessian where they end; whether that is
-    /// near to all of them.
+    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the Hessian where they end; whether that
+    /// is near to all of them.
     fn approach(&mut self, outer: &[Lanes]) -> bool {
         let this = self.conditional;
         let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near > NEAR) else { return false };
