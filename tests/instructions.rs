@@ -45,7 +45,7 @@ counted!(counted_eight_schools, counted_logistic, counted_garch, counted_process
 const KERNELS: [Kernel; 4] = [
     Kernel {
         name: "eight schools",
-        thousands: 11.1,
+        thousands: 10.8,
         model: "models/posteriordb/eight_schools-eight_schools_noncentered.ppl",
         data: || {
             r#"{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}"#.into()
@@ -55,7 +55,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "logistic regression, 500 rows of 4 columns",
-        thousands: 1930.0,
+        thousands: 1719.0,
         model: "benches/models/logistic_wide.ppl",
         data: || regression(500, 4),
         run: counted_logistic,
@@ -63,7 +63,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "GARCH over 200 steps",
-        thousands: 940.0,
+        thousands: 794.0,
         model: "models/posteriordb/garch-garch11.ppl",
         data: || series(200),
         run: counted_garch,
@@ -71,7 +71,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "Gaussian process over 11 points",
-        thousands: 125.0,
+        thousands: 137.0,
         model: "models/posteriordb/gp_pois_regr-gp_pois_regr.ppl",
         data: || {
             r#"{"N": 11, "x": [-10, -8, -6, -4, -2, 0, 2, 4, 6, 8, 10],

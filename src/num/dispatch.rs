@@ -213,8 +213,9 @@ pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
 /// written in makes the processor wait until all that was stored before is in the cache.
 #[inline(always)]
 pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
-    // One number at a time gains nothing from wide registers: its code exists once.
-    if T::WIDTH == 1 {
+    // One number at a time gains nothing from wide registers: its code exists once. (Constant, so that the compiler does
+    // not make the other copies only to throw them away.)
+    if const { T::WIDTH == 1 } {
         return on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() }));
     }
     match wanted.min(level()) {

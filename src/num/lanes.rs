@@ -210,8 +210,11 @@ macro_rules! in_registers {
 /// Functions of each lane by an ordinary call.
 macro_rules! by_lane {
     ($t:ident: $($name:ident),*) => {$(
-        fn $name(self) -> $t {
-            $t(self.0.map(Real::$name))
+        fn $name(mut self) -> $t {
+            for x in &mut self.0 {
+                *x = Real::$name(*x);
+            }
+            self
         }
     )*};
 }
@@ -233,8 +236,11 @@ macro_rules! in_memory {
                 self.0[i] = x;
             }
             #[inline(always)]
-            fn lift1(self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> $t {
-                $t(self.0.map(f))
+            fn lift1(mut self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> $t {
+                for x in &mut self.0 {
+                    *x = f(*x);
+                }
+                self
             }
             #[inline(always)]
             fn lift2(

@@ -48,18 +48,20 @@ macro_rules! one_by_one {
         impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
             fn values(&self, args: &[Operand<$t>], out: &mut [$t]) {
                 for i in $wide(self, args, None, out, &mut [])..out.len() {
-                    out[i] = F::value(std::array::from_fn(|k| args[k].at(i)));
+                    out[i] = F::value(at(args, i));
                 }
             }
 
             fn both(&self, args: &[Operand<$t>], need: &[bool], out: &mut [$t], slopes: &mut [$t]) {
                 let n = out.len();
                 let start = $wide(self, args, Some(need), out, slopes);
-                let need: [bool; N] = std::array::from_fn(|k| need[k]);
+                let need = needed(need);
                 for i in start..n {
-                    let (y, d) = F::both(std::array::from_fn(|k| args[k].at(i)), &need);
+                    let (y, d) = F::both(at(args, i), &need);
                     out[i] = y;
-                    (0..N).for_each(|k| slopes[k * n + i] = d[k]);
+                    for k in 0..N {
+                        slopes[k * n + i] = d[k];
+                    }
                 }
             }
 
@@ -266,6 +268,16 @@ fn needed<const N: usize>(need: &[bool]) -> [bool; N] {
     let mut all = [false; N];
     all.copy_from_slice(&need[..N]);
     all
+}
+
+/// The numbers that meet element `i`. A plain loop, here and below: a closure for each function would be a tenth of all code.
+#[inline(always)]
+fn at<T: Real, const N: usize>(args: &[Operand<T>], i: usize) -> [T; N] {
+    let mut x = [T::zero(); N];
+    for k in 0..N {
+        x[k] = args[k].at(i);
+    }
+    x
 }
 
 /// The numbers that meet part `i` of the elements, in registers.
