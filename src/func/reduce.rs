@@ -10,6 +10,10 @@ use crate::ops::scalar;
 const ARGS: &[FunctionArg] = &[needed("x"), optional("axis")];
 const X: &[FunctionArg] = &[needed("x")];
 
+/// What people mean who give two values to compare or add instead of an array and its axis.
+const PAIRS: &str = "for two values, element by element, there are `fmax(a, b)`, `fmin(a, b)` and `log_add_exp(a, b)`, and for \
+                     several numbers `max([a, b, c])`";
+
 /// The shape without the axis that the second argument names.
 fn reduced(args: Types) -> Result<Shape, String> {
     let x = ty(args, 0)?;
@@ -21,16 +25,12 @@ fn reduced(args: Types) -> Result<Shape, String> {
             shape.remove(at);
             Ok(shape)
         }
-        None if x.shape.is_empty() => Err(
-            "`axis` makes no sense for a single number; for two numbers there are `fmax(a, b)`, `fmin(a, b)` and \
-             `log_add_exp(a, b)`, and for several `max([a, b, c])`"
-                .into(),
-        ),
-        None => Err(format!(
-            "`axis` must be a number from 1 to {}, the number of axes of {}",
-            x.shape.len(),
-            show(&x.shape)
-        )),
+        None if x.shape.is_empty() => Err(format!("`axis` makes no sense for a single number; {PAIRS}")),
+        None => {
+            let (axes, shape) = (x.shape.len(), show(&x.shape));
+            let wrong = format!("`axis` must be a number from 1 to {axes}, the number of axes of {shape}");
+            Err(if at.is_some_and(|a| a >= 1) { wrong } else { format!("{wrong}; {PAIRS}") })
+        }
     }
 }
 
