@@ -75,6 +75,20 @@ impl<T: Copy, U: Copy> View<T, U> {
         unsafe { std::mem::transmute_copy(&x) }
     }
 
+    /// One number from as many f64 in memory, wherever they lie.
+    #[inline(always)]
+    pub fn load<const W: usize>(self, x: &[f64; W]) -> U {
+        const { assert!(size_of::<[f64; W]>() == size_of::<U>()) };
+        unsafe { x.as_ptr().cast::<U>().read_unaligned() }
+    }
+
+    /// One number to where as many f64 are.
+    #[inline(always)]
+    pub fn store<const W: usize>(self, x: U, to: &mut [f64; W]) {
+        const { assert!(size_of::<[f64; W]>() == size_of::<U>()) };
+        unsafe { to.as_mut_ptr().cast::<U>().write_unaligned(x) }
+    }
+
     /// A slice to read.
     #[inline(always)]
     pub fn slice(self, x: &[T]) -> &[U] {

@@ -1,6 +1,7 @@
 //! Sparse symmetric matrices: a Cholesky factorisation that keeps them sparse, of several matrices of one pattern at once.
 
-use crate::num::dispatch;
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::{F16, Real};
 
 /// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of the factor.
 #[derive(Clone, Debug)]
@@ -60,41 +61,17 @@ impl Pattern {
 
     /// The factors of W matrices, from the values of their entries. A matrix that is not positive definite has a pivot that
     /// is not a positive number.
-    pub fn factor<const W: usize>(&self, values: &[[f64; W]], into: &mut Vec<[f64; W]>) {
+    pub fn factor<const W: usize>(&self, values: &[[f64; W]], into: &mut Vec<[f64; W]>)
+    where
+        [f64; W]: Packed,
+    {
         into.clear();
         into.resize(self.dimension() + self.rows.len(), [0.0; W]);
         for (slot, value) in self.slots.iter().zip(values) {
-            add(&mut into[*slot], value);
+            (0..W).for_each(|k| into[*slot][k] += value[k]);
         }
         let (diagonal, below) = into.split_at_mut(self.dimension());
-        dispatch::best(
-            #[inline(always)]
-            || self.eliminate(diagonal, below),
-        );
-    }
-
-    #[inline(always)]
-    fn eliminate<const W: usize>(&self, diagonal: &mut [[f64; W]], below: &mut [[f64; W]]) {
-        for j in 0..diagonal.len() {
-            diagonal[j].iter_mut().for_each(|x| *x = x.sqrt());
-            let pivot = diagonal[j];
-            let (first, last) = (self.start[j], self.start[j + 1]);
-            let (done, later) = below.split_at_mut(last);
-            let column = &mut done[first..];
-            column.iter_mut().for_each(|x| (0..W).for_each(|k| x[k] /= pivot[k]));
-            let rows = &self.rows[first..last];
-            for (a, &p) in rows.iter().enumerate() {
-                let factor = column[a];
-                subtract(&mut diagonal[p], &factor, &factor);
-                let mut at = self.start[p];
-                for (b, &q) in rows.iter().enumerate().skip(a + 1) {
-                    while self.rows[at] < q {
-                        at += 1;
-                    }
-                    subtract(&mut later[at - last], &factor, &column[b]);
-                }
-            }
-        }
+        best_lanes(Eliminate { pattern: self, diagonal, below });
     }
 
     /// Whether the matrix with these values (one for each entry) is positive definite: whether every pivot of its Cholesky
@@ -139,59 +116,132 @@ impl Pattern {
     }
 
     /// Solves `L y = x` for each matrix, in place: x in the order of rows, y in the order of elimination.
-    pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>) {
+    pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>)
+    where
+        [f64; W]: Packed,
+    {
         let mut y = vec![[0.0; W]; self.dimension()];
         self.place.iter().zip(x.iter()).for_each(|(&p, x)| y[p] = *x);
-        dispatch::best(
-            #[inline(always)]
-            || self.forward(factor, &mut y),
-        );
+        best_lanes(Forward { pattern: self, factor, y: &mut y });
         *x = y;
     }
 
-    #[inline(always)]
-    fn forward<const W: usize>(&self, factor: &[[f64; W]], y: &mut [[f64; W]]) {
-        let d = self.dimension();
-        for j in 0..d {
-            (0..W).for_each(|k| y[j][k] /= factor[j][k]);
-            let value = y[j];
-            for at in self.start[j]..self.start[j + 1] {
-                subtract(&mut y[self.rows[at]], &value, &factor[d + at]);
-            }
-        }
-    }
-
     /// Solves `Lᵀ x = y` for each matrix, in place: y in the order of elimination, x in the order of rows.
-    pub fn solve_transposed<const W: usize>(&self, factor: &[[f64; W]], y: &mut Vec<[f64; W]>) {
-        dispatch::best(
-            #[inline(always)]
-            || self.backward(factor, y),
-        );
+    pub fn solve_transposed<const W: usize>(&self, factor: &[[f64; W]], y: &mut Vec<[f64; W]>)
+    where
+        [f64; W]: Packed,
+    {
+        best_lanes(Backward { pattern: self, factor, y });
         *y = self.place.iter().map(|&p| y[p]).collect();
     }
+}
+
+/// Numbers of several matrices that registers hold together. As arrays of numbers the compiler would handle them one by one.
+pub trait Packed {
+    /// What holds them.
+    type Numbers: Real;
+}
+
+impl Packed for [f64; 1] {
+    type Numbers = f64;
+}
+impl Packed for [f64; 16] {
+    type Numbers = F16;
+}
+
+struct Eliminate<'a, const W: usize> {
+    pattern: &'a Pattern,
+    diagonal: &'a mut [[f64; W]],
+    below: &'a mut [[f64; W]],
+}
+
+impl<T: Real, const W: usize> LaneWork<T> for Eliminate<'_, W>
+where
+    [f64; W]: Packed<Numbers = T>,
+{
+    type Out = ();
 
     #[inline(always)]
-    fn backward<const W: usize>(&self, factor: &[[f64; W]], y: &mut [[f64; W]]) {
-        let d = self.dimension();
-        for j in (0..d).rev() {
-            let mut value = y[j];
-            for at in self.start[j]..self.start[j + 1] {
-                subtract(&mut value, &y[self.rows[at]], &factor[d + at]);
+    fn run<U: Real>(self, view: View<T, U>) {
+        let Eliminate { pattern: Pattern { start, rows: all_rows, .. }, diagonal, below } = self;
+        for j in 0..diagonal.len() {
+            let pivot = view.load(&diagonal[j]).sqrt();
+            view.store(pivot, &mut diagonal[j]);
+            let (first, last) = (start[j], start[j + 1]);
+            let (done, later) = below.split_at_mut(last);
+            let column = &mut done[first..];
+            column.iter_mut().for_each(|x| view.store(view.load(x) / pivot, x));
+            let rows = &all_rows[first..last];
+            for (a, &p) in rows.iter().enumerate() {
+                let factor = view.load(&column[a]);
+                subtract(view, &mut diagonal[p], factor, factor);
+                let mut at = start[p];
+                for (b, &q) in rows.iter().enumerate().skip(a + 1) {
+                    while all_rows[at] < q {
+                        at += 1;
+                    }
+                    subtract(view, &mut later[at - last], factor, view.load(&column[b]));
+                }
             }
-            (0..W).for_each(|k| value[k] /= factor[j][k]);
-            y[j] = value;
+        }
+    }
+}
+
+struct Forward<'a, const W: usize> {
+    pattern: &'a Pattern,
+    factor: &'a [[f64; W]],
+    y: &'a mut [[f64; W]],
+}
+
+impl<T: Real, const W: usize> LaneWork<T> for Forward<'_, W>
+where
+    [f64; W]: Packed<Numbers = T>,
+{
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let Forward { pattern, factor, y } = self;
+        let (pivots, below) = factor.split_at(pattern.dimension());
+        for (j, pivot) in pivots.iter().enumerate() {
+            let value = view.load(&y[j]) / view.load(pivot);
+            view.store(value, &mut y[j]);
+            for at in pattern.start[j]..pattern.start[j + 1] {
+                subtract(view, &mut y[pattern.rows[at]], value, view.load(&below[at]));
+            }
+        }
+    }
+}
+
+struct Backward<'a, const W: usize> {
+    pattern: &'a Pattern,
+    factor: &'a [[f64; W]],
+    y: &'a mut [[f64; W]],
+}
+
+impl<T: Real, const W: usize> LaneWork<T> for Backward<'_, W>
+where
+    [f64; W]: Packed<Numbers = T>,
+{
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let Backward { pattern, factor, y } = self;
+        let (pivots, below) = factor.split_at(pattern.dimension());
+        for (j, pivot) in pivots.iter().enumerate().rev() {
+            let mut value = view.load(&y[j]);
+            for at in pattern.start[j]..pattern.start[j + 1] {
+                value = value - view.load(&y[pattern.rows[at]]) * view.load(&below[at]);
+            }
+            view.store(value / view.load(pivot), &mut y[j]);
         }
     }
 }
 
 #[inline(always)]
-fn add<const W: usize>(to: &mut [f64; W], x: &[f64; W]) {
-    (0..W).for_each(|k| to[k] += x[k]);
-}
-
-#[inline(always)]
-fn subtract<const W: usize>(from: &mut [f64; W], a: &[f64; W], b: &[f64; W]) {
-    (0..W).for_each(|k| from[k] -= a[k] * b[k]);
+fn subtract<T: Real, U: Real, const W: usize>(view: View<T, U>, from: &mut [f64; W], a: U, b: U) {
+    view.store(view.load(from) - a * b, from);
 }
 
 /// The pattern of the factor from the entries (column, row) on and below the diagonal: where the rows of each column begin,
@@ -219,15 +269,19 @@ mod tests {
     use crate::num::linalg::symmetric_eigen;
     use crate::num::stream::Stream;
 
-    /// A random pattern, the values of three matrices of it, and the matrices in full.
-    fn random(d: usize, rng: &mut Stream) -> (Vec<(u32, u32)>, Vec<[f64; 3]>, [Vec<f64>; 3]) {
+    /// Matrices of one pattern.
+    const SIDES: usize = 16;
+
+    /// A random pattern, the values of some matrices of it, and the matrices in full.
+    fn random(d: usize, rng: &mut Stream) -> (Vec<(u32, u32)>, Vec<[f64; SIDES]>, [Vec<f64>; SIDES]) {
         let mut entries: Vec<(u32, u32)> = (0..d as u32).map(|i| (i, i)).collect();
         for i in 0..d as u32 {
             (0..i).filter(|_| rng.uniform() < 0.2).for_each(|j| entries.push((i, j)));
         }
         let mut value = |i, j| if i == j { 1.0 + rng.uniform() } else { rng.uniform() - 0.5 };
-        let values: Vec<[f64; 3]> = entries.iter().map(|&(i, j)| [(); 3].map(|()| value(i, j))).collect();
-        let full = [0, 1, 2].map(|k| {
+        let values: Vec<[f64; SIDES]> =
+            entries.iter().map(|&(i, j)| [(); SIDES].map(|()| value(i, j))).collect();
+        let full = std::array::from_fn(|k| {
             let mut full = vec![0.0; d * d];
             for (&(i, j), v) in entries.iter().zip(&values) {
                 full[i as usize * d + j as usize] = v[k];
@@ -245,7 +299,7 @@ mod tests {
             for _ in 0..60 {
                 let (entries, values, full) = random(d, &mut rng);
                 let pattern = Pattern::new(d, &entries);
-                for k in 0..3 {
+                for k in 0..SIDES {
                     let values: Vec<f64> = values.iter().map(|v| v[k]).collect();
                     let least = symmetric_eigen(&full[k], d).map_or(f64::NAN, |e| e.values[0]);
                     assert_eq!(pattern.is_positive_definite(&values), least > 0.0, "{least}");
@@ -267,11 +321,11 @@ mod tests {
             let pattern = Pattern::new(d, &entries);
             let mut factor = Vec::new();
             pattern.factor(&values, &mut factor);
-            let b: Vec<[f64; 3]> = (0..d).map(|_| [(); 3].map(|()| rng.normal())).collect();
+            let b: Vec<[f64; SIDES]> = (0..d).map(|_| [(); SIDES].map(|()| rng.normal())).collect();
             let mut x = b.clone();
             pattern.solve_lower(&factor, &mut x);
             pattern.solve_transposed(&factor, &mut x);
-            for k in 0..3 {
+            for k in 0..SIDES {
                 for (row, b) in full[k].chunks_exact(d).zip(&b) {
                     let product: f64 = row.iter().zip(&x).map(|(a, x)| a * x[k]).sum();
                     assert!((product - b[k]).abs() < 1e-12, "{product} {}", b[k]);
