@@ -32,7 +32,7 @@ use super::{
     modes, refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
-use crate::target::ModelTarget;
+use crate::target::{ModelTarget, Target};
 use crate::vi::Scale;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
@@ -49,9 +49,11 @@ const SMALL: f64 = 0.25;
 const NEAR: f64 = 0.02;
 /// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
 const OTHERS: u64 = 1;
-/// Colours of a Hessian from which on it is costly; and the k̂ of weights below which the Gaussian at the mode of all coordinates will do.
+/// Colours of a Hessian from which on it is costly, and the k̂ of weights below which the Gaussian at the mode of all coordinates will do then;
+/// and most coordinates where it is looked whether it does that so well that nothing need be taken apart.
 const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
+const SOON_SEEN: usize = 60;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
 /// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
@@ -128,7 +130,8 @@ fn with(
 /// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
 fn begin(target: &ModelTarget, conditional: &mut Conditional, options: &Options) -> Option<Start> {
     if conditional.parts.how != How::Quadratic {
-        if conditional.colours() >= COSTLY && nearly_gaussian(target, options) {
+        let costly = conditional.colours() >= COSTLY;
+        if (costly || target.dimension() <= SOON_SEEN) && nearly_gaussian(target, costly, options) {
             return None;
         }
         conditional.tell_groups_apart(target);
@@ -242,13 +245,15 @@ fn excuse(fit: &mut Fit, fitted: &Fitted, options: &Options) {
     }
 }
 
-/// Whether few draws of the Gaussian at the mode of all coordinates have light weights: they need not be taken apart, which takes many
-/// gradients.
-fn nearly_gaussian(target: &ModelTarget, options: &Options) -> bool {
+/// Whether few draws of the Gaussian at the mode of all coordinates have even weights, or light ones where that is enough: they need not be
+/// taken apart, which takes many gradients.
+fn nearly_gaussian(target: &ModelTarget, light_is_enough: bool, options: &Options) -> bool {
     let Ok(found) = modes(target, 0, options) else { return false };
     let Some(Mode { point, curvature }) = found.modes.into_iter().next() else { return false };
     let q = whiten::dense(point, curvature);
-    judge(&Warped::flat(target), &q, PILOT, options).khat < LIGHT_AT_MODE
+    let judged = judge(&Warped::flat(target), &q, PILOT, options);
+    let even = judged.khat < KHAT_LIMIT && judged.elbo[2] < SMALL;
+    even || light_is_enough && judged.khat < LIGHT_AT_MODE
 }
 
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it

@@ -12,11 +12,15 @@ pub(super) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
 const LITTLE: f64 = 0.1;
 /// Most inner coordinates of which every pair may count.
 const MOST_PAIRED: usize = 150;
+/// Random directions in which the gradient is looked at, how far out, and how much larger it may be twice as far.
+const DIRECTIONS: usize = 4;
+const FAR: f64 = 10.0;
+const TWICE_AS_FAR: f64 = 2.5;
 /// Columns of a Hessian found together, one less than fill a batch.
 const BLOCK: usize = 63;
 
 /// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
-/// None unless the diagonal is that of a Gaussian.
+/// None unless the diagonal is that of a Gaussian, or nearly so where modes are searched: far from them heavy tails bend the other way.
 ///
 /// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is diagonal to
 /// rounding where its range is short): then every pair counts, if there are not too many.
@@ -36,9 +40,13 @@ pub(super) fn pattern(
         found.extend(hessian(&mut *evaluator, &z, parts));
     }
     let (first, others) = found.split_first()?;
-    if !first.diagonal.iter().all(|x| *x > 0.0) {
+    let sound = first.diagonal.iter().filter(|x| **x > 0.0).count();
+    if sound < k
+        && (parts.how != How::Searched || 2 * sound < k || !tame(&mut *evaluator, parts, &mut stream))
+    {
         return None;
     }
+    let diagonal = first.diagonal.iter().map(|x| if *x > 0.0 { *x } else { 1.0 }).collect();
     let mut columns = first.columns.clone();
     if others.iter().any(|f| f.columns != columns) {
         if k <= MOST_PAIRED {
@@ -52,7 +60,24 @@ pub(super) fn pattern(
         }
     }
     symmetrise(&mut columns);
-    Some((columns, first.diagonal.clone()))
+    Some((columns, diagonal))
+}
+
+/// Whether the gradient in the inner coordinates grows no faster than that of a Gaussian, far out in random directions: that of heavy tails
+/// around what is linear does not. Where a curved mean makes it grow faster, there may be several modes, of which a search finds one.
+fn tame(evaluator: &mut dyn Evaluator, parts: &Partition, stream: &mut Stream) -> bool {
+    let d = parts.inner.len() + parts.outer.len();
+    (0..DIRECTIONS).all(|_| {
+        let mut points = vec![0.0; 2 * d];
+        for &i in &parts.inner {
+            let far = FAR * stream.normal();
+            points[2 * i..2 * i + 2].copy_from_slice(&[far, 2.0 * far]);
+        }
+        let (mut values, mut g) = ([0.0; 2], vec![0.0; 2 * d]);
+        evaluator.evaluate(&points, 2, &mut values, &mut g);
+        let size = |b: usize| parts.inner.iter().map(|i| g[2 * i + b].powi(2)).sum::<f64>().sqrt();
+        size(1) <= TWICE_AS_FAR * size(0)
+    })
 }
 
 /// Every row is also a column.

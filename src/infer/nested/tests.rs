@@ -7,6 +7,7 @@ use super::groups::pick;
 use super::lattice::Lattice;
 use super::marginal::Marginal;
 use super::partition::{How, Partition, partitions};
+use super::pattern::pattern;
 use crate::data::Dataset;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::real::LN_2PI;
@@ -333,4 +334,24 @@ fn what_cancels_beyond_all_digits_is_not_a_value() {
     let parts = Partition { inner: vec![0], outer: vec![1], how: How::Quadratic };
     let (value, _) = marginal(&target, parts, &[0.3, 3.0]);
     assert!(value[0].is_finite() && !(value[1] >= value[0]), "{value:?}");
+}
+
+/// Twelve groups of one observation each, three of them far from where the mean is at first.
+fn outlying(likelihood: &str, far: f64) -> Option<Vec<f64>> {
+    let rows: String = (0..12).map(|j| format!("{}\n", if j < 3 { far } else { 0.1 })).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+    let text = format!(
+        "data {{ y : real[J] }}\nparam tau ~ half_normal(1)\nparam theta[J] ~ normal(0, tau)\ny ~ {likelihood}"
+    );
+    let target = ModelTarget::new(&text, &data).unwrap();
+    let parts = Partition { inner: (1..13).collect(), outer: vec![0], how: How::Searched };
+    pattern(&target, &parts, 1).map(|(_, diagonal)| diagonal)
+}
+
+/// Heavy tails bend the other way far out and have a mode all the same; what is curved may have several.
+#[test]
+fn heavy_tails_are_searched_and_curved_means_are_not() {
+    let steps = outlying("student_t(4, theta, 0.3)", 1.0).expect("a pattern");
+    assert!(steps.iter().all(|x| *x > 0.0) && steps.contains(&1.0), "{steps:?}");
+    assert_eq!(outlying("normal(exp(theta), 0.3)", 20.0), None);
 }
