@@ -232,7 +232,7 @@ where
         for (j, pivot) in pivots.iter().enumerate().rev() {
             let mut value = view.load(&y[j]);
             for at in pattern.start[j]..pattern.start[j + 1] {
-                value = value - view.load(&y[pattern.rows[at]]) * view.load(&below[at]);
+                value -= view.load(&y[pattern.rows[at]]) * view.load(&below[at]);
             }
             view.store(value / view.load(pivot), &mut y[j]);
         }
