@@ -41,6 +41,9 @@ const UNKNOWN: f64 = 1e3 * 1e-13;
 /// columns which are nearly the same may need.
 const AT_MODE: f64 = 1e-3;
 const AGAIN: usize = 6;
+/// What is added to the diagonal first where the curvature is not that of a Gaussian, and how often ten times that is.
+const SHORE: f64 = 1e-4;
+const SHORES: usize = 7;
 /// Buffers of one thread, and what the last solution was.
 pub(in super::super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
@@ -303,11 +306,15 @@ impl<'c> Solver<'c> {
         self.factor.extend(factor.iter().map(|f| [*f; LANES]));
     }
 
-    /// Starts where the modes near the reference lead to, or at the origin where that is higher: standardised coordinates
-    /// may have a mode anywhere.
+    /// Starts where the modes near the reference lead to, or at the origin.
     fn start(&mut self, outer: &[Lanes]) {
-        let this = self.conditional;
         self.drift(outer);
+        self.or_origin(outer);
+    }
+
+    /// Moves to the origin where that is higher: standardised coordinates may have a mode anywhere.
+    fn or_origin(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
         let (led, _) = self.measure(outer, None);
         let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
         let lead = std::mem::replace(&mut self.y, origin);
@@ -386,21 +393,41 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The last step of a search. Where the mode is not near, draws may come from where the search got to, if the curvature there is that of a
-    /// Gaussian: their weights know. Elsewhere the log density is not known.
+    /// The last step of a search. Where the mode is not near, draws may come from where the search got to: their weights know. Elsewhere the
+    /// log density is not known.
     fn end(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes) {
         let near = SETTLED.max(100.0 * self.near);
+        let rough = self.near == ROUGHLY;
         for b in 0..LANES {
             let settled = (0.0..near).contains(&decrement[b]);
-            let serves = self.near == ROUGHLY && (0.0..f64::INFINITY).contains(&decrement[b]);
             if settled {
                 self.y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
             }
-            self.log_marginal[b] = match (settled, serves) {
+            self.log_marginal[b] = match (settled, rough) {
                 (true, _) => value[b] + 0.5 * decrement[b],
                 (false, true) => value[b],
                 (false, false) => f64::NAN,
             };
+        }
+        if rough {
+            self.shore_up();
+        }
+    }
+
+    /// Adds to the diagonal where the curvature is not that of a Gaussian, until it is: a draw from a wrong Gaussian has a weight, and one from none
+    /// has not, so that what lies there would be missing without a trace.
+    fn shore_up(&mut self) {
+        let mut more = SHORE;
+        for _ in 0..SHORES {
+            let mut sound = [true; LANES];
+            for pivot in self.conditional.pattern.pivots(&self.factor) {
+                (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());
+            }
+            if sound == [true; LANES] {
+                return;
+            }
+            self.factor(&sound.map(|sound| if sound { 0.0 } else { more }));
+            more *= 10.0;
         }
     }
 

@@ -9,6 +9,8 @@ const WIDE: f64 = 1e-3;
 /// Most Newton steps; most conjugate gradients for each, and the share of the slope that they leave.
 const NEWTON: usize = 30;
 const CONJUGATE: usize = 30;
+/// Newton steps after which the Hessian that conjugate gradients begin with is found anew.
+const KEPT: usize = 6;
 const FORCING: f64 = 1e-3;
 /// How far a slope is differenced, in standard deviations.
 const SHORT: f64 = 1e-3;
@@ -17,15 +19,23 @@ impl Solver<'_> {
     /// Newton's steps to the mode by conjugate gradients, and one Hessian there: what a search is where a Hessian costs much.
     pub(super) fn trek(&mut self, outer: &[Lanes]) {
         match &self.conditional.surface {
-            Some(surface) => surface.at(outer, &mut self.y, &mut self.factor),
+            Some(surface) => {
+                surface.at(outer, &mut self.y, &mut self.factor);
+                self.or_origin(outer);
+            }
             None => {
                 self.start(outer);
                 self.reuse_factor();
             }
         }
         let mut climb = Climb::new(&self.y, self.near);
-        for _ in 0..NEWTON {
-            let (value, slope) = self.measure(outer, None);
+        for count in 1..=NEWTON {
+            let anew = count % KEPT == 0;
+            let (value, slope) = self.measure_by(outer, anew.then_some(WIDE), &[1.0, -1.0]);
+            if anew {
+                self.factor(&climb.damping);
+                self.shore_up();
+            }
             let step = self.conjugate(outer, &slope);
             climb.advance(&value, &step, &product(&step, &slope), f64::INFINITY, &mut self.y);
             if climb.near() {
