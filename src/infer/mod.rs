@@ -214,18 +214,26 @@ struct Approach {
     rivals: Vec<f64>,
 }
 
-/// Modes, whitening and the Gaussian fit from the best.
+/// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit from the best.
 fn approach(
     target: &dyn Target,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Approach, Error> {
-    let d = target.dimension();
-    if d == 0 {
-        return Err(Error::NoParameters);
+    match without_sampling(target, options) {
+        Some(found) => Ok(found),
+        None => by_sampling(target, options, watch),
     }
-    if let Some(found) = without_sampling(target, options) {
-        return Ok(found);
+}
+
+/// The same where the structure of the log density does not help.
+fn by_sampling(
+    target: &dyn Target,
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Approach, Error> {
+    if target.dimension() == 0 {
+        return Err(Error::NoParameters);
     }
     let found = from_modes(target, modes(target, mode::OTHERS, options)?, options, watch)?;
     let gradients = found.gradients - found.fitted.gradients;

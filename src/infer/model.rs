@@ -7,12 +7,12 @@
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
 use super::{
-    Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, complete, conclude,
-    nested, polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, by_sampling, complete,
+    conclude, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
-use crate::lower::Coordinates;
-use crate::num::linalg::solve_lower_many;
+use crate::lower::{Coordinates, Lowered, lower_with};
+use crate::num::linalg::invert_lower;
 use crate::source::Checked;
 use crate::syntax::ast::Program;
 use crate::target::{ModelTarget, Target};
@@ -44,8 +44,12 @@ pub struct Model<'a> {
 }
 
 impl Model<'_> {
+    fn lower(&self, coordinates: Coordinates) -> Checked<Lowered> {
+        lower_with(self.program, self.source, self.data, coordinates)
+    }
+
     fn compile(&self, coordinates: Coordinates) -> Checked<ModelTarget> {
-        ModelTarget::with_coordinates(self.program, self.source, self.data, coordinates)
+        self.lower(coordinates).map(ModelTarget::from_lowered)
     }
 }
 
@@ -71,10 +75,10 @@ fn in_suitable_coordinates(
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
-    if options.nuts == Nuts::Always {
-        return as_a_whole(model, declared, options, watch);
-    }
     let found = without_sampling(declared, options);
+    if options.nuts == Nuts::Always {
+        return as_found(model, declared, found, options, watch);
+    }
     let grouped = found.as_ref().and_then(|found| nested::by_groups(declared, found, options));
     if let Some(fit) = grouped.filter(|fit| fit.khat < KHAT_LIMIT) {
         return Ok(fit);
@@ -88,10 +92,7 @@ fn in_suitable_coordinates(
     if let Some(found) = nested.take_if(|fit| fit.khat < KHAT_LIMIT || options.stop.requested()) {
         return Ok(found);
     }
-    let whole = match found {
-        Some(found) => Ok(complete(declared, found, options)),
-        None => as_a_whole(model, declared, options, watch),
-    };
+    let whole = as_found(model, declared, found, options, watch);
     match (nested, whole) {
         (Some(nested), Ok(whole)) if nested.khat < whole.khat && whole.path != Path::Nuts => Ok(nested),
         (Some(nested), Err(_)) => Ok(nested),
@@ -99,12 +100,26 @@ fn in_suitable_coordinates(
     }
 }
 
-/// Fits all coordinates together.
+/// Fits all coordinates together: by quadrature where a fit was found so.
+fn as_found(
+    model: &Model,
+    declared: &ModelTarget,
+    found: Option<Approach>,
+    options: &Options,
+    watch: Watch,
+) -> Result<Fit, Error> {
+    match found {
+        Some(found) => Ok(complete(declared, found, options)),
+        None => as_a_whole(model, declared, options, watch),
+    }
+}
+
+/// Fits all coordinates together by sampling.
 fn as_a_whole(model: &Model, declared: &ModelTarget, options: &Options, watch: Watch) -> Result<Fit, Error> {
-    let other = model.compile(Coordinates::Standardised).ok().filter(|t| !t.lowered().effects.is_empty());
-    match other {
+    let other = model.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
+    match other.map(ModelTarget::from_lowered) {
         Some(standardised) => in_best_coordinates(model, declared, standardised, options, watch),
-        None => Ok(complete(declared, approach(declared, options, watch)?, options)),
+        None => Ok(complete(declared, by_sampling(declared, options, watch)?, options)),
     }
 }
 
@@ -117,7 +132,7 @@ fn in_best_coordinates(
 ) -> Result<Fit, Error> {
     let rough = Options { tolerance: options.tolerance.max(ROUGH), ..options.clone() };
     let Ok(first) = approach(&standardised, &rough, watch) else {
-        return Ok(complete(declared, approach(declared, options, watch)?, options));
+        return Ok(complete(declared, by_sampling(declared, options, watch)?, options));
     };
     let rivals = first.rivals.clone();
     let mut gradients = first.gradients;
@@ -131,7 +146,7 @@ fn in_best_coordinates(
     }
     // Where the data say much about every effect, the effects themselves are the better coordinates.
     let brief = Options { gradients: Some(BRIEF), ..rough.clone() };
-    if let Ok(third) = approach(declared, &brief, watch) {
+    if let Ok(third) = by_sampling(declared, &brief, watch) {
         gradients += third.gradients;
         candidates.push((declared, third.fitted, "as declared"));
     }
@@ -206,10 +221,8 @@ fn diagonal_of_precision(q: &Gaussian) -> Vec<f64> {
     match &q.factor {
         Scale::Diagonal(s) => s.iter().map(|s| 1.0 / (s * s)).collect(),
         Scale::Dense(c) => {
-            let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-            solve_lower_many(c, &mut inverse, [d, d]);
             let mut out = vec![0.0; d];
-            for row in inverse.chunks_exact(d) {
+            for row in invert_lower(c, d).chunks_exact(d) {
                 out.iter_mut().zip(row).for_each(|(o, x)| *o += x * x);
             }
             out

@@ -141,7 +141,7 @@ pub(super) struct Sample<'t> {
 
 /// Sixty-four draws.
 struct Block {
-    /// What was wanted of their points.
+    /// What was wanted of them.
     wanted: Vec<f64>,
     /// `log p - log q` of every point.
     ratios: Vec<f64>,
@@ -183,21 +183,27 @@ impl<'t> Sample<'t> {
     pub(super) fn extend(&mut self, count: usize) {
         let (model, points) = (self.flow.model(), BLOCK * self.copies);
         let have = self.outputs.len();
-        for block in self.blocks(have, count, |z| model.constrain_batch(&z, points)) {
+        for block in self.blocks(have, count, |_, z| model.constrain_batch(&z, points)) {
             let (outputs, ratios) = block.add_to(&mut self.local);
             self.outputs.push(outputs);
             self.merged.add(&ratios, self.copies);
         }
     }
 
-    /// The draws from block `have` on until there are `count`: what is wanted of their points, and `log p - log q` of each.
-    fn blocks(&self, have: usize, count: usize, wanted: impl Fn(Vec<f64>) -> Vec<f64> + Sync) -> Vec<Block> {
+    /// The draws from block `have` on until there are `count`: what is wanted of them in the coordinates of the Gaussian and of their points in the
+    /// model, and `log p - log q` of each.
+    fn blocks(
+        &self,
+        have: usize,
+        count: usize,
+        wanted: impl Fn(&[f64], Vec<f64>) -> Vec<f64> + Sync,
+    ) -> Vec<Block> {
         let log_det = self.q.factor.log_det(self.q.mean.len());
         let block = |evaluator: &mut Box<dyn Evaluator + '_>, block: usize| {
             let mut log_q = vec![0.0; BLOCK];
             let w = self.points(block, log_det, &mut log_q);
             let places = (self.flow.groups() > 0).then(|| standardised(self.q, &w));
-            let mut placed = self.flow.place(w, BLOCK, evaluator.as_mut());
+            let mut placed = self.flow.place(w.clone(), BLOCK, evaluator.as_mut());
             for (points, q) in placed.log_density.chunks_exact_mut(self.copies).zip(&log_q) {
                 points.iter_mut().for_each(|p| *p -= q);
             }
@@ -207,7 +213,7 @@ impl<'t> Sample<'t> {
                 let shares = places.chunks_exact(d).zip(&log_q).map(share).collect();
                 [places, shares, placed.gains]
             });
-            Block { wanted: wanted(placed.points), ratios: placed.log_density, local }
+            Block { wanted: wanted(&w, placed.points), ratios: placed.log_density, local }
         };
         let range = have..count.div_ceil(BLOCK).max(have);
         range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
@@ -217,14 +223,10 @@ impl<'t> Sample<'t> {
     /// weights.
     pub(super) fn probes(&self, count: usize) -> (Vec<f64>, Vec<f64>) {
         let d = self.q.mean.len();
-        let ratios: Vec<f64> =
-            self.blocks(0, count, |_| Vec::new()).into_iter().flat_map(|block| block.ratios).collect();
-        let log_det = self.q.factor.log_det(d);
-        let points = (0..count.div_ceil(BLOCK)).flat_map(|block| {
-            let w = self.points(block, log_det, &mut [0.0; BLOCK]);
-            (0..BLOCK).flat_map(|b| (0..d).map(|i| w[i * BLOCK + b]).collect::<Vec<_>>()).collect::<Vec<_>>()
-        });
-        (points.collect(), Merged::new(&ratios, self.copies).log_weights)
+        let draws = |w: &[f64], _| (0..BLOCK * d).map(|p| w[p % d * BLOCK + p / d]).collect();
+        let (points, ratios): (Vec<_>, Vec<_>) =
+            self.blocks(0, count, draws).into_iter().map(|block| (block.wanted, block.ratios)).unzip();
+        (points.concat(), Merged::new(&ratios.concat(), self.copies).log_weights)
     }
 
     /// How its points hang together.
@@ -306,7 +308,7 @@ fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
 
 /// A few draws of a Gaussian, to judge it.
 pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
-    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |z| z);
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_, z| z);
     let mut local = Local::default();
     let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().map(|block| block.add_to(&mut local)).unzip();
     Pilot { places, ratios: ratios.concat(), local }
@@ -314,7 +316,7 @@ pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> P
 
 /// `log p - log q` at so many draws of a Gaussian.
 pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Vec<f64> {
-    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_| Vec::new());
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_, _| Vec::new());
     blocks.into_iter().flat_map(|block| block.ratios).collect()
 }
 

@@ -113,12 +113,53 @@ impl LaneWork<F8> for Density<'_> {
     }
 }
 
-/// What the parts of a mixture have to do with weighted points, part by part.
-struct Duties {
-    /// The weight of each point that is a part's.
-    duties: Vec<Vec<f64>>,
-    /// The same by how near the point is.
-    closeness: Vec<Vec<f64>>,
+/// What a part of a mixture has to do with weighted points, eight sums of each kind: of the weights that are its own, of their squares, of
+/// these weights by how near the point is, and of the last times how far the point is from the mean, and times products of that
+/// (lower triangle, row by row).
+struct Sums(Vec<F8>);
+
+/// Sums before those of coordinates.
+const BEFORE: usize = 3;
+
+impl Sums {
+    fn none(d: usize) -> Sums {
+        Sums(vec![F8::zero(); BEFORE + d + d * (d + 1) / 2])
+    }
+
+    #[inline(always)]
+    fn add<U: Real>(&mut self, view: View<F8, U>, [duty, near]: [U; 2], away: &[U]) {
+        let (before, of_places) = view.slice_mut(&mut self.0).split_at_mut(BEFORE);
+        let (first, second) = of_places.split_at_mut(away.len());
+        before[0] += duty;
+        before[1] += duty * duty;
+        before[2] += near;
+        let mut second = second.iter_mut();
+        for (i, x) in away.iter().enumerate() {
+            let x = near * *x;
+            first[i] += x;
+            away[..=i].iter().zip(&mut second).for_each(|(y, sum)| *sum += x * *y);
+        }
+    }
+
+    /// The part that suits these points, from the one that the sums are about; its scale drawn towards that of all points where few speak for it. None
+    /// where hardly any do.
+    fn part(&self, about: &[f64], all: &[f64]) -> Option<Part> {
+        let d = about.len();
+        let sums: Vec<f64> = self.0.iter().map(|s| (0..LANES).map(|lane| s.lane(lane)).sum()).collect();
+        let (before, of_places) = sums.split_at(BEFORE);
+        let (share, near) = (before[0], before[2]);
+        let (first, second) = of_places.split_at(d);
+        let effective = share * share / before[1];
+        let step: Vec<f64> = first.iter().map(|x| x / near).collect();
+        let own = |p: usize| {
+            let (i, j) = ((p / d).max(p % d), (p / d).min(p % d));
+            (second[i * (i + 1) / 2 + j] - near * step[i] * step[j]) / share
+        };
+        let towards = d as f64 / (d as f64 + effective);
+        let scale = all.iter().enumerate().map(|(p, a)| (1.0 - towards) * own(p) + towards * a).collect();
+        let mean = about.iter().zip(&step).map(|(m, s)| m + s).collect();
+        (effective > 2.0).then(|| Part::new(share, HALF_FREEDOM, mean, scale)).flatten()
+    }
 }
 
 /// Expectation: what is whose.
@@ -129,60 +170,60 @@ struct Expectation<'a> {
 }
 
 impl LaneWork<F8> for Expectation<'_> {
-    type Out = Duties;
+    type Out = Vec<Sums>;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) -> Duties {
-        let (parts, d, n) = (&self.mixture.parts[..], self.mixture.d, self.weights.len());
-        let none = || vec![vec![0.0; n]; parts.len()];
-        let mut out = Duties { duties: none(), closeness: none() };
-        let mut room = vec![F8::zero(); d + 2 * parts.len()];
-        for (first, weights) in (0..n).step_by(LANES).zip(self.weights.chunks(LANES)) {
-            let x = eight(self.points, d, first);
-            let (room, both) = view.slice_mut(&mut room).split_at_mut(d);
-            let (distances, logs) = both.split_at_mut(parts.len());
+    fn run<U: Real>(self, view: View<F8, U>) -> Vec<Sums> {
+        let (parts, d) = (&self.mixture.parts[..], self.mixture.d);
+        let mut out: Vec<Sums> = parts.iter().map(|_| Sums::none(d)).collect();
+        let (mut x, mut room) = (vec![F8::zero(); d], vec![F8::zero(); d + 2 * parts.len()]);
+        let (room, both) = view.slice_mut(&mut room).split_at_mut(d);
+        let (distances, logs) = both.split_at_mut(parts.len());
+        for (points, weights) in self.points.chunks(d * LANES).zip(self.weights.chunks(LANES)) {
+            let weights = view.value(eight(points, weights, &mut x));
+            let x = view.slice(&x);
             for (k, part) in parts.iter().enumerate() {
-                distances[k] = part.distance(view.slice(&x), room);
+                distances[k] = part.distance(x, room);
                 logs[k] = part.log_density(distances[k]);
             }
             let total = log_sum_exp(logs);
             for (k, part) in parts.iter().enumerate() {
+                let duty = weights * (logs[k] - total).exp();
                 let near = U::splat(part.freedom()) + distances[k];
-                let closer = U::splat(part.freedom() + d as f64) / near;
-                let (share, closer) = (view.back((logs[k] - total).exp()), view.back(closer));
-                for (lane, weight) in weights.iter().enumerate() {
-                    let duty = if *weight > 0.0 { weight * share.lane(lane) } else { 0.0 };
-                    out.duties[k][first + lane] = duty;
-                    out.closeness[k][first + lane] = if duty > 0.0 { duty * closer.lane(lane) } else { 0.0 };
+                let closer = duty * U::splat(part.freedom() + d as f64) / near;
+                for (away, (x, m)) in room.iter_mut().zip(x.iter().zip(&part.mean)) {
+                    *away = *x - U::splat(*m);
                 }
+                out[k].add(view, [duty, closer], room);
             }
         }
         out
     }
 }
 
-/// Eight of the points that stand one after another from `first` on, coordinate by coordinate; beyond the last, it again.
-fn eight(points: &[f64], d: usize, first: usize) -> Vec<F8> {
-    let last = points.len() / d - 1;
-    let coordinate = |i: usize| F8(std::array::from_fn(|lane| points[(first + lane).min(last) * d + i]));
-    (0..d).map(coordinate).collect()
+/// Up to eight points that stand one after another, coordinate by coordinate, and their weights; zeros where these are zero, and beyond the last.
+fn eight(points: &[f64], weights: &[f64], x: &mut [F8]) -> F8 {
+    let d = x.len();
+    let weight = |lane: usize| weights.get(lane).copied().filter(|w| *w > 0.0);
+    for (i, x) in x.iter_mut().enumerate() {
+        *x = F8(std::array::from_fn(|lane| weight(lane).map_or(0.0, |_| points[lane * d + i])));
+    }
+    F8(std::array::from_fn(|lane| weight(lane).unwrap_or(0.0)))
 }
 
-/// Mean and covariance of weighted points, one after another; weights sum to `total`.
-fn moments(points: &[f64], weights: &[f64], scaled: &[f64], d: usize) -> (Vec<f64>, Vec<f64>) {
-    let (total, scaled_total) = (weights.iter().sum::<f64>(), scaled.iter().sum::<f64>());
+/// Mean and covariance of points, one after another, with weights that sum to one.
+fn moments(points: &[f64], weights: &[f64], d: usize) -> (Vec<f64>, Vec<f64>) {
     let mut mean = vec![0.0; d];
-    for (x, w) in points.chunks_exact(d).zip(scaled) {
+    for (x, w) in points.chunks_exact(d).zip(weights) {
         mean.iter_mut().zip(x).for_each(|(m, x)| *m += w * x);
     }
-    mean.iter_mut().for_each(|m| *m /= scaled_total);
     let away: Vec<f64> = points.iter().zip(mean.iter().cycle()).map(|(x, m)| x - m).collect();
     let mut weighted = away.clone();
-    for (x, w) in weighted.chunks_exact_mut(d).zip(scaled) {
-        x.iter_mut().for_each(|x| *x *= w / total);
+    for (x, w) in weighted.chunks_exact_mut(d).zip(weights) {
+        x.iter_mut().for_each(|x| *x *= w);
     }
     let mut covariance = vec![0.0; d * d];
-    add_symmetric_product(1.0, &away, &weighted, [d, scaled.len()], &mut covariance);
+    add_symmetric_product(1.0, &away, &weighted, [d, weights.len()], &mut covariance);
     (mean, covariance)
 }
 
@@ -233,11 +274,11 @@ impl Students {
         best_lanes(Density { parts: &self.parts, x, room })
     }
 
-    /// A mixture fitted to weighted points (one after another), with one part more, begun at the point of the largest weight;
+    /// A mixture fitted to points (one after another) with weights that sum to one, with one part more, begun at the point of the largest weight;
     /// None where the points lie in a plane.
     pub(super) fn fitted(&self, points: &[f64], weights: &[f64]) -> Option<Students> {
         let d = self.d;
-        let (mean, all) = moments(points, weights, weights, d);
+        let (mean, all) = moments(points, weights, d);
         let wide = Part::new(WIDE_SHARE, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
         let mut parts: Vec<Part> = self.parts[..self.parts.len() - 1].to_vec();
         if parts.len() < MOST {
@@ -256,19 +297,11 @@ impl Students {
         Some(mixture)
     }
 
-    /// One round of expectation and maximisation. Scales are drawn towards that of all points where few speak for them.
+    /// One round of expectation and maximisation.
     fn maximise(&mut self, points: &[f64], weights: &[f64], all: &[f64]) {
-        let d = self.d;
-        let Duties { duties, closeness } = best_lanes(Expectation { mixture: self, points, weights });
-        let part = |(duties, closeness): (&Vec<f64>, &Vec<f64>)| {
-            let share: f64 = duties.iter().sum();
-            let effective = share * share / duties.iter().map(|w| w * w).sum::<f64>();
-            let (mean, own) = moments(points, duties, closeness, d);
-            let towards = d as f64 / (d as f64 + effective);
-            let scale = own.iter().zip(all).map(|(o, a)| (1.0 - towards) * o + towards * a).collect();
-            (effective > 2.0).then(|| Part::new(share, HALF_FREEDOM, mean, scale)).flatten()
-        };
-        let parts: Vec<Part> = duties.iter().zip(&closeness).filter_map(part).collect();
+        let sums = best_lanes(Expectation { mixture: self, points, weights });
+        let parts: Vec<Part> =
+            sums.iter().zip(&self.parts).filter_map(|(sums, old)| sums.part(&old.mean, all)).collect();
         if parts.is_empty() {
             return;
         }

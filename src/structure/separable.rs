@@ -3,7 +3,7 @@
 use super::Structure;
 use super::affine::Affine;
 use crate::facts::common_dims;
-use crate::graph::{Builder, Graph, NodeId, Op, unrolled};
+use crate::graph::{Builder, Graph, NodeId, Op, Origin, Recursion, unrolled};
 use crate::ops::array::{Concat, CumSum, MatMul, Solve, Sum, Take, TriangularSolve};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar;
@@ -31,6 +31,10 @@ enum Class {
 
 /// Writes the sum of the roots as a sum of functions of one form each; None if it is not one.
 pub fn separate(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
+    // A quick look without coefficients, so that models that are not of this kind lose no time.
+    if ranks(graph, roots, |_| AFFINE).contains(&NEITHER) {
+        return None;
+    }
     if let Some((graph, now)) = unrolled(graph, MOST_WRITTEN_OUT) {
         let roots: Vec<NodeId> = roots.iter().map(|r| now[r.0 as usize]).collect();
         return separate_plain(&graph, &roots, dimension);
@@ -42,9 +46,6 @@ pub fn separate(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Sep
 const MOST_WRITTEN_OUT: usize = 100_000;
 
 fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
-    if !may_separate(graph, roots) {
-        return None;
-    }
     let structure = Structure::new(graph, roots, dimension);
     let mut copier = Copier {
         structure: &structure,
@@ -58,36 +59,66 @@ fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<S
     Some(Separable { affine, graph: copier.b.finish(), roots })
 }
 
-/// A quick look without coefficients, so that models that are not of this kind lose no time.
-fn may_separate(graph: &Graph, roots: &[NodeId]) -> bool {
+/// How nodes depend on the coordinates, as far as a quick look tells: affine, perhaps as a sum of functions of one form each, or neither; 0 is constant.
+const AFFINE: u8 = 1;
+const PERHAPS: u8 = 2;
+const NEITHER: u8 = 3;
+
+/// The ranks of the roots, from those of the inputs by their offset.
+fn ranks(graph: &Graph, roots: &[NodeId], input: impl Fn(usize) -> u8) -> Vec<u8> {
     let needed = graph.needed(roots);
-    let mut rank = vec![0u8; graph.len()];
+    let mut rank = vec![0; graph.len()];
     for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
         let of: Vec<u8> = node.args.iter().map(|a| rank[a.0 as usize]).collect();
-        rank[id.0 as usize] = rank_of(&node.op, &of);
+        rank[id.0 as usize] = rank_of(&node.op, &of, &input);
     }
-    roots.iter().all(|r| rank[r.0 as usize] < 3)
+    roots.iter().map(|r| rank[r.0 as usize]).collect()
 }
 
-/// 0 constant, 1 affine, 2 perhaps a sum of functions of one form each, 3 neither; from the ranks of the arguments.
-fn rank_of(op: &Op, of: &[u8]) -> u8 {
+/// The highest rank of an element that a recursion defines, from the ranks of its arguments: step by step, without writing it out.
+fn rank_of_recursion(r: &Recursion, of: &[u8]) -> u8 {
+    let (offsets, arguments) = (r.offsets(), r.arguments());
+    let initial = r.sequences.iter().zip(r.initial());
+    let mut elements: Vec<Vec<u8>> = initial.map(|(s, at)| vec![at.map_or(0, |k| of[k]); s.lags]).collect();
+    for step in 0..r.steps {
+        let input = |offset: usize| {
+            let feed = offsets.iter().position(|o| *o == offset).unwrap_or(0);
+            match r.feeds[feed].origin {
+                Origin::Earlier { sequence, lag } => {
+                    elements[sequence][r.sequences[sequence].lags + step - lag]
+                }
+                Origin::Fixed | Origin::Step => arguments[feed].map_or(0, |k| of[k]),
+            }
+        };
+        let found = ranks(&r.graph, &r.ways[r.way_of(step)], input);
+        if found.contains(&NEITHER) {
+            return NEITHER;
+        }
+        elements.iter_mut().zip(found).for_each(|(all, rank)| all.push(rank));
+    }
+    elements.into_iter().flatten().max().unwrap_or(0)
+}
+
+/// The rank of an operation, from the ranks of its arguments.
+fn rank_of(op: &Op, of: &[u8], input: impl Fn(usize) -> u8) -> u8 {
     let most = of.iter().copied().max().unwrap_or(0);
     let varying = of.iter().filter(|r| **r > 0).count();
     match op {
         Op::Constant(_) => 0,
-        Op::Input { .. } => 1,
-        Op::Ode(_) | Op::Recursion(_) => 3,
+        Op::Input { offset } => input(*offset),
+        Op::Ode(_) => NEITHER,
+        Op::Recursion(r) => rank_of_recursion(r, of),
         Op::Map(row) if **row == scalar::ADD || **row == scalar::SUB || **row == scalar::NEG => most,
         // Scaling by constants keeps what is affine affine.
         Op::Map(row) if varying == 1 && (**row == scalar::MUL || (**row == scalar::DIV && of[1] == 0)) => {
             most
         }
-        Op::Map(row) if **row == scalar::MUL && varying == 2 && most == 1 => 2,
+        Op::Map(row) if **row == scalar::MUL && varying == 2 && most == AFFINE => PERHAPS,
         Op::Map(_) | Op::MapSum { .. } if most == 0 => 0,
-        Op::Map(_) | Op::MapSum { .. } if varying == 1 => most.max(2),
+        Op::Map(_) | Op::MapSum { .. } if varying == 1 => most.max(PERHAPS),
         Op::Map(row) | Op::MapSum { row, .. } => {
             let pair = row.facts.as_ref().and_then(|f| f.difference);
-            if pair.is_some() && varying == 2 && most == 1 { 2 } else { 3 }
+            if pair.is_some() && varying == 2 && most == AFFINE { PERHAPS } else { NEITHER }
         }
         Op::Array(op) => {
             let product = op.downcast::<MatMul>().is_some()
@@ -98,7 +129,7 @@ fn rank_of(op: &Op, of: &[u8]) -> u8 {
                 || op.downcast::<Sum>().is_some()
                 || op.downcast::<CumSum>().is_some()
                 || (product && varying <= 1);
-            if linear { most } else { 3 }
+            if linear { most } else { NEITHER }
         }
     }
 }

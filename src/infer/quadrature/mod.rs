@@ -11,7 +11,7 @@ mod sparse;
 
 use super::gaussian::Gaussian;
 use crate::num::hermite::Rule;
-use crate::num::linalg::add_symmetric_product;
+use crate::num::linalg::{add_symmetric_product, invert_lower};
 use crate::num::real::LN_2PI;
 use crate::plan::Plan;
 use crate::structure::Separable;
@@ -183,8 +183,7 @@ impl Problem<'_> {
 
 /// `(C Cᵀ)⁻¹`.
 pub(super) fn precision(factor: &[f64], d: usize) -> Option<Vec<f64>> {
-    let mut inverse: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
-    crate::num::linalg::solve_lower_many(factor, &mut inverse, [d, d]);
+    let inverse = invert_lower(factor, d);
     let mut out = vec![0.0; d * d];
     add_symmetric_product(1.0, &inverse, &inverse, [d, d], &mut out);
     out.iter().all(|x| x.is_finite()).then_some(out)

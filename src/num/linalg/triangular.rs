@@ -2,11 +2,14 @@
 
 use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::{Work, best};
+use rayon::prelude::*;
 
 /// Rows solved at once before their effect on the others is taken as one matrix product.
 const BLOCK: usize = 16;
 /// Columns of an inverse that are found together.
 const COLUMNS: usize = 64;
+/// Columns from which on threads share them.
+const WORTH_THREADS: usize = 256;
 
 struct Forward<'a> {
     l: &'a [f64],
@@ -136,18 +139,25 @@ pub(super) fn solve_block(l: &[f64], stride: usize, [corner, size]: [usize; 2], 
 /// L⁻¹ for lower triangular L [d × d], zero above its diagonal: a third of the work of solving for all of it.
 pub fn invert_lower(l: &[f64], d: usize) -> Vec<f64> {
     assert!(l.len() >= d * d);
-    let mut out = vec![0.0; d * d];
-    let mut columns = Vec::new();
-    for first in (0..d).step_by(COLUMNS) {
+    let columns_from = |first: usize| {
         // Columns of a lower triangular matrix begin at the diagonal.
         let (width, height) = (COLUMNS.min(d - first), d - first);
-        columns.clear();
-        columns.resize(height * width, 0.0);
+        let mut columns = vec![0.0; height * width];
         (0..width).for_each(|k| columns[k * width + k] = 1.0);
         solve_block(l, d, [first, height], &mut columns, width);
-        for (row, values) in columns.chunks_exact(width).enumerate() {
+        columns
+    };
+    let firsts = (0..d.div_ceil(COLUMNS)).map(|block| block * COLUMNS);
+    let blocks: Vec<Vec<f64>> = match d > WORTH_THREADS {
+        true => firsts.collect::<Vec<_>>().into_par_iter().map(columns_from).collect(),
+        false => firsts.map(columns_from).collect(),
+    };
+    let mut out = vec![0.0; d * d];
+    for (block, columns) in blocks.iter().enumerate() {
+        let first = block * COLUMNS;
+        for (row, values) in columns.chunks_exact(COLUMNS.min(d - first)).enumerate() {
             let from = (first + row) * d + first;
-            out[from..from + width].copy_from_slice(values);
+            out[from..from + values.len()].copy_from_slice(values);
         }
     }
     out
