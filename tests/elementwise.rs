@@ -5,6 +5,7 @@ mod common;
 use common::{check_row, value};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use stickler::dist::{NORMAL_VARIANCE, ORDERED_AROUND, ORDERED_GAP};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};
 use stickler::ops::scalar::{ScalarRow, TABLE, find};
 
@@ -27,6 +28,16 @@ fn slopes_are_derivatives() {
     for row in rows() {
         for probe in row.probes {
             check_row(row, probe, &[], "functions");
+        }
+    }
+}
+
+/// Functions that plans compute in place of others.
+#[test]
+fn slopes_in_plans_are_derivatives() {
+    for row in [&NORMAL_VARIANCE, &ORDERED_GAP, &ORDERED_AROUND] {
+        for probe in row.probes {
+            check_row(row, probe, &[], "plans");
         }
     }
 }

@@ -252,3 +252,18 @@ fn sums_of_functions_are_summed_functions() {
         agree(&format!("{head}{rest}"), &data, 0.7, 1e-10);
     }
 }
+
+/// What ordered categories have in common is computed once for each, whether rows repeat or not.
+#[test]
+fn ordered_categories_share_their_gaps() {
+    let row = |k: i32| format!("{},{}\n", 1 + k * 7 % 4, f64::from(k * 13 % 29) / 14.0 - 1.0);
+    let source = "data { y : int[N]; x : real[N] }\nparam b ~ normal(0, 1)\nparam c : ordered[3] ~ normal(0, 3)\n\
+                  y ~ ordered_logistic(b * x, c)";
+    for rows in [60, 600] {
+        let rows: String = (0..rows).map(row).collect();
+        let data = Dataset::from_texts(&[("data.csv", &format!("y,x\n{rows}"))]).unwrap();
+        agree(source, &data, 0.7, 1e-10);
+        let dump = stickler::plan::dump(both(source, &data).0.plan());
+        assert!(dump.contains("ordered_logistic.gap"), "{dump}");
+    }
+}

@@ -89,14 +89,16 @@ impl ByHand for Logistic {
                 }
                 slopes[b * ROWS..(b + 1) * ROWS].copy_from_slice(&sums);
             }
-            let mut total = U::zero();
+            let (mut total, mut product) = (U::zero(), U::one());
             for (s, &y) in slopes.iter_mut().zip(y) {
                 let sign = U::splat(1.0 - 2.0 * y);
-                let (v, p) = (*s * sign).log1p_exp_and_slope();
+                let [v, factor, p] = (*s * sign).log1p_exp_by_factor();
                 value -= v;
+                product = product * factor;
                 *s = -(p * sign);
                 total += *s;
             }
+            value -= product.ln();
             gradient[0] += total;
             let mut c = 0;
             while c + ROWS <= k {
@@ -149,19 +151,22 @@ impl ByHand for Groups {
                 slope[k] = -d;
                 common[k] += d;
             }
+            let mut product = U::one();
             for (row, &y) in x.chunks_exact(5).zip(y) {
                 let mut eta = U::zero();
                 for k in 0..5 {
                     eta = U::splat(row[k]).mul_add(own[k], eta);
                 }
                 let sign = U::splat(1.0 - 2.0 * y);
-                let (v, p) = (eta * sign).log1p_exp_and_slope();
+                let [v, factor, p] = (eta * sign).log1p_exp_by_factor();
                 value -= v;
+                product = product * factor;
                 let s = -(p * sign);
                 for k in 0..5 {
                     slope[k] = U::splat(row[k]).mul_add(s, slope[k]);
                 }
             }
+            value -= product.ln();
             gradient[5 + 5 * j..10 + 5 * j].copy_from_slice(&slope);
         }
         gradient[..5].copy_from_slice(&common);

@@ -20,6 +20,13 @@ scalar_row! {
         let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
         (-minus_value, [in_x, -(away(x) * miss)])
     };
+    factored(at, need) {
+        let [x, alpha] = at;
+        let [minus_value, factor, miss] = (away(x) * alpha).log1p_exp_by_factor();
+        let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
+        let in_alpha = if need[1] { -(away(x) * miss) } else { T::zero() };
+        (-minus_value, factor, [in_x, in_alpha])
+    };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
     // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the outcome.
     facts Facts::of(|a, k| {

@@ -22,6 +22,7 @@ pub use half_cauchy::{BY_INVERSE as HALF_CAUCHY_BY_INVERSE, JOINT as HALF_CAUCHY
 pub use multi_student_t::TAIL as STUDENT_TAIL;
 pub use normal::{JOINT as NORMAL_JOINT, SCALE as NORMAL_SCALE, VARIANCE as NORMAL_VARIANCE};
 pub(crate) use ordered::FAR as NO_CUT;
+pub use ordered_logistic::{AROUND as ORDERED_AROUND, BETWEEN as ORDERED_BETWEEN, GAP as ORDERED_GAP};
 pub use other_names::other_name;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,

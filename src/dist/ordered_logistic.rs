@@ -3,6 +3,7 @@
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
 use super::{draw, ordered};
 use crate::facts::{Interval, Jet, known};
+use crate::num::real::Real;
 use crate::num::special::{log1m_exp, log1p_exp};
 use crate::ops::scalar::{Facts, scalar_row};
 
@@ -11,8 +12,7 @@ scalar_row! {
     BETWEEN = "ordered_logistic"(eta, lower, upper), "log(inv_logit(eta - lower) - inv_logit(eta - upper))";
     value (lower - upper).log1m_exp() - (lower - eta).log1p_exp() - (eta - upper).log1p_exp();
     slopes(_y) {
-        let gap = (lower - upper).exp();
-        let width = gap / (-((lower - upper).expm1()));
+        let width = width(lower - upper);
         let (below, above) = ((lower - eta).inv_logit(), (eta - upper).inv_logit());
         [below - above, -(width + below), width + above]
     };
@@ -44,6 +44,43 @@ scalar_row! {
             _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?).stretched(-1.0).shifted(-log1p_exp(below.lo)),
         })
     })
+}
+
+scalar_row! {
+    /// The part of it that a pair of cut-points has: plans ask it once for each category.
+    GAP = "ordered_logistic.gap"(lower, upper), "log(1 - exp(lower - upper))";
+    value (lower - upper).log1m_exp();
+    slopes(_y) { let width = width(lower - upper); [-width, width] };
+    probes [&[-1.0, 1.0], &[1.0, 1.001], &[-1e100, 0.2], &[-3.0, 40.0]]
+}
+
+scalar_row! {
+    /// The rest of it.
+    AROUND = "ordered_logistic.around"(eta, lower, upper), "-log(1 + exp(lower - eta)) - log(1 + exp(eta - upper))";
+    value -(lower - eta).log1p_exp() - (eta - upper).log1p_exp();
+    slopes(_y) {
+        let (below, above) = ((lower - eta).log1p_exp_and_slope().1, (eta - upper).log1p_exp_and_slope().1);
+        [below - above, -below, above]
+    };
+    both(at, _need) {
+        let [eta, lower, upper] = at;
+        let (lower_value, below) = (lower - eta).log1p_exp_and_slope();
+        let (upper_value, above) = (eta - upper).log1p_exp_and_slope();
+        (-lower_value - upper_value, [below - above, -below, above])
+    };
+    factored(at, _need) {
+        let [eta, lower, upper] = at;
+        let [lower_value, lower_factor, below] = (lower - eta).log1p_exp_by_factor();
+        let [upper_value, upper_factor, above] = (eta - upper).log1p_exp_by_factor();
+        (-lower_value - upper_value, lower_factor * upper_factor, [below - above, -below, above])
+    };
+    probes [&[0.3, -1.0, 1.0], &[40.0, -1.0, 1.0], &[-40.0, 1.0, 1.001], &[0.3, -1e100, 0.2]]
+}
+
+/// The slope of log(1 - e^x) in -x.
+#[inline(always)]
+fn width<T: Real>(x: T) -> T {
+    x.exp() / -(x.expm1())
 }
 
 /// The row.

@@ -211,29 +211,42 @@ fn ends<V: Vector>(x: V, log: V, recip: V) -> (V, V) {
     (x.if_less(zero, never, log), x.if_less(zero, never, recip))
 }
 
-/// log(1 + y) for 0 ≤ y ≤ 1.
-#[inline(always)]
-fn log1p_unit<V: Vector>(y: V) -> V {
-    // 1 + y = 2 (1 + (y - 1)/2) from √2 on.
-    let (one, middle) = (V::splat(1.0), V::splat(std::f64::consts::SQRT_2 - 1.0));
-    let f = y.if_less(middle, y, (y - one) * V::splat(0.5));
-    log_sum(f, y.if_less(middle, V::splat(0.0), one))
-}
-
 /// log(1 + e^x) and its slope 1 / (1 + e^-x), which share the exponential. At most 3 ulp each (2.3 seen).
-///
-/// This is what a logistic regression computes for every row and draw, so it does without what only the last half ulp needs:
-/// the exponential is not corrected for the rounding of its argument, and log(1 + e) is not split at √2.
 #[inline(always)]
 pub fn log1p_exp_and_slope<V: Vector>(x: V) -> (V, V) {
-    let (zero, one) = (V::splat(0.0), V::splat(1.0));
     let e = exp_of_negative(-x.abs());
-    let slope = x.if_less(zero, e, one) / (one + e);
+    (log1p_of_exp(x, e), slope_of_log1p(x, e))
+}
+
+/// log(1 + e^x) without overflow. At most 3 ulp (2.3 seen).
+#[inline(always)]
+pub fn log1p_exp<V: Vector>(x: V) -> V {
+    log1p_of_exp(x, exp_of_negative(-x.abs()))
+}
+
+/// The same as max(x, 0) and 1 + e^-|x|, a factor whose logarithm is to be added; and the slope: a sum of many such needs one logarithm, of
+/// a product.
+#[inline(always)]
+pub fn log1p_exp_by_factor<V: Vector>(x: V) -> [V; 3] {
+    let e = exp_of_negative(-x.abs());
+    [x.at_least(V::splat(0.0)), V::splat(1.0) + e, slope_of_log1p(x, e)]
+}
+
+/// log(1 + e^x), given e = e^-|x|. This is what a logistic regression computes for every row and draw, so it does without what only the last half ulp
+/// needs: the exponential is not corrected for the rounding of its argument, and log(1 + e) is not split at √2.
+#[inline(always)]
+fn log1p_of_exp<V: Vector>(x: V, e: V) -> V {
     // log(1 + e) = 2 artanh(s) = e - s (e - (2 artanh(s) - 2s) / s)
     let s = e / (V::splat(2.0) + e);
     let z = s * s;
-    let log = e - s * (e - z * polynomial(&LOG_TO_TWO, z));
-    (x.at_least(zero) + log, slope)
+    x.at_least(V::splat(0.0)) + (e - s * (e - z * polynomial(&LOG_TO_TWO, z)))
+}
+
+/// 1 / (1 + e^-x), given e = e^-|x|.
+#[inline(always)]
+fn slope_of_log1p<V: Vector>(x: V, e: V) -> V {
+    let one = V::splat(1.0);
+    x.if_less(V::splat(0.0), e, one) / (one + e)
 }
 
 /// e^x for x ≤ 0. At most 1.3 ulp.
@@ -243,13 +256,6 @@ fn exp_of_negative<V: Vector>(x: V) -> V {
     let k = (x * V::splat(LOG2_E) + round) - round;
     let r = (x - k * V::splat(LN2_HI)) - k * V::splat(LN2_LO);
     (V::splat(1.0) + (r + r * r * polynomial(&EXP, r))).times_two_to(k)
-}
-
-/// log(1 + e^x) without overflow. At most 2 ulp.
-#[inline(always)]
-pub fn log1p_exp<V: Vector>(x: V) -> V {
-    let zero = V::splat(0.0);
-    x.if_less(zero, zero, x) + log1p_unit(exp(-x.abs()))
 }
 
 /// 1 / (1 + e^-x) without overflow. At most 2 ulp in both tails (the lower one down to e^-745).

@@ -197,6 +197,11 @@ pub trait Real:
     fn log1p_exp_and_slope(self) -> (Self, Self) {
         (self.log1p_exp(), self.inv_logit())
     }
+    /// max(x, 0), a factor from 1 to 2, and the slope 1 / (1 + e^-x): the first and the logarithm of the second add up to log(1 + e^x).
+    #[inline(always)]
+    fn log1p_exp_by_factor(self) -> [Self; 3] {
+        [self.max(Self::zero()), (-self.abs()).exp().shift(1.0), self.inv_logit()]
+    }
     /// log x and 1 / x for x ≥ 0, which share a division where that pays.
     #[inline(always)]
     fn ln_and_recip(self) -> (Self, Self) {

@@ -178,6 +178,10 @@ macro_rules! lanes_of {
                 el::log1p_exp_and_slope(self)
             }
             #[inline($inline)]
+            fn log1p_exp_by_factor(self) -> [$t; 3] {
+                el::log1p_exp_by_factor(self)
+            }
+            #[inline($inline)]
             fn ln_and_recip(self) -> ($t, $t) {
                 el::ln_and_recip(self)
             }

@@ -8,6 +8,7 @@ mod hoist;
 mod inverse_scale;
 mod known_scale;
 mod normal_sums;
+mod ordered;
 mod predictor;
 mod radicand;
 mod repeated;
@@ -33,6 +34,7 @@ pub struct Rule {
 /// Every rule, in the order of use.
 pub static TABLE: &[&Rule] = &[
     &summed::RULE,
+    &ordered::RULE,
     &radicand::RULE,
     &hoist::RULE,
     &variance::RULE,
@@ -48,7 +50,7 @@ pub static TABLE: &[&Rule] = &[
 ];
 
 /// The rules that leave every row of the data a summand of its own.
-pub static BY_ROWS: &[&Rule] = &[&summed::RULE, &predictor::RULE];
+pub static BY_ROWS: &[&Rule] = &[&summed::RULE, &ordered::RULE, &predictor::RULE];
 
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {

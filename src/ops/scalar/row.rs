@@ -22,6 +22,17 @@ pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
         let y = Self::value(x);
         (y, Self::slopes(x, y, need))
     }
+
+    /// Whether it has a factor of its own below.
+    const FACTORED: bool = false;
+
+    /// A plain number, a factor from 1 to 4 whose logarithm is to be subtracted, and the slopes: a sum of many values needs one logarithm, of a
+    /// product.
+    #[inline(always)]
+    fn factored<T: Real>(x: [T; N], need: &[bool; N]) -> (T, T, [T; N]) {
+        let (y, slopes) = Self::both(x, need);
+        (y, T::one(), slopes)
+    }
 }
 
 /// Everything true of an elementwise function, beside its formula.
@@ -147,11 +158,11 @@ impl Eq for ScalarRow {}
 /// says what is known of its derivatives everywhere.
 ///
 /// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
-/// such a function is run for sixteen draws side by side.
+/// such a function is run for sixteen draws side by side. `factored(at, need) (value, factor, [slopes])` may follow.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
-     $(both($at:ident, $wanted:ident) $both:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
+     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
@@ -178,6 +189,16 @@ macro_rules! scalar_row {
                     #[inline(always)]
                     fn both<T: $crate::num::real::Real>($at: [T; COUNT], $wanted: &[bool; COUNT]) -> (T, [T; COUNT]) {
                         $both
+                    }
+                )?
+                $(
+                    const FACTORED: bool = true;
+                    #[inline(always)]
+                    fn factored<T: $crate::num::real::Real>(
+                        $place: [T; COUNT],
+                        $asked: &[bool; COUNT],
+                    ) -> (T, T, [T; COUNT]) {
+                        $factored
                     }
                 )?
             }

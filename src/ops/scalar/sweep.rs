@@ -17,7 +17,7 @@ const ROWS: usize = 32;
 const TERMS: usize = 32;
 
 /// Numbers of room that the sweeps need.
-pub const ROOM: usize = TERMS * (2 + MOST_ARGS);
+pub const ROOM: usize = TERMS * (3 + MOST_ARGS);
 
 /// `out[i] = f(args at i)`.
 pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
@@ -170,12 +170,9 @@ pub fn sum_predicted_value<T: Real>(
         let n = ROWS.min(count - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta);
-        f.values(&tile[..args.len()], &mut room[..n]);
-        let mut part = T::zero();
-        for (i, &y) in room[..n].iter().enumerate() {
-            part += weights.map_or(y, |w| y.scale(w[start + i]));
-        }
-        total += part;
+        let (values, room) = room.split_at_mut(n);
+        let weights = weights.map(|w| &w[start..start + n]);
+        total += sum_values(f, &tile[..args.len()], weights, [values, &mut room[..n]]);
     }
     total
 }
@@ -222,9 +219,61 @@ fn sum_tile<T: Real>(
     for (need, a) in need.iter_mut().zip(into.args) {
         *need = a.arg.is_var();
     }
-    let (values, slopes) = room.split_at_mut(n);
-    f.both(into.args, &need, values, slopes);
-    best_lanes(Settle { into, weights, values, slopes })
+    let (values, room) = room.split_at_mut(n);
+    let (slopes, factors) = room.split_at_mut(n * into.args.len());
+    let factors = &mut factors[..n];
+    let factored = weights.is_none() && f.factored(into.args, &need, values, factors, slopes);
+    if !factored {
+        f.both(into.args, &need, values, slopes);
+    }
+    best_lanes(Settle { into, weights, values, factors: factored.then_some(factors), slopes })
+}
+
+/// The sum over at most [`TERMS`] elements alone, with as much room twice.
+fn sum_values<T: Real>(
+    f: &dyn Elementwise<T>,
+    args: &[Operand<T>],
+    weights: Option<&[f64]>,
+    [values, factors]: [&mut [T]; 2],
+) -> T {
+    if weights.is_none() && f.factored(args, &[false; MOST_ARGS], values, factors, &mut []) {
+        return best_lanes(Factors { values, factors });
+    }
+    f.values(args, values);
+    let mut sum = T::zero();
+    for (i, &y) in values.iter().enumerate() {
+        sum += weights.map_or(y, |w| y.scale(w[i]));
+    }
+    sum
+}
+
+/// A sum of values, less the logarithm of the product of their factors.
+struct Factors<'a, T> {
+    values: &'a [T],
+    factors: &'a [T],
+}
+
+impl<T: Real> LaneWork<T> for Factors<'_, T> {
+    type Out = T;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) -> T {
+        view.back(total(view.slice(self.values)) - product(view.slice(self.factors)).ln())
+    }
+}
+
+/// The product of at most [`TERMS`] factors from 1 to 4.
+#[inline(always)]
+fn product<U: Real>(factors: &[U]) -> U {
+    let mut products = [U::one(); 4];
+    let (fours, rest) = factors.as_chunks::<4>();
+    for four in fours {
+        for j in 0..4 {
+            products[j] = products[j] * four[j];
+        }
+    }
+    let all = (products[0] * products[1]) * (products[2] * products[3]);
+    rest.iter().fold(all, |all, x| all * *x)
 }
 
 /// The sum alone.
@@ -235,13 +284,12 @@ pub fn sum_value<T: Real>(
     count: usize,
 ) -> T {
     let mut total = T::zero();
-    let mut values = [T::zero(); TILE];
+    let (mut values, mut factors) = ([T::zero(); TILE], [T::zero(); TILE]);
     for start in (0..count).step_by(TILE) {
-        let values = &mut values[..TILE.min(count - start)];
-        f.values(&from(args, start)[..args.len()], values);
-        for (i, &y) in values.iter().enumerate() {
-            total += weights.map_or(y, |w| y.scale(w[start + i]));
-        }
+        let n = TILE.min(count - start);
+        let weights = weights.map(|w| &w[start..start + n]);
+        let room = [&mut values[..n], &mut factors[..n]];
+        total += sum_values(f, &from(args, start)[..args.len()], weights, room);
     }
     total
 }
@@ -305,6 +353,8 @@ struct Settle<'a, 'b, T> {
     into: Slope<'a, 'b, T>,
     weights: Option<&'a [f64]>,
     values: &'a mut [T],
+    /// Factors whose logarithms are to be subtracted from the values, where there are any.
+    factors: Option<&'a mut [T]>,
     slopes: &'a mut [T],
 }
 
@@ -324,7 +374,10 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
                 }
             }
         }
-        let sum = total(values);
+        let mut sum = total(values);
+        if let Some(factors) = self.factors {
+            sum -= product(view.slice(factors)).ln();
+        }
         for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
             let Some(adjoint) = adjoint else { continue };
             let (into, slopes) = (view.cells(adjoint), &slopes[k * n..(k + 1) * n]);

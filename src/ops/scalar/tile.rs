@@ -26,6 +26,19 @@ pub trait Elementwise<T>: Send + Sync {
 
     /// The slopes of at most [`TILE`] elements whose values are known.
     fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
+
+    /// As [`Elementwise::both`], but that the logarithm of a factor from 1 to 4 is to be subtracted from each element of `out`. Does nothing
+    /// where there is no such code, and says so.
+    fn factored(
+        &self,
+        _args: &[Operand<T>],
+        _need: &[bool],
+        _out: &mut [T],
+        _factors: &mut [T],
+        _slopes: &mut [T],
+    ) -> bool {
+        false
+    }
 }
 
 /// An elementwise function for every scalar type.
@@ -149,6 +162,21 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
             draw_by_draw(self, args, need, &mut again[..values.len()], Some(slopes));
         }
     }
+
+    fn factored(
+        &self,
+        args: &[Operand<F16>],
+        need: &[bool],
+        out: &mut [F16],
+        factors: &mut [F16],
+        slopes: &mut [F16],
+    ) -> bool {
+        // Constant, so that there is no such code where it is not wanted.
+        if const { !F::FACTORED } {
+            return false;
+        }
+        widest(Factored::<F, N> { args, need, out, factors, slopes, code: PhantomData }).is_ok()
+    }
 }
 
 /// Sixteen draws by the code for one, as sixteen elements.
@@ -220,6 +248,36 @@ impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Both<'_, F, N> {
         for (i, o) in out.iter_mut().enumerate() {
             let (y, d) = F::both(load(&args, i, view), &need);
             *o = y;
+            for k in 0..N {
+                if need[k] {
+                    slopes[k * n + i] = d[k];
+                }
+            }
+        }
+    }
+}
+
+struct Factored<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F16>],
+    need: &'a [bool],
+    out: &'a mut [F16],
+    factors: &'a mut [F16],
+    slopes: &'a mut [F16],
+    code: PhantomData<F>,
+}
+
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Factored<'_, F, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.out.len());
+        let out = view.slice_mut(F::Lanes::parts_mut(self.out));
+        let factors = &mut view.slice_mut(F::Lanes::parts_mut(self.factors))[..n];
+        let slopes = view.slice_mut(F::Lanes::parts_mut(self.slopes));
+        for (i, (o, factor)) in out.iter_mut().zip(factors).enumerate() {
+            let (y, f, d) = F::factored(load(&args, i, view), &need);
+            (*o, *factor) = (y, f);
             for k in 0..N {
                 if need[k] {
                     slopes[k * n + i] = d[k];
