@@ -195,12 +195,14 @@ impl ByHand for Garch {
             h[t] = a0 + a1 * r.square() + b1 * h[t - 1];
         }
         let (mut in_mu, mut in_a0, mut in_a1, mut in_b1) = (U::zero(), U::zero(), U::zero(), U::zero());
-        let mut after = U::zero();
+        let (mut after, mut product) = (U::zero(), U::one());
         for t in (0..n).rev() {
             let r = U::splat(self.y[t]) - z[0];
             let inverse = h[t].recip();
             let scaled = r.square() * inverse;
-            value -= (h[t].ln() + scaled).scale(0.5);
+            let [plain, factor] = h[t].ln_by_factor();
+            value -= (plain + scaled).scale(0.5);
+            product = product * factor;
             // What h[t + 1] takes from this step comes before its own slope.
             in_mu += r * (inverse - (after * a1).scale(2.0));
             in_a1 += after * r.square();
@@ -212,6 +214,7 @@ impl ByHand for Garch {
             }
             after = slope;
         }
+        value -= product.ln().scale(0.5);
         gradient[0] = in_mu;
         gradient[1] = in_a0 * a0 + U::one();
         gradient[2] = (in_a1 - in_b1 * share) * a1 * rest + (rest - a1) - a1;

@@ -20,7 +20,7 @@ scalar_row! {
         let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };
         (-minus_value, [in_x, -(away(x) * miss)])
     };
-    factored(at, need) {
+    factored 1.0 (at, need) {
         let [x, alpha] = at;
         let [minus_value, factor, miss] = (away(x) * alpha).log1p_exp_by_factor();
         let in_x = if need[0] { (alpha * miss).scale(2.0) } else { T::zero() };

@@ -33,6 +33,10 @@ scalar_row! {
     SCALE = "normal.scale"(sigma), "-log sigma - log √(2π)";
     value -(sigma.ln()).shift(HALF_LN_2PI);
     slopes(_y) [-sigma.recip()];
+    factored 1.0 (at, _need) {
+        let [plain, factor] = at[0].ln_by_factor();
+        (-plain.shift(HALF_LN_2PI), factor, [-at[0].recip()])
+    };
     probes [&[0.3], &[1e-6], &[1e6]];
     facts Facts::with_log(|a, _| jets::minus_log(a[0], -HALF_LN_2PI), |t, _| jets::minus_log_of_exp(t[0], -HALF_LN_2PI))
 }
@@ -56,6 +60,14 @@ scalar_row! {
         let square = d * z;
         let value = (square + log).scale(-0.5).shift(-HALF_LN_2PI);
         (value, [-z, z, (square.shift(-1.0) * p).scale(0.5)])
+    };
+    factored 0.5 (at, _need) {
+        let [x, mu, v] = at;
+        let (d, p, [plain, factor]) = (x - mu, v.recip(), v.ln_by_factor());
+        let z = d * p;
+        let square = d * z;
+        let value = (square + plain).scale(-0.5).shift(-HALF_LN_2PI);
+        (value, factor, [-z, z, (square.shift(-1.0) * p).scale(0.5)])
     };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.5], &[1e3, 0.0, 1e4]]
 }

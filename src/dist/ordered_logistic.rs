@@ -68,7 +68,7 @@ scalar_row! {
         let (upper_value, above) = (eta - upper).log1p_exp_and_slope();
         (-lower_value - upper_value, [below - above, -below, above])
     };
-    factored(at, _need) {
+    factored 1.0 (at, _need) {
         let [eta, lower, upper] = at;
         let [lower_value, lower_factor, below] = (lower - eta).log1p_exp_by_factor();
         let [upper_value, upper_factor, above] = (eta - upper).log1p_exp_by_factor();

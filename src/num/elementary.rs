@@ -194,6 +194,21 @@ pub fn ln_and_recip<V: Vector>(x: V) -> (V, V) {
     ends(x, x.if_equal(zero, -infinity, log), x.if_equal(zero, infinity, recip))
 }
 
+/// A plain number and a factor from √½ to √2 whose logarithm is to be added: together log x for x ≥ 0. A sum of many such needs one
+/// logarithm, of a product.
+#[inline(always)]
+pub fn ln_by_factor<V: Vector>(x: V) -> [V; 2] {
+    let (m, k, _) = x.split();
+    let plain = k * V::splat(std::f64::consts::LN_2);
+    if x.all_ordinary() {
+        return [plain, m];
+    }
+    // What is not ordinary has a logarithm of its own, and no factor.
+    let (smallest, infinity) = (V::splat(f64::MIN_POSITIVE), V::splat(f64::INFINITY));
+    let ordinary = |yes: V, no: V| x.if_less(smallest, no, x.if_less(infinity, yes, no));
+    [ordinary(plain, ln(x)), ordinary(m, V::splat(1.0))]
+}
+
 /// log(1 + x) and 1 / (1 + x) for x ≥ 0, which share a division. At most 2 ulp each.
 #[inline(always)]
 pub fn log1p_and_recip<V: Vector>(x: V) -> (V, V) {

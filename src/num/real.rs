@@ -202,6 +202,11 @@ pub trait Real:
     fn log1p_exp_by_factor(self) -> [Self; 3] {
         [self.max(Self::zero()), (-self.abs()).exp().shift(1.0), self.inv_logit()]
     }
+    /// A plain number and a factor near 1 whose logarithm is to be added: together log x.
+    #[inline(always)]
+    fn ln_by_factor(self) -> [Self; 2] {
+        [self.ln(), Self::one()]
+    }
     /// log x and 1 / x for x ≥ 0, which share a division where that pays.
     #[inline(always)]
     fn ln_and_recip(self) -> (Self, Self) {

@@ -182,6 +182,10 @@ macro_rules! lanes_of {
                 el::log1p_exp_by_factor(self)
             }
             #[inline($inline)]
+            fn ln_by_factor(self) -> [$t; 2] {
+                el::ln_by_factor(self)
+            }
+            #[inline($inline)]
             fn ln_and_recip(self) -> ($t, $t) {
                 el::ln_and_recip(self)
             }

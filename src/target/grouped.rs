@@ -14,7 +14,7 @@ use crate::structure::{Group, groups};
 /// Draws evaluated together.
 pub const DRAWS: usize = F16::WIDTH;
 
-/// Factors from 1 to 4 that are multiplied before the logarithm is taken: their product is finite.
+/// Factors from ½ to 4 that are multiplied before the logarithm is taken: their product is finite.
 const FACTORS: u16 = 256;
 /// Elements handled at a time, few enough for what they need to stay in the first-level cache.
 const TILE: usize = 32;
@@ -25,8 +25,8 @@ pub struct Grouped {
     plan: Plan,
     /// The same where these are not needed one by one: of an array whose elements have logarithms of factors in them, the arguments.
     ahead: Plan,
-    /// The functions that these arrays are.
-    last: Vec<Option<&'static ScalarRow>>,
+    /// The functions that these arrays are, and how often the logarithms count.
+    last: Vec<Option<(&'static ScalarRow, f64)>>,
     /// For each array the group of each element.
     groups: Vec<Vec<Group>>,
     /// How often each array counts.
@@ -59,7 +59,8 @@ impl ModelTarget {
         let (nodes, factors): (Vec<NodeId>, Vec<f64>) = nodes.iter().zip(&factors).filter(counts).unzip();
         let groups: Vec<Vec<Group>> = nodes.iter().map(|id| of(id).clone()).collect();
         let apart = groups.iter().flatten().all(|g| *g != Group::Several);
-        let last: Vec<Option<&'static ScalarRow>> = nodes.iter().map(|&id| factored(&graph, id)).collect();
+        let last: Vec<Option<(&'static ScalarRow, f64)>> =
+            nodes.iter().map(|&id| factored(&graph, id)).collect();
         let ends = nodes.iter().zip(&last).flat_map(|(id, last)| match last {
             Some(_) => graph.node(*id).args.clone(),
             None => vec![*id],
@@ -70,15 +71,15 @@ impl ModelTarget {
     }
 }
 
-/// The function that a node is element by element, if its values have logarithms of factors in them.
-fn factored(graph: &Graph, id: NodeId) -> Option<&'static ScalarRow> {
+/// The function that a node is element by element, if its values have logarithms of factors in them, and how often these count.
+fn factored(graph: &Graph, id: NodeId) -> Option<(&'static ScalarRow, f64)> {
     let node = graph.node(id);
     let Op::Map(row) = &node.op else { return None };
     let in_step = |a: &NodeId| [1, node.len()].contains(&graph.node(*a).len());
     let none = [Operand::empty(); MOST_ARGS];
     let kernel = <F16 as Lane>::scalar(row.kernel);
-    let can = kernel.factored(&none[..row.args.len()], &[false; MOST_ARGS], &mut [], &mut [], &mut []);
-    (can && node.args.iter().all(in_step)).then_some(*row)
+    let times = kernel.factored(&none[..row.args.len()], &[false; MOST_ARGS], &mut [], &mut [], &mut [])?;
+    node.args.iter().all(in_step).then_some((*row, times))
 }
 
 /// Arrays whose elements add up to all roots, with how often each counts; constants are left out.
@@ -140,7 +141,7 @@ impl GroupedEvaluator<'_> {
         self.sums.fill(F16::zero());
         let mut root = 0;
         for ((groups, factor), last) in groups.iter().zip(factors).zip(last) {
-            let count = last.map_or(1, |row| row.args.len());
+            let count = last.map_or(1, |(row, _)| row.args.len());
             let mut args = [Operand::empty(); MOST_ARGS];
             for (r, operand) in (root..).zip(&mut args[..count]) {
                 let arg = self.ahead.root_values(plan, r);
@@ -148,8 +149,8 @@ impl GroupedEvaluator<'_> {
             }
             root += count;
             match (last, args[0].arg) {
-                (Some(row), _) => {
-                    let end = End { row, args: &args[..count], groups, factor: *factor };
+                (Some((row, times)), _) => {
+                    let end = End { row, times: *times, args: &args[..count], groups, factor: *factor };
                     end.add(&mut self.sums, &mut self.products);
                 }
                 (None, Arg::Var(numbers)) => {
@@ -187,6 +188,8 @@ struct Products {
 /// An array as a function of its arguments.
 struct End<'a> {
     row: &'static ScalarRow,
+    /// How often the logarithms of its factors count.
+    times: f64,
     args: &'a [Operand<'a, F16>],
     groups: &'a [Group],
     factor: f64,
@@ -196,17 +199,16 @@ impl End<'_> {
     /// Adds its elements to the sums of their groups.
     fn add(&self, sums: &mut [F16], products: &mut Products) {
         let (mut values, mut factors) = ([F16::zero(); TILE], [F16::zero(); TILE]);
-        let kernel = <F16 as Lane>::scalar(self.row.kernel);
+        let (kernel, times) = (<F16 as Lane>::scalar(self.row.kernel), self.times * self.factor);
         for (start, groups) in (0..).step_by(TILE).zip(self.groups.chunks(TILE)) {
             let mut tile = [Operand::empty(); MOST_ARGS];
             tile.iter_mut().zip(self.args).for_each(|(t, a)| *t = a.from(start));
             let (values, factors) = (&mut values[..groups.len()], &mut factors[..groups.len()]);
             kernel.factored(&tile[..self.args.len()], &[false; MOST_ARGS], values, factors, &mut []);
-            let (numbers, factor) = (&*values, self.factor);
-            best_lanes(Add { numbers, groups, factor, to: &mut *sums });
-            best_lanes(Multiply { factors, groups, factor, sums: &mut *sums, products: &mut *products });
+            best_lanes(Add { numbers: values, groups, factor: self.factor, to: &mut *sums });
+            best_lanes(Multiply { factors, groups, times, sums: &mut *sums, products: &mut *products });
         }
-        best_lanes(Settle { factor: self.factor, sums, products });
+        best_lanes(Settle { times, sums, products });
     }
 }
 
@@ -214,7 +216,7 @@ impl End<'_> {
 struct Multiply<'a> {
     factors: &'a [F16],
     groups: &'a [Group],
-    factor: f64,
+    times: f64,
     sums: &'a mut [F16],
     products: &'a mut Products,
 }
@@ -231,7 +233,7 @@ impl LaneWork<F16> for Multiply<'_> {
             products[g] = products[g] * *x;
             self.products.taken[g] += 1;
             if self.products.taken[g] == FACTORS {
-                settle(&mut sums[g], &mut products[g], &mut self.products.taken[g], self.factor);
+                settle(&mut sums[g], &mut products[g], &mut self.products.taken[g], self.times);
             }
         }
     }
@@ -239,7 +241,7 @@ impl LaneWork<F16> for Multiply<'_> {
 
 /// Subtracts, so many times, the logarithms of all products that are left.
 struct Settle<'a> {
-    factor: f64,
+    times: f64,
     sums: &'a mut [F16],
     products: &'a mut Products,
 }
@@ -252,15 +254,15 @@ impl LaneWork<F16> for Settle<'_> {
         let (sums, products) = (view.slice_mut(self.sums), view.slice_mut(&mut self.products.all));
         for ((sum, product), taken) in sums.iter_mut().zip(products).zip(&mut self.products.taken) {
             if *taken > 0 {
-                settle(sum, product, taken, self.factor);
+                settle(sum, product, taken, self.times);
             }
         }
     }
 }
 
 #[inline(always)]
-fn settle<U: Real>(sum: &mut U, product: &mut U, taken: &mut u16, factor: f64) {
-    *sum = sum.add_scaled(-factor, product.ln());
+fn settle<U: Real>(sum: &mut U, product: &mut U, taken: &mut u16, times: f64) {
+    *sum = sum.add_scaled(-times, product.ln());
     (*product, *taken) = (U::one(), 0);
 }
 

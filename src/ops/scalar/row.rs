@@ -23,11 +23,11 @@ pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
         (y, Self::slopes(x, y, need))
     }
 
-    /// Whether it has a factor of its own below.
-    const FACTORED: bool = false;
+    /// How often the logarithm of the factor below counts, where it has one of its own.
+    const FACTORED: Option<f64> = None;
 
-    /// A plain number, a factor from 1 to 4 whose logarithm is to be subtracted, and the slopes: a sum of many values needs one logarithm, of a
-    /// product.
+    /// A plain number, a factor from ½ to 4 whose logarithm is to be subtracted so many times, and the slopes: a sum of many values needs one logarithm,
+    /// of a product.
     #[inline(always)]
     fn factored<T: Real>(x: [T; N], need: &[bool; N]) -> (T, T, [T; N]) {
         let (y, slopes) = Self::both(x, need);
@@ -158,11 +158,11 @@ impl Eq for ScalarRow {}
 /// says what is known of its derivatives everywhere.
 ///
 /// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
-/// such a function is run for sixteen draws side by side. `factored(at, need) (value, factor, [slopes])` may follow.
+/// such a function is run for sixteen draws side by side. `factored times (at, need) (value, factor, [slopes])` may follow.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
-     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
+     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored $times:literal ($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
@@ -192,7 +192,7 @@ macro_rules! scalar_row {
                     }
                 )?
                 $(
-                    const FACTORED: bool = true;
+                    const FACTORED: Option<f64> = Some($times);
                     #[inline(always)]
                     fn factored<T: $crate::num::real::Real>(
                         $place: [T; COUNT],

@@ -222,11 +222,14 @@ fn sum_tile<T: Real>(
     let (values, room) = room.split_at_mut(n);
     let (slopes, factors) = room.split_at_mut(n * into.args.len());
     let factors = &mut factors[..n];
-    let factored = weights.is_none() && f.factored(into.args, &need, values, factors, slopes);
-    if !factored {
+    let times = match weights {
+        None => f.factored(into.args, &need, values, factors, slopes),
+        Some(_) => None,
+    };
+    if times.is_none() {
         f.both(into.args, &need, values, slopes);
     }
-    best_lanes(Settle { into, weights, values, factors: factored.then_some(factors), slopes })
+    best_lanes(Settle { into, weights, values, factors: times.map(|times| (times, &*factors)), slopes })
 }
 
 /// The sum over at most [`TERMS`] elements alone, with as much room twice.
@@ -236,8 +239,10 @@ fn sum_values<T: Real>(
     weights: Option<&[f64]>,
     [values, factors]: [&mut [T]; 2],
 ) -> T {
-    if weights.is_none() && f.factored(args, &[false; MOST_ARGS], values, factors, &mut []) {
-        return best_lanes(Factors { values, factors });
+    if weights.is_none()
+        && let Some(times) = f.factored(args, &[false; MOST_ARGS], values, factors, &mut [])
+    {
+        return best_lanes(Factors { values, factors, times });
     }
     f.values(args, values);
     let mut sum = T::zero();
@@ -247,10 +252,11 @@ fn sum_values<T: Real>(
     sum
 }
 
-/// A sum of values, less the logarithm of the product of their factors.
+/// A sum of values, less so many times the logarithm of the product of their factors.
 struct Factors<'a, T> {
     values: &'a [T],
     factors: &'a [T],
+    times: f64,
 }
 
 impl<T: Real> LaneWork<T> for Factors<'_, T> {
@@ -258,13 +264,13 @@ impl<T: Real> LaneWork<T> for Factors<'_, T> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) -> T {
-        view.back(total(view.slice(self.values)) - product(view.slice(self.factors)).ln())
+        view.back(total(view.slice(self.values)) - logarithm(view.slice(self.factors), self.times))
     }
 }
 
-/// The product of at most [`TERMS`] factors from 1 to 4.
+/// So many times the logarithm of the product of at most [`TERMS`] factors from ½ to 4.
 #[inline(always)]
-fn product<U: Real>(factors: &[U]) -> U {
+fn logarithm<U: Real>(factors: &[U], times: f64) -> U {
     let mut products = [U::one(); 4];
     let (fours, rest) = factors.as_chunks::<4>();
     for four in fours {
@@ -273,7 +279,7 @@ fn product<U: Real>(factors: &[U]) -> U {
         }
     }
     let all = (products[0] * products[1]) * (products[2] * products[3]);
-    rest.iter().fold(all, |all, x| all * *x)
+    rest.iter().fold(all, |all, x| all * *x).ln().scale(times)
 }
 
 /// The sum alone.
@@ -353,8 +359,8 @@ struct Settle<'a, 'b, T> {
     into: Slope<'a, 'b, T>,
     weights: Option<&'a [f64]>,
     values: &'a mut [T],
-    /// Factors whose logarithms are to be subtracted from the values, where there are any.
-    factors: Option<&'a mut [T]>,
+    /// Factors whose logarithms are to be subtracted from the values, so many times, where there are any.
+    factors: Option<(f64, &'a [T])>,
     slopes: &'a mut [T],
 }
 
@@ -375,8 +381,8 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             }
         }
         let mut sum = total(values);
-        if let Some(factors) = self.factors {
-            sum -= product(view.slice(factors)).ln();
+        if let Some((times, factors)) = self.factors {
+            sum -= logarithm(view.slice(factors), times);
         }
         for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
             let Some(adjoint) = adjoint else { continue };

@@ -27,8 +27,8 @@ pub trait Elementwise<T>: Send + Sync {
     /// The slopes of at most [`TILE`] elements whose values are known.
     fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
 
-    /// As [`Elementwise::both`], but that the logarithm of a factor from 1 to 4 is to be subtracted from each element of `out`. Does nothing
-    /// where there is no such code, and says so.
+    /// As [`Elementwise::both`], but that the logarithm of a factor from ½ to 4 is to be subtracted from each element of `out`, as often as is
+    /// returned. Does nothing where there is no such code.
     fn factored(
         &self,
         _args: &[Operand<T>],
@@ -36,8 +36,8 @@ pub trait Elementwise<T>: Send + Sync {
         _out: &mut [T],
         _factors: &mut [T],
         _slopes: &mut [T],
-    ) -> bool {
-        false
+    ) -> Option<f64> {
+        None
     }
 }
 
@@ -170,12 +170,13 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
         out: &mut [F16],
         factors: &mut [F16],
         slopes: &mut [F16],
-    ) -> bool {
+    ) -> Option<f64> {
         // Constant, so that there is no such code where it is not wanted.
-        if const { !F::FACTORED } {
-            return false;
+        if const { F::FACTORED.is_none() } {
+            return None;
         }
-        widest(Factored::<F, N> { args, need, out, factors, slopes, code: PhantomData }).is_ok()
+        let done = widest(Factored::<F, N> { args, need, out, factors, slopes, code: PhantomData });
+        F::FACTORED.filter(|_| done.is_ok())
     }
 }
 
