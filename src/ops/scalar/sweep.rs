@@ -222,14 +222,20 @@ fn sum_tile<T: Real>(
     let (values, room) = room.split_at_mut(n);
     let (slopes, factors) = room.split_at_mut(n * into.args.len());
     let factors = &mut factors[..n];
-    let times = match weights {
-        None => f.factored(into.args, &need, values, factors, slopes),
-        Some(_) => None,
-    };
+    let times =
+        common(weights).and_then(|w| Some(w * f.factored(into.args, &need, values, factors, slopes)?));
     if times.is_none() {
         f.both(into.args, &need, values, slopes);
     }
     best_lanes(Settle { into, weights, values, factors: times.map(|times| (times, &*factors)), slopes })
+}
+
+/// The weight that all elements have.
+fn common(weights: Option<&[f64]>) -> Option<f64> {
+    match weights {
+        None => Some(1.0),
+        Some(weights) => weights.first().copied().filter(|first| weights.iter().all(|w| w == first)),
+    }
 }
 
 /// The sum over at most [`TERMS`] elements alone, with as much room twice.
@@ -239,10 +245,10 @@ fn sum_values<T: Real>(
     weights: Option<&[f64]>,
     [values, factors]: [&mut [T]; 2],
 ) -> T {
-    if weights.is_none()
+    if let Some(weight) = common(weights)
         && let Some(times) = f.factored(args, &[false; MOST_ARGS], values, factors, &mut [])
     {
-        return best_lanes(Factors { values, factors, times });
+        return best_lanes(Factors { values, factors, times }).scale(weight);
     }
     f.values(args, values);
     let mut sum = T::zero();
