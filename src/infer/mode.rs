@@ -78,24 +78,24 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         let mut stream = Stream::new(seed, PURPOSE, k);
         search.place((0..d).map(|_| scale * stream.normal()).collect())
     })?;
-    let mut tops = vec![search.top(start.clone(), dense)];
+    let mut tops = vec![search.top(target, start.clone(), dense)];
     if dense && !settled(&tops[0].place, tops[0].curvature.as_deref()) {
         // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to the start.
         let place = search.climb(start, SHORT);
         if place.z != tops[0].place.z {
-            let curvature = search.curvature(&place.z);
+            let curvature = search.curvature(target, &place.z);
             tops.push(Top { place, curvature });
         }
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
     for k in 0..others {
         let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
-        search.add((0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect(), &mut tops);
+        search.add(target, (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect(), &mut tops);
     }
     if others > 0 && !options.stop.requested() {
         let highest = tops.iter().reduce(|a, b| if b.place.value > a.place.value { b } else { a });
         for z in highest.map(|top| search.elsewhere(target, top)).unwrap_or_default() {
-            search.add(z, &mut tops);
+            search.add(target, z, &mut tops);
         }
     }
     // Where the origin lies on a ridge between two, or on the way to infinity, others come first.
@@ -149,18 +149,18 @@ fn same(top: &Top, place: &Place) -> bool {
 
 impl Search<'_> {
     /// The top that a start leads to; a point on the way there where the way leads off to infinity.
-    fn top(&mut self, start: Place, dense: bool) -> Top {
+    fn top(&mut self, target: &dyn Target, start: Place, dense: bool) -> Top {
         let place = self.climb(start.clone(), STEPS);
         if !dense {
             let astray = far(&place);
             return Top { place: if astray { self.climb(start, SHORT) } else { place }, curvature: None };
         }
-        let (place, curvature) = self.polish(place);
+        let (place, curvature) = self.polish(target, place);
         if !far(&place) || settled(&place, curvature.as_deref()) {
             return Top { place, curvature };
         }
         let place = self.climb(start, SHORT);
-        let curvature = self.curvature(&place.z);
+        let curvature = self.curvature(target, &place.z);
         Top { place, curvature }
     }
 
@@ -174,13 +174,13 @@ impl Search<'_> {
     }
 
     /// Adds the top that a search from a point leads to, if it is one and is new.
-    fn add(&mut self, z: Vec<f64>, tops: &mut Vec<Top>) {
+    fn add(&mut self, target: &dyn Target, z: Vec<f64>, tops: &mut Vec<Top>) {
         let Some(start) = self.place(z).filter(|_| !self.stop.requested()) else { return };
         let place = self.climb(start, STEPS);
         if tops.iter().any(|t| same(t, &place)) {
             return;
         }
-        let top = self.top(place, true);
+        let top = self.top(target, place, true);
         if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
             tops.push(top);
         }
@@ -256,15 +256,15 @@ impl Search<'_> {
     }
 
     /// Minus the Hessian at a point; None if it is not finite.
-    fn curvature(&mut self, z: &[f64]) -> Option<Vec<f64>> {
+    fn curvature(&mut self, target: &dyn Target, z: &[f64]) -> Option<Vec<f64>> {
         self.gradients += 2 * z.len();
-        whiten::curvature(self.evaluator, z)
+        whiten::shared_curvature(target, self.evaluator, z)
     }
 
     /// Newton steps, damped where the curvature is not positive definite, while they gain; the curvature where they end.
-    fn polish(&mut self, mut at: Place) -> (Place, Option<Vec<f64>>) {
+    fn polish(&mut self, target: &dyn Target, mut at: Place) -> (Place, Option<Vec<f64>>) {
         let d = at.z.len();
-        let mut curvature = self.curvature(&at.z);
+        let mut curvature = self.curvature(target, &at.z);
         for _ in 0..if d <= FEW { MANY_NEWTON } else { NEWTON } {
             let Some(h) = &curvature else { break };
             let Some(step) = newton(h, &at.slope) else { break };
@@ -280,7 +280,7 @@ impl Search<'_> {
             if decrement < 1e-10 {
                 break;
             }
-            curvature = self.curvature(&at.z);
+            curvature = self.curvature(target, &at.z);
         }
         (at, curvature)
     }

@@ -210,9 +210,7 @@ fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(Mod
         return None;
     }
     let target = model.compile(Coordinates::Blended(blends)).ok()?;
-    let mut evaluator = target.evaluator();
-    let curvature = whiten::curvature(&mut *evaluator, &start);
-    drop(evaluator);
+    let curvature = whiten::shared_curvature(&target, &mut *target.evaluator(), &start);
     Some((target, whiten::dense(start, curvature)))
 }
 

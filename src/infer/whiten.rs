@@ -2,8 +2,10 @@
 
 use super::gaussian::Gaussian;
 use crate::num::linalg::{cholesky, invert_lower, symmetric_eigen};
-use crate::target::Evaluator;
+use crate::target::{Evaluator, Target};
 use crate::vi::Scale;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Curvature below this share of what a coordinate has alone is rounding.
 const ROUNDING: f64 = 1e-13;
@@ -12,12 +14,50 @@ const UNKNOWN: f64 = 1.0;
 /// Smallest curvature believed: a standard deviation of a thousand.
 const FLATTEST: f64 = 1e-6;
 
+/// Columns of a Hessian that one evaluator finds where threads share them, and fewest where that is worth while. Each has an evaluator of its own, so that
+/// the numbers do not depend on which thread it is.
+const COLUMNS: usize = 16;
+const WORTH_THREADS: usize = 64;
+
 /// Minus the Hessian at a point, by rows; None if it is not finite.
 pub(super) fn curvature(evaluator: &mut dyn Evaluator, z: &[f64]) -> Option<Vec<f64>> {
     let d = z.len();
-    let identity: Vec<f64> = (0..d * d).map(|p| f64::from(p / d == p % d)).collect();
+    negated(&columns(evaluator, z, 0..d), d)
+}
+
+/// The same, where the columns of a large one are shared by all threads.
+pub(super) fn shared_curvature(
+    target: &dyn Target,
+    evaluator: &mut dyn Evaluator,
+    z: &[f64],
+) -> Option<Vec<f64>> {
+    let d = z.len();
+    if d < WORTH_THREADS {
+        return curvature(evaluator, z);
+    }
+    let firsts: Vec<usize> = (0..d).step_by(COLUMNS).collect();
+    let some = |&first: &usize| columns(&mut *target.evaluator(), z, first..d.min(first + COLUMNS));
+    let parts: Vec<Vec<f64>> = firsts.par_iter().map(some).collect();
     let mut h = vec![0.0; d * d];
-    evaluator.hessian_vectors(z, &identity, d, &mut h);
+    for (first, part) in firsts.iter().zip(&parts) {
+        let rows = h.chunks_exact_mut(d).zip(part.chunks_exact(part.len() / d));
+        rows.for_each(|(row, part)| row[*first..first + part.len()].copy_from_slice(part));
+    }
+    negated(&h, d)
+}
+
+/// Some columns of the Hessian, row by row.
+fn columns(evaluator: &mut dyn Evaluator, z: &[f64], which: Range<usize>) -> Vec<f64> {
+    let (d, count) = (z.len(), which.len());
+    let mut units = vec![0.0; d * count];
+    which.enumerate().for_each(|(k, i)| units[i * count + k] = 1.0);
+    let mut h = vec![0.0; d * count];
+    evaluator.hessian_vectors(z, &units, count, &mut h);
+    h
+}
+
+/// Minus the symmetric part of a matrix; None if it is not finite.
+fn negated(h: &[f64], d: usize) -> Option<Vec<f64>> {
     let minus: Vec<f64> = (0..d * d).map(|p| -0.5 * (h[p] + h[p % d * d + p / d])).collect();
     minus.iter().all(|x| x.is_finite()).then_some(minus)
 }
