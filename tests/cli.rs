@@ -85,6 +85,29 @@ fn warnings_go_to_standard_error() {
     }
 }
 
+/// A level that is written in two ways is two levels, and that is said.
+#[test]
+fn levels_that_look_alike_are_told() {
+    let f = folder("alike");
+    std::fs::write(f.join("alike.csv"), "y,town\n1,Bonn\n2,bonn\n0,New York\n3,NewYork\n1,Ulm\n").unwrap();
+    for (levels, told_of) in
+        [("", true), (" levels(\"Bonn\", \"bonn\", \"New York\", \"NewYork\", \"Ulm\")", false)]
+    {
+        let model = format!(
+            "data {{ y : real[N]; town : category[N]{levels} of J }}\nparam a[J] ~ normal(0, 1)\ny ~ normal(a[town], 1)"
+        );
+        std::fs::write(f.join("alike.ppl"), model).unwrap();
+        let (code, out, err) = told(&f, "check alike.ppl alike.csv");
+        let all = "`New York` and `NewYork`";
+        assert_eq!(code, 0, "{out}\n{err}");
+        assert_eq!(
+            err.starts_with("warning[levels-alike]: `Bonn` and `bonn` are two") && err.contains(all),
+            told_of,
+            "{err}"
+        );
+    }
+}
+
 #[test]
 fn the_catalogue_has_everything_that_can_be_written() {
     let f = folder("list");

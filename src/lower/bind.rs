@@ -83,7 +83,11 @@ impl<'d> Lowerer<'d> {
                     Levels::given(&labels).map_err(|e| marked(e, decl.ty.span))?
                 }
                 (None, Some(size)) => Levels::counted(&columns, size, &key)?,
-                (None, None) => Levels::sorted(&columns),
+                (None, None) => {
+                    let levels = Levels::sorted(&columns);
+                    self.warn_levels_alike(&decl.name, levels.labels());
+                    levels
+                }
             };
             if let Some(name) = &decl.ty.levels_name {
                 self.level_counts.push(name.name.clone());

@@ -7,8 +7,8 @@ use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BinaryOp, DistExpr, DistKind, Expr, ExprKind, Program, StmtKind};
-use std::collections::HashSet;
+use crate::syntax::ast::{BinaryOp, DistExpr, DistKind, Expr, ExprKind, Ident, Program, StmtKind};
+use std::collections::{HashMap, HashSet};
 
 /// Transforms whose values have a finite volume, so that a flat density on them is a distribution.
 const BOUNDED: [&str; 5] = ["interval", "simplex", "unit_vector", "corr_matrix", "cholesky_corr"];
@@ -150,6 +150,29 @@ impl Lowerer<'_> {
                     "call the number of levels by a name of its own, `{g} : category[N] of J`, and give `{a}` that size: `[J]`"
                 )),
         );
+    }
+
+    /// Warns of levels of a category that differ in capitals or spaces alone: one that is written in two ways is two.
+    pub(super) fn warn_levels_alike(&mut self, name: &Ident, labels: &[String]) {
+        let plain = |label: &str| label.split_whitespace().collect::<String>().to_lowercase();
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        let mut alike: Vec<String> = Vec::new();
+        for label in labels {
+            match seen.get(&plain(label)) {
+                Some(other) => alike.push(format!("`{other}` and `{label}`")),
+                None => drop(seen.insert(plain(label), label)),
+            }
+        }
+        let Some((first, rest)) = alike.split_first() else { return };
+        let message =
+            format!("{first} are two levels of `{}`, but differ in capitals or spaces alone", name.name);
+        let mut warning = Diagnostic::warning("levels-alike", message).label(name.span, "");
+        if !rest.is_empty() {
+            warning = warning.note(format!("so do {}", rest.join(", ")));
+        }
+        self.warnings.push(warning.help(
+            "write each level in one way in the data, or list them with `levels(...)` if they are meant",
+        ));
     }
 
     /// Warns of parameters that nothing but an improper prior holds: they have no posterior.

@@ -262,9 +262,10 @@ fn missing_tilde(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `y ~ normal(0, 1) noncentered`, `param x ~ normal(0, 1) weight w`
+/// `y ~ normal(0, 1) noncentered`, `param x ~ normal(0, 1) weight w`, `x : real[N] = column("X") missing`
 fn misplaced_clause(case: &Case<'_>) -> Option<Diagnostic> {
     let word = case.found_text();
+    let equals = (0..case.found).find(|&i| case.text(i) == "=");
     let message = match (word, case.text(0)) {
         ("noncentered" | "centered", "predict") => {
             format!("`{word}` is about parameters; a prediction has none")
@@ -276,13 +277,21 @@ fn misplaced_clause(case: &Case<'_>) -> Option<Diagnostic> {
             "`weight` belongs to a statement about data, such as `y ~ poisson(mu) weight w`".to_owned()
         }
         ("missing" | "of" | "levels", "param") => format!("`{word}` is about data, not about parameters"),
+        ("missing" | "of" | "levels", _) if equals.is_some() => {
+            format!("`{word}` belongs to the type, before `=`")
+        }
         _ => return None,
     };
     let error = case.error("misplaced-clause", message, (case.found, case.found + 1), "not here");
-    Some(if word == "noncentered" && case.text(0) != "predict" {
-        error.help("write `param theta[J] ~ normal(mu, tau) noncentered`")
-    } else {
-        error
+    Some(match (word, equals) {
+        ("noncentered", _) if case.text(0) != "predict" => {
+            error.help("write `param theta[J] ~ normal(mu, tau) noncentered`")
+        }
+        ("missing", Some(i)) if case.text(0) != "param" => {
+            let (ty, column) = (case.written(0, i), case.written(i, case.found));
+            error.help(write(&format!("{ty} missing {column}")))
+        }
+        _ => error,
     })
 }
 
