@@ -2,7 +2,7 @@
 
 use super::ode::Ode;
 use super::recursion::Recursion;
-use crate::ops::array::OpRef;
+use crate::ops::array::{OpRef, Take};
 use crate::ops::scalar::ScalarRow;
 use crate::source::Span;
 use std::sync::Arc;
@@ -60,6 +60,19 @@ impl Node {
     /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Where it takes its elements from its argument, if that is all it does.
+    pub fn as_take(&self) -> Option<&Take> {
+        match &self.op {
+            Op::Array(op) => op.downcast::<Take>(),
+            Op::Constant(_)
+            | Op::Input { .. }
+            | Op::Map(_)
+            | Op::MapSum { .. }
+            | Op::Ode(_)
+            | Op::Recursion(_) => None,
+        }
     }
 
     /// Its numbers, if they are known.

@@ -3,7 +3,7 @@
 use super::arena::{Node, NodeId, Op};
 use super::build::Builder;
 use crate::facts::{Range, Structure};
-use crate::ops::array::{OpRef, Take};
+use crate::ops::array::OpRef;
 use crate::ops::scalar::{self, ScalarRow};
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ impl Builder {
             return found.implies(wanted);
         }
         let node = self.graph().node(id);
-        let Some(take) = as_take(node) else { return false };
+        let Some(take) = node.as_take() else { return false };
         let base = node.args[0];
         let axes = wanted.axes();
         let event = |dims: &[usize]| dims.len().checked_sub(axes).map(|k| dims[k..].to_vec());
@@ -96,7 +96,7 @@ impl Builder {
     /// The node whose entries these are, in whatever order and shape.
     pub fn base_of(&self, id: NodeId) -> NodeId {
         let node = self.graph().node(id);
-        if as_take(node).is_some() { self.base_of(node.args[0]) } else { id }
+        if node.as_take().is_some() { self.base_of(node.args[0]) } else { id }
     }
 
     fn blocks_of(&self, id: NodeId) -> Option<Vec<u32>> {
@@ -152,7 +152,7 @@ impl Builder {
         let merged = if node.is_empty() { 0 } else { count(0) / node.len() };
         match op.0.name() {
             "take" if matches!(self.graph().node(node.args[0]).op, Op::Recursion(_)) => {
-                let table = as_take(node).map(|take| &take.table[..]).unwrap_or_default();
+                let table = node.as_take().map(|take| &take.table[..]).unwrap_or_default();
                 let (first, last) = (table.iter().min().copied(), table.iter().max().copied());
                 self.of_sequences(node.args[0], first.unwrap_or(0) as usize, last.unwrap_or(0) as usize + 1)
             }
@@ -194,18 +194,6 @@ impl Builder {
         let met = ranges.iter().enumerate().filter(|(k, _)| r.start(*k) < end && first < r.start(k + 1));
         let range = met.map(|(_, range)| *range).reduce(Range::or);
         Known { range: range.unwrap_or(Range::REAL), reached: false }
-    }
-}
-
-fn as_take(node: &Node) -> Option<&Take> {
-    match &node.op {
-        Op::Array(op) => op.downcast::<Take>(),
-        Op::Constant(_)
-        | Op::Input { .. }
-        | Op::Map(_)
-        | Op::MapSum { .. }
-        | Op::Ode(_)
-        | Op::Recursion(_) => None,
     }
 }
 

@@ -141,7 +141,8 @@ pub(super) struct Sample<'t> {
 
 /// Sixty-four draws.
 struct Block {
-    /// What was wanted of them.
+    /// What was wanted of them in the coordinates of the Gaussian, and of their points.
+    seen: Vec<f64>,
     wanted: Vec<f64>,
     /// `log p - log q` of every point.
     ratios: Vec<f64>,
@@ -183,7 +184,7 @@ impl<'t> Sample<'t> {
     pub(super) fn extend(&mut self, count: usize) {
         let (model, points) = (self.flow.model(), BLOCK * self.copies);
         let have = self.outputs.len();
-        for block in self.blocks(have, count, |_, z| model.constrain_batch(&z, points)) {
+        for block in self.blocks(have, count, nothing, |z| model.constrain_batch(&z, points)) {
             let (outputs, ratios) = block.add_to(&mut self.local);
             self.outputs.push(outputs);
             self.merged.add(&ratios, self.copies);
@@ -196,14 +197,16 @@ impl<'t> Sample<'t> {
         &self,
         have: usize,
         count: usize,
-        wanted: impl Fn(&[f64], Vec<f64>) -> Vec<f64> + Sync,
+        seen: impl Fn(&[f64]) -> Vec<f64> + Sync,
+        wanted: impl Fn(Vec<f64>) -> Vec<f64> + Sync,
     ) -> Vec<Block> {
         let log_det = self.q.factor.log_det(self.q.mean.len());
         let block = |evaluator: &mut Box<dyn Evaluator + '_>, block: usize| {
             let mut log_q = vec![0.0; BLOCK];
             let w = self.points(block, log_det, &mut log_q);
             let places = (self.flow.groups() > 0).then(|| standardised(self.q, &w));
-            let mut placed = self.flow.place(w.clone(), BLOCK, evaluator.as_mut());
+            let seen = seen(&w);
+            let mut placed = self.flow.place(w, BLOCK, evaluator.as_mut());
             for (points, q) in placed.log_density.chunks_exact_mut(self.copies).zip(&log_q) {
                 points.iter_mut().for_each(|p| *p -= q);
             }
@@ -213,7 +216,7 @@ impl<'t> Sample<'t> {
                 let shares = places.chunks_exact(d).zip(&log_q).map(share).collect();
                 [places, shares, placed.gains]
             });
-            Block { wanted: wanted(&w, placed.points), ratios: placed.log_density, local }
+            Block { seen, wanted: wanted(placed.points), ratios: placed.log_density, local }
         };
         let range = have..count.div_ceil(BLOCK).max(have);
         range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
@@ -223,9 +226,10 @@ impl<'t> Sample<'t> {
     /// weights.
     pub(super) fn probes(&self, count: usize) -> (Vec<f64>, Vec<f64>) {
         let d = self.q.mean.len();
-        let draws = |w: &[f64], _| (0..BLOCK * d).map(|p| w[p % d * BLOCK + p / d]).collect();
+        let draws = |w: &[f64]| (0..BLOCK * d).map(|p| w[p % d * BLOCK + p / d]).collect();
+        let blocks = self.blocks(0, count, draws, |_| Vec::new());
         let (points, ratios): (Vec<_>, Vec<_>) =
-            self.blocks(0, count, draws).into_iter().map(|block| (block.wanted, block.ratios)).unzip();
+            blocks.into_iter().map(|block| (block.seen, block.ratios)).unzip();
         (points.concat(), Merged::new(&ratios.concat(), self.copies).log_weights)
     }
 
@@ -299,6 +303,11 @@ impl<'t> Sample<'t> {
     }
 }
 
+/// For draws that are wanted as points of the model alone.
+fn nothing(_: &[f64]) -> Vec<f64> {
+    Vec::new()
+}
+
 /// Output `j` of blocks of so many points.
 fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
     let mut out = Vec::with_capacity(blocks.len() * points);
@@ -308,7 +317,7 @@ fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
 
 /// A few draws of a Gaussian, to judge it.
 pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
-    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_, z| z);
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, nothing, |z| z);
     let mut local = Local::default();
     let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().map(|block| block.add_to(&mut local)).unzip();
     Pilot { places, ratios: ratios.concat(), local }
@@ -316,7 +325,7 @@ pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> P
 
 /// `log p - log q` at so many draws of a Gaussian.
 pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Vec<f64> {
-    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, |_, _| Vec::new());
+    let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, nothing, |_| Vec::new());
     blocks.into_iter().flat_map(|block| block.ratios).collect()
 }
 

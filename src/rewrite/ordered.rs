@@ -6,7 +6,6 @@
 use super::{Rule, replace_where};
 use crate::dist::{ORDERED_AROUND, ORDERED_BETWEEN, ORDERED_GAP};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::ops::array::Take;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -60,13 +59,5 @@ fn by_category(b: &mut Builder, args: &[NodeId]) -> Option<NodeId> {
 /// What a node takes its elements from, and where.
 fn taken(b: &Builder, id: NodeId) -> Option<(NodeId, Arc<[u32]>)> {
     let node = b.graph().node(id);
-    match &node.op {
-        Op::Array(op) => op.downcast::<Take>().map(|take| (node.args[0], Arc::clone(&take.table))),
-        Op::Constant(_)
-        | Op::Input { .. }
-        | Op::Map(_)
-        | Op::MapSum { .. }
-        | Op::Ode(_)
-        | Op::Recursion(_) => None,
-    }
+    node.as_take().map(|take| (node.args[0], Arc::clone(&take.table)))
 }

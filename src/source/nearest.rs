@@ -10,12 +10,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 fn with_all_words<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower.split('_').filter(|w| !w.is_empty()).collect();
+    if words.len() < 2 {
+        return None;
+    }
     let has_all = |c: &&&str| {
         let c = c.to_lowercase();
         words.iter().all(|word| c.split('_').any(|w| w == *word))
     };
-    let several = words.len() > 1;
-    candidates.iter().filter(|_| several).filter(has_all).min_by_key(|c| c.len()).copied()
+    candidates.iter().filter(has_all).min_by_key(|c| c.len()).copied()
 }
 
 fn slip<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {

@@ -1,0 +1,146 @@
+//! Searches for modes by Newton's steps, from anchors where there are any; and a Gaussian to draw from where they do not end at one.
+
+use super::super::super::anchors::nearest;
+use super::super::super::climb::Climb;
+use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, product};
+
+/// Width of differences where the log density is not quadratic, in steps.
+const NARROW: f64 = 3e-5;
+/// Most Newton steps.
+const NEWTON: usize = 60;
+/// Twice what the last step from an anchor may leave for the step with a Hessian of its own.
+const CLOSE: f64 = 1e-3;
+/// What it may leave for each group: an error of a third order, of less than 1e-6 nats.
+const CLOSE_EACH: f64 = 1e-4;
+/// Twice what the last step may gain, beside the former.
+const SETTLED: f64 = 1e-9;
+/// What is added to the diagonal first where the curvature is not that of a Gaussian, and how often ten times that is.
+const SHORE: f64 = 1e-4;
+const SHORES: usize = 7;
+
+impl Solver<'_> {
+    /// Starts where the modes near the reference lead to, or at the origin.
+    pub(super) fn start(&mut self, outer: &[Lanes]) {
+        self.drift(outer);
+        self.or_origin(outer);
+    }
+
+    /// Moves to the origin where that is higher: standardised coordinates may have a mode anywhere.
+    pub(super) fn or_origin(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
+        let (led, _) = self.measure(outer, None);
+        let origin = this.reference.iter().zip(&this.steps).map(|(r, s)| [-r / s; LANES]).collect();
+        let lead = std::mem::replace(&mut self.y, origin);
+        let (here, _) = self.measure(outer, None);
+        for b in (0..LANES).filter(|&b| led[b].is_finite() && !(here[b] > led[b])) {
+            self.y.iter_mut().zip(&lead).for_each(|(y, r)| y[b] = r[b]);
+        }
+    }
+
+    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the Hessian where they end; whether that
+    /// is near to all of them.
+    pub(super) fn approach(&mut self, outer: &[Lanes]) -> bool {
+        let this = self.conditional;
+        let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near > NEAR) else { return false };
+        let each = CLOSE_EACH * this.group_count() as f64;
+        let Some(near) = nearest(anchors, outer, scales) else { return false };
+        self.factor.clear();
+        for (b, anchor) in near.iter().enumerate() {
+            anchor.lead(outer, b, &this.drift, &mut self.y, &mut self.factor);
+        }
+        let mut before = [f64::INFINITY; LANES];
+        for _ in 0..CHORDS {
+            let (_, slope) = self.measure(outer, None);
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            let falls = |b: usize| decrement[b] >= 0.0 && decrement[b] < 0.5 * before[b].min(LONG);
+            if !(0..LANES).all(|b| falls(b) || decrement[b].abs() < self.near) {
+                return false;
+            }
+            self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+            before = decrement;
+            if decrement.iter().all(|x| *x < CLOSE.max(each)) {
+                break;
+            }
+        }
+        let (value, slope) = self.measure(outer, Some(NARROW));
+        self.factor(&[0.0; LANES]);
+        let step = self.ascent(&slope);
+        let decrement = product(&step, &slope);
+        self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+        self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+        let near = each.max(100.0 * self.near);
+        (0..LANES).all(|b| (0.0..near).contains(&decrement[b]) && self.log_marginal[b].is_finite())
+    }
+
+    /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the
+    /// mode, not a number where none was found.
+    pub(super) fn search(&mut self, outer: &[Lanes]) {
+        self.start(outer);
+        let mut climb = Climb::new(&self.y, self.near);
+        // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
+        let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
+        // The factor at the reference serves to begin with.
+        self.reuse_factor();
+        let (mut anew, mut last) = (self.factor.is_empty(), false);
+        self.log_marginal = [f64::NAN; LANES];
+        for count in 1..=NEWTON {
+            let (value, slope) = self.measure(outer, anew.then_some(NARROW));
+            if anew {
+                self.factor(if last { &[0.0; LANES] } else { &climb.damping });
+            }
+            let step = self.ascent(&slope);
+            let decrement = product(&step, &slope);
+            if last {
+                self.end(&value, &step, &decrement);
+                break;
+            }
+            anew = climb.advance(&value, &step, &decrement, patience, &mut self.y);
+            last = climb.near();
+            // Points that find no mode must not keep the others from theirs.
+            if !last && count + 1 == NEWTON {
+                climb.give_up(&mut self.y);
+                last = true;
+            }
+            anew |= last;
+        }
+    }
+
+    /// The last step of a search. Where the mode is not near, draws may come from where the search got to: their weights know. Elsewhere the
+    /// log density is not known.
+    pub(super) fn end(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes) {
+        let near = SETTLED.max(100.0 * self.near);
+        let rough = self.near == ROUGHLY;
+        for b in 0..LANES {
+            let settled = (0.0..near).contains(&decrement[b]);
+            if settled {
+                self.y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
+            }
+            self.log_marginal[b] = match (settled, rough) {
+                (true, _) => value[b] + 0.5 * decrement[b],
+                (false, true) => value[b],
+                (false, false) => f64::NAN,
+            };
+        }
+        if rough {
+            self.shore_up();
+        }
+    }
+
+    /// Adds to the diagonal where the curvature is not that of a Gaussian, until it is: a draw from a wrong Gaussian has a weight, and one from none
+    /// has not, so that what lies there would be missing without a trace.
+    pub(super) fn shore_up(&mut self) {
+        let mut more = SHORE;
+        for _ in 0..SHORES {
+            let mut sound = [true; LANES];
+            for pivot in self.conditional.pattern.pivots(&self.factor) {
+                (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());
+            }
+            if sound == [true; LANES] {
+                return;
+            }
+            self.factor(&sound.map(|sound| if sound { 0.0 } else { more }));
+            more *= 10.0;
+        }
+    }
+}
