@@ -6,7 +6,7 @@
 //! was written for, so nothing is left to find: prefer it for kernels that are generic in [`Real`].
 //!
 //! The compiler never contracts a product and a sum, so every version gives the same bits, save where a kernel asks for
-//! [`Real::mul_add`].
+//! [`Real::mul_add`]. Elementary functions do, of one number as of a register ([`like_a_lane`]): the bits of a lane are those of one number.
 
 use super::real::Real;
 use std::cell::Cell;
@@ -188,6 +188,18 @@ pub fn at<W: Work>(wanted: Level, work: W) -> W::Out {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { on_avx2(work) },
         _ => work.run(),
+    }
+}
+
+/// Runs the first of two forms of a work on one number if the processor's registers have fused multiply-add, for which it is
+/// compiled, and the second if not: one number is then rounded like a lane of a register.
+#[inline(always)]
+pub fn like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out {
+    match level() {
+        // SAFETY: as in `at`.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { on_avx2(fused) },
+        _ => on_baseline(plain),
     }
 }
 

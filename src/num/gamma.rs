@@ -40,7 +40,7 @@ const RAISE: f64 = 8.0;
 fn horner<V: Vector>(c: &[f64; 9], x: V) -> V {
     let mut sum = V::splat(c[8]);
     for k in (0..8).rev() {
-        sum = sum * x + V::splat(c[k]);
+        sum = sum.mul_add(x, V::splat(c[k]));
     }
     sum
 }
@@ -67,7 +67,7 @@ pub fn lgamma<V: Vector>(x: V) -> V {
     let tiny = V::splat(1e-290);
     let log = ln(x.if_less(tiny, x, ratio));
     let offset = x.if_less(low, log - V::splat(RAISE - HALF_LN_2PI), V::splat(HALF_LN_2PI));
-    let y = ((x - V::splat(0.5)) * ln(z) - x) + (offset + rest);
+    let y = (x - V::splat(0.5)).mul_add(ln(z), -x) + (offset + rest);
     let y = x.if_less(tiny, -log, y);
     let infinite = V::splat(f64::INFINITY);
     x.if_equal(infinite, infinite, y)
@@ -82,10 +82,11 @@ pub fn digamma<V: Vector>(x: V) -> V {
     // Σ 1/(w + c) over c = 0, 6, 10, 12, as the pairs 0, 12 and 6, 10.
     let (w6, w10, w12) = (w + V::splat(6.0), w + V::splat(10.0), w + V::splat(12.0));
     let (outer, inner) = (w * w12, w6 * w10);
-    let numerator = (w + w12) * inner + (w6 + w10) * outer;
+    let numerator = (w + w12).mul_add(inner, (w6 + w10) * outer);
     let below = (x + x + V::splat(7.0)) * (numerator / (outer * inner));
     let below = x.if_less(V::splat(RAISE), below, V::splat(0.0));
-    let y = ln(z) - V::splat(0.5) * inverse - square * horner(&DIGAMMA, square) - below;
+    let near = ln(z).less_product(V::splat(0.5), inverse);
+    let y = near.less_product(square, horner(&DIGAMMA, square)) - below;
     // So near 0 that ψ(x) = -1/x.
     x.if_less(V::splat(1e-100), V::splat(-1.0) / x, y)
 }

@@ -63,10 +63,10 @@ fn polynomial<V: Vector, const N: usize>(c: &[f64; N], x: V) -> V {
     while start > 0 {
         start -= 4;
         for r in 0..4 {
-            chains[r] = chains[r] * x4 + V::splat(c[start + r]);
+            chains[r] = chains[r].mul_add(x4, V::splat(c[start + r]));
         }
     }
-    (chains[0] + x2 * chains[2]) + x * (chains[1] + x2 * chains[3])
+    x.mul_add(x2.mul_add(chains[3], chains[1]), x2.mul_add(chains[2], chains[0]))
 }
 
 /// e^{z²} erfc(z) for z ≥ 0, to 1e-15 relative.
@@ -93,7 +93,7 @@ pub(super) fn exp_minus_square<V: Vector>(c: f64, x: V) -> V {
     let square = a * a;
     let lost = ((high * high - square) + V::splat(2.0) * high * low) + low * low;
     let e = exp(V::splat(-c) * square);
-    e - e * (V::splat(c) * lost)
+    e.less_product(e, V::splat(c) * lost)
 }
 
 /// erfc(x), to 1e-15 relative down to its underflow.
@@ -102,7 +102,7 @@ pub fn erfc<V: Vector>(x: V) -> V {
     let tail = erfcx_positive(x.abs()) * exp_minus_square(1.0, x);
     let far = x.if_less(V::splat(0.0), V::splat(2.0) - tail, tail);
     // Near 0 the complement is more accurate.
-    let near = V::splat(1.0) - x * polynomial(&ERF, x * x);
+    let near = V::splat(1.0).less_product(x, polynomial(&ERF, x * x));
     x.abs().if_less(V::splat(0.4), near, far)
 }
 

@@ -1,7 +1,8 @@
 //! One number, and eight or sixteen numbers in memory, as [`Real`] scalars.
 
-use super::dispatch::{LaneWork, View, best_lanes};
+use super::dispatch::{LaneWork, View, best_lanes, like_a_lane};
 use super::real::{Fn3, LANES, Real};
+use super::vector::Fused;
 use super::{elementary as el, gamma, gaussian as ga, special as sf};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -107,6 +108,34 @@ macro_rules! operators {
 operators!(F8: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 operators!(F16: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
+/// Functions of one number by an ordinary call, rounded like those of a register.
+macro_rules! as_in_registers {
+    ($($name:ident $f:path),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> f64 {
+            like_a_lane(#[inline(always)] move || $f(Fused(self)).0, #[inline(always)] move || $f(self))
+        }
+    )*};
+}
+
+/// The same for functions that give two numbers.
+macro_rules! pairs_as_in_registers {
+    ($($name:ident $f:path),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> (f64, f64) {
+            like_a_lane(
+                #[inline(always)]
+                move || {
+                    let (a, b) = $f(Fused(self));
+                    (a.0, b.0)
+                },
+                #[inline(always)]
+                move || $f(self),
+            )
+        }
+    )*};
+}
+
 /// Functions of one number by an ordinary call.
 macro_rules! calls {
     ($($name:ident $f:path),*) => {$(
@@ -160,30 +189,41 @@ impl Real for f64 {
         self.powf(y)
     }
     #[inline(always)]
-    fn log1p_exp_and_slope(self) -> (f64, f64) {
-        el::log1p_exp_and_slope(self)
-    }
-    #[inline(always)]
-    fn ln_and_recip(self) -> (f64, f64) {
-        el::ln_and_recip(self)
-    }
-    #[inline(always)]
-    fn log1p_and_recip(self) -> (f64, f64) {
-        el::log1p_and_recip(self)
-    }
-    #[inline(always)]
     fn lgamma(self) -> f64 {
-        if self > 0.0 { gamma::lgamma(self) } else { sf::lgamma(self) }
+        if self > 0.0 {
+            like_a_lane(
+                #[inline(always)]
+                move || gamma::lgamma(Fused(self)).0,
+                #[inline(always)]
+                move || gamma::lgamma(self),
+            )
+        } else {
+            sf::lgamma(self)
+        }
     }
     #[inline(always)]
     fn digamma(self) -> f64 {
-        if self > 0.0 { gamma::digamma(self) } else { sf::digamma(self) }
+        if self > 0.0 {
+            like_a_lane(
+                #[inline(always)]
+                move || gamma::digamma(Fused(self)).0,
+                #[inline(always)]
+                move || gamma::digamma(self),
+            )
+        } else {
+            sf::digamma(self)
+        }
+    }
+    as_in_registers! {
+        exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
+        inv_logit el::inv_logit, log1p_exp el::log1p_exp,
+        erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio
+    }
+    pairs_as_in_registers! {
+        log1p_exp_and_slope el::log1p_exp_and_slope, ln_and_recip el::ln_and_recip, log1p_and_recip el::log1p_and_recip
     }
     calls! {
-        exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh, sqrt f64::sqrt,
-        inv_logit el::inv_logit, log1p_exp el::log1p_exp,
-        erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio,
-        sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
+        sqrt f64::sqrt, sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
         sinh f64::sinh, cosh f64::cosh,
         trigamma sf::trigamma, inv_phi sf::inv_phi
     }

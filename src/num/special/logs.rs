@@ -1,11 +1,11 @@
 //! Sums and differences of numbers that are held as logs, and the logistic family.
 
-use crate::num::elementary;
+use crate::num::real::Real;
 use std::f64::consts::LN_2;
 
 /// log(1 + e^x) for any x, without overflow.
 pub fn log1p_exp(x: f64) -> f64 {
-    elementary::log1p_exp(x)
+    Real::log1p_exp(x)
 }
 
 /// log(1 - e^x) for x ≤ 0, accurate at both ends; NaN for x > 0.
@@ -15,7 +15,7 @@ pub fn log1m_exp(x: f64) -> f64 {
 
 /// 1 / (1 + e^-x).
 pub fn inv_logit(x: f64) -> f64 {
-    elementary::inv_logit(x)
+    Real::inv_logit(x)
 }
 
 /// log(1 / (1 + e^-x)).

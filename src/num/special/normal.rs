@@ -1,18 +1,19 @@
 //! The error function family and the standard normal distribution.
 
 use crate::num::gaussian;
+use crate::num::real::Real;
 use std::f64::consts::SQRT_2;
 
 /// The error function 2/√π ∫₀ˣ e^{-t²} dt, to 5e-16 relative.
 #[inline]
 pub fn erf(x: f64) -> f64 {
-    gaussian::erf(x)
+    Real::erf(x)
 }
 
 /// 1 - erf(x), to 1e-15 relative down to its underflow near x = 26.5.
 #[inline]
 pub fn erfc(x: f64) -> f64 {
-    gaussian::erfc(x)
+    Real::erfc(x)
 }
 
 /// e^{x²} erfc(x), to 1e-15 relative; +∞ below -26.6.
@@ -23,18 +24,18 @@ pub fn erfcx(x: f64) -> f64 {
 
 /// Standard normal cdf Φ(x), to 1e-15 relative in both tails (until it underflows below -38.5).
 pub fn phi(x: f64) -> f64 {
-    gaussian::phi(x)
+    Real::phi(x)
 }
 
 /// log Φ(x), to 1e-15 relative on the whole line.
 pub fn log_phi(x: f64) -> f64 {
-    gaussian::log_phi(x)
+    Real::log_phi(x)
 }
 
 /// φ(x) / Φ(x), the derivative of [`log_phi`] (the inverse Mills ratio at -x), to 1e-15 relative; it is -x far in the
 /// lower tail and 0 far in the upper.
 pub fn phi_ratio(x: f64) -> f64 {
-    gaussian::phi_ratio(x)
+    Real::phi_ratio(x)
 }
 
 /// x / q, where q = p - ½, as a quotient of polynomials in 0.18 - q²: minimax for |q| ≤ √0.18, error 8e-17.

@@ -1,11 +1,13 @@
 //! Vector registers: what the elementary functions are written for, so that one formula serves one number, two
-//! lanes of SSE2, four of AVX2 and eight of AVX-512 with the same bits.
+//! lanes of SSE2, four of AVX2 and eight of AVX-512. All registers of one processor give the same bits.
 
+mod fused;
 mod pair;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use fused::Fused;
 pub use pair::Pair;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Wide2, Wide4, Wide8};
@@ -48,6 +50,11 @@ pub trait Vector:
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
+    }
+    /// self - a · b, in one instruction where the registers have it.
+    #[inline(always)]
+    fn less_product(self, a: Self, b: Self) -> Self {
+        self - a * b
     }
     /// The larger of the two, and `self` where that is NaN.
     #[inline(always)]

@@ -59,6 +59,10 @@ impl<V: Vector> Vector for Pair<V> {
         Pair(self.0.mul_add(a.0, b.0), self.1.mul_add(a.1, b.1))
     }
     #[inline(always)]
+    fn less_product(self, a: Self, b: Self) -> Self {
+        Pair(self.0.less_product(a.0, b.0), self.1.less_product(a.1, b.1))
+    }
+    #[inline(always)]
     fn at_least(self, low: Self) -> Self {
         Pair(self.0.at_least(low.0), self.1.at_least(low.1))
     }

@@ -29,7 +29,7 @@ macro_rules! register {
         min: $min:ident, max: $max:ident, set: $set:ident, and: $and:ident, andnot: $andnot:ident, or: $or:ident, xor: $xor:ident,
         to_bits: $to_bits:ident, from_bits: $from_bits:ident, set_bits: $set_bits:ident,
         add_bits: $add_bits:ident, sub_bits: $sub_bits:ident, or_bits: $or_bits:ident,
-        shift_left: $left:ident, shift_right: $right:ident, $(mul_add: $mul_add:ident,)?
+        shift_left: $left:ident, shift_right: $right:ident, $(mul_add: $mul_add:ident, less_product: $less_product:ident,)?
         $(times_two_to: $times_two_to:ident,)?
         less: $less:expr, equal: $equal:expr, odd: $odd:expr, ordinary: $ordinary:expr
     ) => {
@@ -78,6 +78,10 @@ macro_rules! register {
                 #[inline(always)]
                 fn mul_add(self, a: $t, b: $t) -> $t {
                     $t(unsafe { $mul_add(self.0, a.0, b.0) })
+                }
+                #[inline(always)]
+                fn less_product(self, a: $t, b: $t) -> $t {
+                    $t(unsafe { $less_product(a.0, b.0, self.0) })
                 }
             )?
             // Both instructions give their second argument where either is NaN, or both are zero.
@@ -152,7 +156,7 @@ register! {
     min: _mm256_min_pd, max: _mm256_max_pd, set: _mm256_set1_pd, and: _mm256_and_pd, andnot: _mm256_andnot_pd, or: _mm256_or_pd, xor: _mm256_xor_pd,
     to_bits: _mm256_castpd_si256, from_bits: _mm256_castsi256_pd, set_bits: _mm256_set1_epi64x,
     add_bits: _mm256_add_epi64, sub_bits: _mm256_sub_epi64, or_bits: _mm256_or_si256,
-    shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd,
+    shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd, less_product: _mm256_fnmadd_pd,
     less: less_256, equal: equal_256, odd: odd_256, ordinary: ordinary_256
 }
 
@@ -161,7 +165,7 @@ register! {
     min: _mm512_min_pd, max: _mm512_max_pd, set: _mm512_set1_pd, and: _mm512_and_pd, andnot: _mm512_andnot_pd, or: _mm512_or_pd, xor: _mm512_xor_pd,
     to_bits: _mm512_castpd_si512, from_bits: _mm512_castsi512_pd, set_bits: _mm512_set1_epi64,
     add_bits: _mm512_add_epi64, sub_bits: _mm512_sub_epi64, or_bits: _mm512_or_si512,
-    shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd,
+    shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd, less_product: _mm512_fnmadd_pd,
     times_two_to: _mm512_scalef_pd,
     less: less_512, equal: equal_512, odd: odd_512, ordinary: ordinary_512
 }
