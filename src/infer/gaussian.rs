@@ -120,7 +120,7 @@ struct Sums {
 impl Sums {
     fn new(d: usize, dense: bool, seed: u64, index: u64) -> Sums {
         let mut stream = Stream::new(seed, PURPOSE, index);
-        let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE)).flatten();
+        let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE));
         Sums { stream, sobol, mean: vec![0.0; d], a: vec![0.0; if dense { d * d } else { d }], elbo: 0.0 }
     }
 

@@ -11,7 +11,6 @@ use crate::num::linalg::solve_lower;
 use crate::num::real::{F8, LANES, LN_2PI, Real};
 use crate::num::sobol::Sobol;
 use crate::num::special::{inv_gamma_p_whole, inv_phi, lgamma, log_sum_exp};
-use crate::num::stream::Stream;
 use crate::target::Evaluator;
 use crate::vi::Scale;
 use rayon::prelude::*;
@@ -129,9 +128,8 @@ pub(super) struct Sample<'t> {
     flow: &'t dyn Flow,
     q: &'t Gaussian,
     proposal: Proposal,
-    seed: u64,
     /// One for each replicate.
-    sobol: Option<Vec<Sobol>>,
+    sobol: Vec<Sobol>,
     pub(super) copies: usize,
     /// For each block the outputs (output `j` of point `p` of `n` at `j * n + p`).
     outputs: Vec<Vec<f64>>,
@@ -161,13 +159,13 @@ impl Block {
 }
 
 impl<'t> Sample<'t> {
-    /// No draws yet: they will be those of a scrambled Sobol sequence where it has enough dimensions, random beyond.
+    /// No draws yet: they will be those of scrambled Sobol sequences.
     pub(super) fn new(flow: &'t dyn Flow, q: &'t Gaussian, proposal: Proposal, seed: u64) -> Sample<'t> {
         let rows = q.mean.len() + flow.standard() + BESIDE;
         let replicate = |r: u64| Sobol::new(rows, seed, PURPOSE + (r << 32));
         let sobol = (0..REPLICATES as u64).into_par_iter().map(replicate).collect();
         let (outputs, merged, local) = (Vec::new(), Merged::default(), Local::default());
-        Sample { flow, q, proposal, seed, sobol, copies: flow.copies(), outputs, merged, local }
+        Sample { flow, q, proposal, sobol, copies: flow.copies(), outputs, merged, local }
     }
 
     /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first, if they serve.
@@ -235,7 +233,7 @@ impl<'t> Sample<'t> {
 
     /// How its points hang together.
     pub(super) fn layout(&self) -> Layout {
-        Layout { copies: self.copies, replicates: if self.sobol.is_some() { REPLICATES } else { 1 } }
+        Layout { copies: self.copies, replicates: REPLICATES }
     }
 
     /// Weights of the draws.
@@ -268,16 +266,8 @@ impl<'t> Sample<'t> {
     fn points(&self, block: usize, log_det: f64, log_q: &mut [f64]) -> Vec<f64> {
         let d = self.q.mean.len();
         let mut u = vec![0.0; (d + self.flow.standard() + BESIDE) * BLOCK];
-        match &self.sobol {
-            Some(sobol) => {
-                let first = (block / REPLICATES * BLOCK) as u64;
-                sobol[block % REPLICATES].fill_uniform(first, BLOCK, &mut u);
-            }
-            None => {
-                let mut stream = Stream::new(self.seed, PURPOSE, block as u64);
-                u.iter_mut().for_each(|x| *x = stream.uniform());
-            }
-        }
+        let first = (block / REPLICATES * BLOCK) as u64;
+        self.sobol[block % REPLICATES].fill_uniform(first, BLOCK, &mut u);
         match &self.proposal {
             Proposal::Adapted(mixture) => {
                 u[..d * BLOCK].iter_mut().for_each(|x| *x = inv_phi(*x));

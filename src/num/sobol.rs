@@ -1,28 +1,38 @@
-//! Scrambled Sobol points: a randomised low-discrepancy sequence of up to [`Sobol::MOST`] dimensions.
+//! Scrambled Sobol points: a randomised low-discrepancy sequence of any number of dimensions.
 //!
-//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others use the primitive polynomials over GF(2) in
-//! order of degree and then of value, found by computation (all of degree ≤ 13). The initial direction numbers m_k, odd
-//! and below 2^k, are drawn from a fixed stream; for the first dimensions several sets are drawn and the one listed in
-//! `CHOSEN` taken, the best by the two-dimensional projections onto earlier dimensions. The points are randomised by
-//! Matoušek's linear scrambling (a random lower triangular bit matrix for each dimension) and a random digital shift, to
+//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others up to [`SET`] use the primitive polynomials over GF(2)
+//! in order of degree and then of value. The initial direction numbers m_k, odd and below 2^k, are drawn from a fixed stream,
+//! of several sets the one listed in `CHOSEN`, the best by the two-dimensional projections onto earlier dimensions. The points are
+//! randomised by Matoušek's linear scrambling (a random lower triangular bit matrix for each dimension) and a random digital shift, to
 //! 52 bits, in Gray code order. Each point is uniform on the open cube, and any aligned block of 2^k points keeps the net
 //! properties of the sequence.
+//!
+//! Further dimensions are further sets of so many, each scrambled by itself, whose points are taken in a random order within each aligned
+//! block of [`BLOCK`] (Latin supercube sampling; Owen 1998). From as many points on every coordinate is then as evenly spread as the
+//! first, every set is a net, and coordinates of different sets are as if independent. Sobol's sequence itself has planes in
+//! higher dimensions on which a thousand points lie along a few lines: two coordinates would look correlated.
 
 use super::special::inv_phi;
 use super::stream::{Stream, open_unit};
-use std::sync::OnceLock;
 
 /// Points are distinct up to this power of two.
 const BITS: usize = 32;
 
-/// Which set of initial direction numbers serves each of the first dimensions after the first; 0 for all others. Of 64
+/// Dimensions of a set.
+const SET: usize = 12;
+
+/// The primitive polynomials of the dimensions after the first, as bits from the highest power of x down to 1.
+const POLYNOMIALS: [u32; SET - 1] = [3, 7, 11, 13, 19, 25, 37, 41, 47, 55, 59];
+
+/// Which set of initial direction numbers serves each of the dimensions after the first. Of 64
 /// sets, the one with the smallest sum of 4^t / √j over the planes with each earlier dimension j, where t says how far the
 /// plane is from a perfect net of 2^5, 2^8, 2^11 and 2^14 points.
-const CHOSEN: [u8; 63] = [
-    0, 0, 0, 20, 22, 35, 37, 9, 27, 55, 55, 6, 58, 15, 61, 61, 2, 44, 26, 54, 52, 36, 10, 9, 29, 61, 48, 63,
-    19, 53, 22, 51, 43, 58, 3, 35, 47, 15, 44, 4, 60, 18, 28, 10, 39, 56, 56, 57, 20, 50, 53, 27, 58, 41, 26,
-    19, 0, 59, 36, 15, 54, 13, 30,
-];
+const CHOSEN: [u8; SET - 1] = [0, 0, 0, 20, 22, 35, 37, 9, 27, 55, 55];
+
+/// Points whose order is found together.
+const BLOCK: usize = 64;
+/// What random numbers are for: orders.
+const ORDER: u64 = 0x6f72_6465;
 
 /// A scrambled sequence.
 #[derive(Clone, Debug)]
@@ -30,23 +40,26 @@ pub struct Sobol {
     /// For each dimension, what each bit of the Gray code of the index adds to the point, highest bit first.
     columns: Vec<[u64; BITS]>,
     shifts: Vec<u64>,
+    /// For each set of dimensions after the first the key of its order.
+    keys: Vec<u64>,
 }
 
 impl Sobol {
-    /// The largest number of dimensions.
-    pub const MOST: usize = 1111;
-
-    /// The sequence of a seed and a purpose; None if there are more than [`Sobol::MOST`] dimensions.
-    pub fn new(dimensions: usize, seed: u64, purpose: u64) -> Option<Sobol> {
-        let unscrambled = direction_numbers(dimensions).get(..dimensions)?;
+    /// The sequence of a seed and a purpose.
+    pub fn new(dimensions: usize, seed: u64, purpose: u64) -> Sobol {
+        let unscrambled = direction_numbers();
         let mut columns = Vec::with_capacity(dimensions);
         let mut shifts = Vec::with_capacity(dimensions);
-        for (i, directions) in unscrambled.iter().enumerate() {
+        let mut keys = Vec::new();
+        for i in 0..dimensions {
             let mut stream = Stream::new(seed, purpose, i as u64);
             shifts.push(stream.bits());
-            columns.push(scramble(directions, &mut stream));
+            columns.push(scramble(&unscrambled[i % SET], &mut stream));
+            if i >= SET && i % SET == 0 {
+                keys.push(stream.bits());
+            }
         }
-        Some(Sobol { columns, shifts })
+        Sobol { columns, shifts, keys }
     }
 
     /// Number of dimensions.
@@ -54,7 +67,7 @@ impl Sobol {
         self.shifts.len()
     }
 
-    /// The bits of coordinate `i` of the point `index`.
+    /// The bits of coordinate `i` of the point at `index`.
     fn bits(&self, i: usize, index: u64) -> u64 {
         let mut gray = (index ^ (index >> 1)) & u64::from(u32::MAX);
         let mut bits = self.shifts[i];
@@ -65,20 +78,59 @@ impl Sobol {
         bits
     }
 
-    /// Coordinate `i` of the point `index`, in (0, 1).
-    pub fn uniform(&self, i: usize, index: u64) -> f64 {
-        open_unit(self.bits(i, index))
-    }
-
     /// The points `first..first + count` in (0, 1): coordinate `i` of the k-th at `out[i * count + k]`.
     pub fn fill_uniform(&self, first: u64, count: usize, out: &mut [f64]) {
-        for (i, row) in out.chunks_exact_mut(count).take(self.dimensions()).enumerate() {
+        self.each(first, count, |i, k, u| out[i * count + k] = u);
+    }
+
+    /// Calls `f(i, k, u)` with coordinate `i` of the k-th of the points `first..first + count`.
+    #[inline]
+    pub fn each(&self, first: u64, count: usize, mut f: impl FnMut(usize, usize, f64)) {
+        for i in 0..self.dimensions().min(SET) {
             let mut bits = self.bits(i, first);
-            for (index, x) in (first..).zip(row) {
-                *x = open_unit(bits);
-                bits ^= self.columns[i][(index.trailing_ones() as usize).min(BITS - 1)];
+            for (k, index) in (first..).take(count).enumerate() {
+                f(i, k, open_unit(bits));
+                bits ^= self.step(i, index);
             }
         }
+        for (later, key) in self.keys.iter().enumerate() {
+            let start = SET * (later + 1);
+            self.each_by_key(*key, start..self.dimensions().min(start + SET), first, count, &mut f);
+        }
+    }
+
+    /// The same for dimensions whose points are taken in the order of a key.
+    #[inline]
+    fn each_by_key(
+        &self,
+        key: u64,
+        dimensions: std::ops::Range<usize>,
+        first: u64,
+        count: usize,
+        f: &mut impl FnMut(usize, usize, f64),
+    ) {
+        let size = BLOCK as u64;
+        let (mut at, end) = (first, first + count as u64);
+        while at < end {
+            let start = at / size * size;
+            let (places, before) = (order(key, at / size), (at - first) as usize);
+            let places = &places[(at - start) as usize..size.min(end - start) as usize];
+            for i in dimensions.clone() {
+                let mut points = [0; BLOCK];
+                let mut bits = self.bits(i, start);
+                for (index, point) in (start..).zip(&mut points) {
+                    *point = bits;
+                    bits ^= self.step(i, index);
+                }
+                places.iter().enumerate().for_each(|(k, place)| f(i, before + k, open_unit(points[*place])));
+            }
+            at += places.len() as u64;
+        }
+    }
+
+    /// What changes from the point at `index` to the next.
+    fn step(&self, i: usize, index: u64) -> u64 {
+        self.columns[i][(index.trailing_ones() as usize).min(BITS - 1)]
     }
 
     /// The same points carried to standard normals by the quantile function.
@@ -86,6 +138,17 @@ impl Sobol {
         self.fill_uniform(first, count, out);
         out.iter_mut().take(count * self.dimensions()).for_each(|x| *x = inv_phi(*x));
     }
+}
+
+/// The order in which the points of a block are taken by dimensions of a key. (Not one that keeps smaller blocks together: points that are
+/// next to each other lie in opposite halves of every dimension, and would still do so of two sets.)
+fn order(key: u64, block: u64) -> [usize; BLOCK] {
+    let mut stream = Stream::new(key, ORDER, block);
+    let mut places = std::array::from_fn(|k| k);
+    for k in (1..BLOCK).rev() {
+        places.swap(k, stream.below(k + 1));
+    }
+    places
 }
 
 /// A random lower triangular bit matrix with ones on its diagonal, applied to each column of direction bits.
@@ -105,24 +168,12 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
     scrambled
 }
 
-/// Dimensions of which most sequences need no more: the polynomials of all take milliseconds to find.
-const FEW: usize = 64;
-
-/// The direction numbers of so many dimensions at least, up to the most there are; computed once.
-fn direction_numbers(dimensions: usize) -> &'static [[u32; BITS]] {
-    static FIRST: OnceLock<Vec<[u32; BITS]>> = OnceLock::new();
-    static ALL: OnceLock<Vec<[u32; BITS]>> = OnceLock::new();
-    match dimensions <= FEW {
-        true => FIRST.get_or_init(|| first_directions(FEW)),
-        false => ALL.get_or_init(|| first_directions(Sobol::MOST)),
-    }
-}
-
-fn first_directions(count: usize) -> Vec<[u32; BITS]> {
-    let first = std::array::from_fn(|k| 1 << (BITS - 1 - k));
-    let others = (1..).flat_map(primitive_polynomials).take(count - 1).enumerate();
-    let numbers = |(i, polynomial)| directions(polynomial, i, CHOSEN.get(i).copied().unwrap_or(0));
-    std::iter::once(first).chain(others.map(numbers)).collect()
+/// The direction numbers of a set.
+fn direction_numbers() -> [[u32; BITS]; SET] {
+    std::array::from_fn(|i| match i.checked_sub(1) {
+        None => std::array::from_fn(|k| 1 << (BITS - 1 - k)),
+        Some(later) => directions(POLYNOMIALS[later], later, CHOSEN[later]),
+    })
 }
 
 /// The direction numbers of one polynomial, with the initial ones of set `choice`.
@@ -144,53 +195,6 @@ fn directions(polynomial: u32, dimension: usize, choice: u8) -> [u32; BITS] {
         };
     }
     v
-}
-
-/// The primitive polynomials of a degree, as bits from x^degree down to 1, in increasing order.
-fn primitive_polynomials(degree: u32) -> impl Iterator<Item = u32> {
-    let order = (1_u64 << degree) - 1;
-    let factors: Vec<u64> = prime_factors(order);
-    (1_u32 << degree..1 << (degree + 1)).filter(move |p| {
-        // x must have the full order 2^degree - 1 in GF(2)[x] / p.
-        p & 1 == 1
-            && power_of_x(order, *p, degree) == 1
-            && factors.iter().all(|f| power_of_x(order / f, *p, degree) != 1)
-    })
-}
-
-fn prime_factors(mut n: u64) -> Vec<u64> {
-    let mut found = Vec::new();
-    let mut f = 2;
-    while f * f <= n {
-        if n.is_multiple_of(f) {
-            found.push(f);
-            while n.is_multiple_of(f) {
-                n /= f;
-            }
-        }
-        f += 1;
-    }
-    if n > 1 {
-        found.push(n);
-    }
-    found
-}
-
-/// x^exponent modulo a polynomial over GF(2).
-fn power_of_x(mut exponent: u64, polynomial: u32, degree: u32) -> u32 {
-    let reduce = |x: u32| if x >> degree & 1 == 1 { x ^ polynomial } else { x };
-    let multiply = |a: u32, b: u32| {
-        (0..degree).rev().fold(0, |sum, k| reduce(sum << 1) ^ if b >> k & 1 == 1 { a } else { 0 })
-    };
-    let (mut result, mut base) = (1, reduce(2));
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = multiply(result, base);
-        }
-        base = multiply(base, base);
-        exponent >>= 1;
-    }
-    result
 }
 
 #[cfg(test)]
@@ -221,34 +225,84 @@ mod tests {
         (0..=bits).find(|t| full(bits - t)).unwrap_or(bits)
     }
 
+    /// x^exponent modulo a polynomial over GF(2).
+    fn power_of_x(exponent: u32, polynomial: u32) -> u32 {
+        let degree = polynomial.ilog2();
+        let times_x = |p: u32| if p << 1 >> degree & 1 == 1 { p << 1 ^ polynomial } else { p << 1 };
+        (0..exponent).fold(1, |p, _| times_x(p))
+    }
+
     #[test]
-    fn there_are_as_many_primitive_polynomials_as_there_should_be() {
-        // φ(2^s - 1) / s
-        let counts: Vec<usize> = (1..=13).map(|s| primitive_polynomials(s).count()).collect();
-        assert_eq!(counts, [1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630]);
-        assert_eq!(1 + counts.iter().sum::<usize>(), Sobol::MOST);
-        assert!(Sobol::new(Sobol::MOST + 1, 0, 0).is_none());
+    fn polynomials_are_primitive() {
+        for p in POLYNOMIALS {
+            let order = (1 << p.ilog2()) - 1;
+            assert!((1..order).all(|k| power_of_x(k, p) != 1) && power_of_x(order, p) == 1, "{p}");
+        }
     }
 
     #[test]
     fn every_coordinate_fills_every_interval_once() {
-        let sobol = Sobol::new(Sobol::MOST, 3, 1).unwrap();
-        let n = 256;
-        let mut points = vec![0.0; Sobol::MOST * n];
+        let (d, n) = (5 * SET + 3, 256);
+        let sobol = Sobol::new(d, 3, 1);
+        let mut points = vec![0.0; d * n];
         // An aligned block further on, not only the first.
         sobol.fill_uniform(3 * n as u64, n, &mut points);
         for (i, row) in points.chunks_exact(n).enumerate() {
             let mut seen = vec![false; n];
             row.iter().for_each(|x| seen[(x * n as f64) as usize] = true);
             assert!(seen.iter().all(|s| *s), "coordinate {i}");
-            assert!((0..n).all(|k| row[k] == sobol.uniform(i, (3 * n + k) as u64)));
         }
     }
 
     #[test]
+    fn pieces_are_parts_of_the_whole() {
+        let (d, n) = (2 * SET + 1, 300);
+        let sobol = Sobol::new(d, 4, 0);
+        let mut whole = vec![0.0; d * n];
+        sobol.fill_uniform(100, n, &mut whole);
+        for (from, count) in [(0, 1), (27, 1), (28, 64), (90, 210), (7, 130)] {
+            let mut piece = vec![0.0; d * count];
+            sobol.fill_uniform((100 + from) as u64, count, &mut piece);
+            for i in 0..d {
+                assert_eq!(piece[i * count..(i + 1) * count], whole[i * n + from..][..count]);
+            }
+        }
+    }
+
+    /// Sixteen sequences of 128 points, as a fit begins with: correlations of any two coordinates are what they are among independent draws,
+    /// or less.
+    #[test]
+    fn coordinates_are_not_correlated() {
+        let (d, n, sequences) = (90, 128, 16);
+        let mut u = vec![0.0; d * n];
+        let mut products = vec![0.0; d * d];
+        for seed in 0..sequences {
+            Sobol::new(d, seed, 7).fill_normal(0, n, &mut u);
+            for (i, j) in (0..d * d).map(|p| (p / d, p % d)).filter(|(i, j)| j < i) {
+                let terms = u[i * n..(i + 1) * n].iter().zip(&u[j * n..(j + 1) * n]);
+                products[i * d + j] += terms.map(|(a, b)| a * b).sum::<f64>();
+            }
+        }
+        let draws = (n * sequences as usize) as f64;
+        let (mut squares, mut largest, mut pairs) = (0.0, 0.0_f64, 0.0);
+        for (i, j) in (0..d * d).map(|p| (p / d, p % d)).filter(|(i, j)| j < i) {
+            let standardised = products[i * d + j] / draws.sqrt();
+            squares += standardised * standardised;
+            largest = largest.max(standardised.abs());
+            pairs += 1.0;
+        }
+        // Of 4005 independent standard normals: mean square 1 ± 0.022, largest 3.5 to 4.5.
+        assert!(
+            squares / pairs < 1.05 && largest < 4.9,
+            "mean square {}, largest {largest}",
+            squares / pairs
+        );
+    }
+
+    #[test]
     fn planes_of_the_first_dimensions_are_close_to_perfect_nets() {
-        let table = direction_numbers(Sobol::MOST);
-        for i in 1..16 {
+        let table = direction_numbers();
+        for i in 1..SET {
             for j in 0..i {
                 let t = worst_t(&table[i], &table[j], 11);
                 assert!(t <= 5, "dimensions {j} and {i}: t = {t}");
@@ -265,7 +319,7 @@ mod tests {
         let mut mean = 0.0;
         let mut points = vec![0.0; d * n];
         for seed in 0..rounds {
-            Sobol::new(d, seed, 0).unwrap().fill_normal(0, n, &mut points);
+            Sobol::new(d, seed, 0).fill_normal(0, n, &mut points);
             let z = |i: usize, k: usize| points[(i - 1) * n + k];
             let value = |k: usize| {
                 let product: f64 = (1..=d).map(|i| 1.0 + z(i, k) / (2 * i) as f64).product();

@@ -28,6 +28,12 @@ impl Stream {
         self.0.next_u64()
     }
 
+    /// The 64 random bits that come after so many others, of the whole stream.
+    pub fn bits_at(&mut self, index: u64) -> u64 {
+        self.0.set_word_pos(2 * u128::from(index));
+        self.bits()
+    }
+
     /// Uniform on the open interval (0, 1): odd multiples of 2^-53, so never 0 or 1.
     #[inline]
     pub fn uniform(&mut self) -> f64 {

@@ -20,7 +20,7 @@ const CHUNK: usize = 32;
 pub(super) fn normals(mut stream: Stream, rows: usize, n: usize) -> Vec<f64> {
     let half = n.div_ceil(2);
     let mut plus = vec![0.0; rows * half];
-    match (rows <= SPREAD).then(|| Sobol::new(rows, stream.bits(), PURPOSE)).flatten() {
+    match (rows <= SPREAD).then(|| Sobol::new(rows, stream.bits(), PURPOSE)) {
         Some(sobol) => sobol.fill_normal(0, half, &mut plus),
         None => stream.fill_normal(&mut plus),
     }

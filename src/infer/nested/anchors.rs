@@ -30,7 +30,7 @@ pub(super) fn anchors(conditional: &Conditional, q: &Gaussian, seed: u64) -> Vec
 /// So many anchors around a Gaussian for the outer coordinates, less those where no mode is found.
 pub(super) fn around(conditional: &Conditional, q: &Gaussian, count: usize, seed: u64) -> Vec<Anchor> {
     let d = q.mean.len();
-    let Some(outer) = points(q, count, WIDER, [seed, 0]) else { return Vec::new() };
+    let outer = points(q, count, WIDER, [seed, 0]);
     let block = |first: usize| -> Vec<Anchor> {
         let points = part(&outer, count, first..first + LANES);
         let mut solver = Solver::new(conditional).anchoring();
@@ -47,16 +47,16 @@ pub(super) fn around(conditional: &Conditional, q: &Gaussian, count: usize, seed
     firsts.into_par_iter().flat_map_iter(block).collect()
 }
 
-/// So many points around a Gaussian, so much further apart than its draws; with a seed, and how many came before. None in too many coordinates.
-pub(super) fn points(q: &Gaussian, count: usize, wider: f64, [seed, before]: [u64; 2]) -> Option<Vec<f64>> {
+/// So many points around a Gaussian, so much further apart than its draws; with a seed, and how many came before.
+pub(super) fn points(q: &Gaussian, count: usize, wider: f64, [seed, before]: [u64; 2]) -> Vec<f64> {
     let d = q.mean.len();
     let mut u = vec![0.0; d * count];
-    Sobol::new(d, seed, super::PURPOSE)?.fill_normal(before, count, &mut u);
+    Sobol::new(d, seed, super::PURPOSE).fill_normal(before, count, &mut u);
     u.iter_mut().for_each(|u| *u *= wider);
     let mut out = vec![0.0; d * count];
     q.factor.apply(&u, [d, count], &mut out);
     out.chunks_exact_mut(count).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|x| *x += m));
-    Some(out)
+    out
 }
 
 /// For each lane the anchor nearest to its outer point, with distances in units of these scales.

@@ -59,7 +59,7 @@ impl Residuals {
 pub(super) fn tune(conditional: &mut Conditional, q: &Gaussian, seed: u64) {
     let k = conditional.parts.inner.len();
     for round in 0..ROUNDS {
-        let Some(outer) = points(q, POINTS, 1.0, [seed, round * POINTS as u64]) else { return };
+        let outer = points(q, POINTS, 1.0, [seed, round * POINTS as u64]);
         let this = &*conditional;
         let block = |first: usize| {
             let stream = Stream::new(seed + round, PURPOSE, first as u64);

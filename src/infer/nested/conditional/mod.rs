@@ -191,7 +191,7 @@ impl<'t> Conditional<'t> {
     /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer coordinates.
     pub(super) fn look_how_far(&mut self, q: &Gaussian, seed: u64) {
         let Some(lattice) = self.lattice().filter(|_| self.grouped.is_some()) else { return };
-        let Some(outer) = points(q, LOOKS, WIDER, [seed, 0]) else { return };
+        let outer = points(q, LOOKS, WIDER, [seed, 0]);
         let (this, drawn_group) = (&*self, self.drawn_group());
         let look = |first: usize| {
             let outer = part(&outer, LOOKS, first..first + LANES);
