@@ -37,6 +37,7 @@ use crate::vi::Scale;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
 use partition::{How, Partition};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 /// Who draws: inner coordinates given outer ones, and points at which patterns are found.
@@ -73,8 +74,9 @@ pub(super) fn fit(
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
     let mut best: Option<Fit> = None;
+    let whole = Whole { target, options, judged: OnceCell::new() };
     let mut attempt = |conditional: Conditional| -> bool {
-        let Some(found) = with(target, conditional, options, watch) else { return false };
+        let Some(found) = with(&whole, conditional, watch) else { return false };
         let trusted = found.khat < KHAT_LIMIT;
         if best.as_ref().is_none_or(|b| found.khat < b.khat) {
             best = Some(found);
@@ -98,13 +100,13 @@ pub(super) fn fit(
 
 /// A fit with this partition.
 fn with(
-    target: &ModelTarget,
+    whole: &Whole,
     mut conditional: Conditional,
-    options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
+    let Whole { target, options, .. } = *whole;
     let note = describe(target, &conditional.parts);
-    let start = begin(target, &mut conditional, options)?;
+    let start = begin(whole, &mut conditional)?;
     let options = &Options {
         gradients: Some(conditional.affordable()),
         tolerance: options.tolerance.max(NEAR),
@@ -128,10 +130,11 @@ fn with(
 }
 
 /// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
-fn begin(target: &ModelTarget, conditional: &mut Conditional, options: &Options) -> Option<Start> {
+fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
+    let Whole { target, options, .. } = *whole;
     if conditional.parts.how != How::Quadratic {
         let costly = conditional.colours() >= COSTLY;
-        if (costly || target.dimension() <= SOON_SEEN) && nearly_gaussian(target, costly, options) {
+        if (costly || target.dimension() <= SOON_SEEN) && whole.is_nearly_gaussian(costly) {
             return None;
         }
         conditional.tell_groups_apart(target);
@@ -245,15 +248,30 @@ fn excuse(fit: &mut Fit, fitted: &Fitted, options: &Options) {
     }
 }
 
-/// Whether few draws of the Gaussian at the mode of all coordinates have even weights, or light ones where that is enough: they need not be
-/// taken apart, which takes many gradients.
-fn nearly_gaussian(target: &ModelTarget, light_is_enough: bool, options: &Options) -> bool {
-    let Ok(found) = modes(target, 0, options) else { return false };
-    let Some(Mode { point, curvature }) = found.modes.into_iter().next() else { return false };
-    let q = whiten::dense(point, curvature);
-    let judged = judge(&Warped::flat(target), &q, PILOT, options);
-    let even = judged.khat < KHAT_LIMIT && judged.elbo[2] < SMALL;
-    even || light_is_enough && judged.khat < LIGHT_AT_MODE
+/// All coordinates together, with what is asked of them for every partition and found once.
+struct Whole<'a> {
+    target: &'a ModelTarget,
+    options: &'a Options,
+    /// k̂ and half-variance of the log weights of few draws of the Gaussian at the mode.
+    judged: OnceCell<Option<[f64; 2]>>,
+}
+
+impl Whole<'_> {
+    /// Whether the Gaussian at the mode has even weights, or light ones where that is enough: coordinates need not be taken apart, which
+    /// takes many gradients.
+    fn is_nearly_gaussian(&self, light_is_enough: bool) -> bool {
+        self.judged.get_or_init(|| self.judge_at_mode()).is_some_and(|[khat, half_variance]| {
+            let even = khat < KHAT_LIMIT && half_variance < SMALL;
+            even || light_is_enough && khat < LIGHT_AT_MODE
+        })
+    }
+
+    fn judge_at_mode(&self) -> Option<[f64; 2]> {
+        let found = modes(self.target, 0, self.options).ok()?;
+        let Mode { point, curvature } = found.modes.into_iter().next()?;
+        let judged = judge(&Warped::flat(self.target), &whiten::dense(point, curvature), PILOT, self.options);
+        Some([judged.khat, judged.elbo[2]])
+    }
 }
 
 /// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
