@@ -26,6 +26,9 @@ const WIDER: f64 = 1.15;
 const SIDE: usize = 50;
 /// Cells whose log density is this far below the highest have no neighbours worth a look.
 const CUT: f64 = 11.0;
+/// The same of what cells add to second moments, which fall off slowly where tails are heavy: a standard deviation comes from these. (Of a
+/// Gaussian they are lost within what is looked at anyway.)
+const CUT_OF_SQUARES: f64 = 6.0;
 /// How far from a cell its neighbours are looked at together, in one, two and three coordinates.
 const REACH: [i16; MOST] = [8, 2, 1];
 /// Most cells, and most where each evaluation takes a search.
@@ -132,15 +135,27 @@ fn follow(
         if found.len() > limit || !top.is_finite() {
             return None;
         }
-        let high = open.iter().zip(&values).filter(|(_, value)| **value > top - CUT);
+        let high = open.iter().zip(&values).filter(|(place, value)| counts(place, **value - top, ends, 1.0));
         let mut next: Vec<Place> = high.flat_map(|(place, _)| neighbours(*place, d)).collect();
         next.sort_unstable();
         next.dedup();
         next.retain(|place| !found.contains_key(place));
         open = next;
     }
-    found.retain(|_, value| *value > top - 2.0 * CUT);
+    found.retain(|place, value| counts(place, *value - top, ends, 2.0));
     Some(found)
+}
+
+/// Whether a cell counts, whose log density is so far from the highest: by its density, or by its size and the square of its distance. More do
+/// with more patience.
+fn counts(place: &Place, below: f64, ends: &[f64], patience: f64) -> bool {
+    let size = |&k: &i16| {
+        let (from, to) = span(ends, k);
+        ((to - from) / (2.0 * ends[0])).ln()
+    };
+    let square: f64 = place.iter().map(|&k| middle(ends, k).powi(2)).sum();
+    let more = square.ln_1p() + place.iter().map(size).sum::<f64>();
+    below > -patience * CUT || below + more > -patience * CUT_OF_SQUARES
 }
 
 /// The cells near one, itself among them.
