@@ -46,14 +46,16 @@ scalar_row! {
 scalar_row! {
     LCDF = "beta_binomial_lcdf"(x, n, alpha, beta), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 3>(x, [n, alpha, beta]).0;
-    slopes(_y) { let [n, alpha, beta] = tails::lcdf::<Sum, T, 3>(x, [n, alpha, beta]).1; [T::zero(), n, alpha, beta] };
+    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 3, 4>([x, n, alpha, beta]).1;
+    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 3, 4>(at);
     probes [&[2.0, 9.0, 1.3, 0.7], &[0.0, 25.0, 5.0, 3.0], &[18.0, 20.0, 0.3, 0.6]]
 }
 
 scalar_row! {
     LCCDF = "beta_binomial_lccdf"(x, n, alpha, beta), "log P(X > x)";
     value tails::lccdf::<Sum, T, 3>(x, [n, alpha, beta]).0;
-    slopes(_y) { let [n, alpha, beta] = tails::lccdf::<Sum, T, 3>(x, [n, alpha, beta]).1; [T::zero(), n, alpha, beta] };
+    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 3, 4>([x, n, alpha, beta]).1;
+    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 3, 4>(at);
     probes [&[2.0, 9.0, 1.3, 0.7], &[0.0, 25.0, 5.0, 3.0], &[18.0, 20.0, 0.3, 0.6]]
 }
 

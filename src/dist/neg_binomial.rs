@@ -40,14 +40,16 @@ scalar_row! {
 scalar_row! {
     LCDF = "neg_binomial_lcdf"(x, alpha, beta), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [alpha, beta]).0;
-    slopes(_y) { let [alpha, beta] = tails::lcdf::<Sum, T, 2>(x, [alpha, beta]).1; [T::zero(), alpha, beta] };
+    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, alpha, beta]).1;
+    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 1.3, 0.7], &[0.0, 5.0, 0.2], &[80.0, 30.0, 3.0]]
 }
 
 scalar_row! {
     LCCDF = "neg_binomial_lccdf"(x, alpha, beta), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [alpha, beta]).0;
-    slopes(_y) { let [alpha, beta] = tails::lccdf::<Sum, T, 2>(x, [alpha, beta]).1; [T::zero(), alpha, beta] };
+    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 2, 3>([x, alpha, beta]).1;
+    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 1.3, 0.7], &[0.0, 5.0, 0.2], &[80.0, 30.0, 3.0]]
 }
 

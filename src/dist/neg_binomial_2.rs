@@ -37,7 +37,8 @@ scalar_row! {
 scalar_row! {
     LCDF = "neg_binomial_2_lcdf"(x, mu, phi), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [mu, phi]).0;
-    slopes(_y) { let [mu, phi] = tails::lcdf::<Sum, T, 2>(x, [mu, phi]).1; [T::zero(), mu, phi] };
+    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, mu, phi]).1;
+    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]];
     facts Facts::with_log(|_, _| None, |a, k| neg_binomial_2_log::tail(a, k, false))
 }
@@ -45,7 +46,8 @@ scalar_row! {
 scalar_row! {
     LCCDF = "neg_binomial_2_lccdf"(x, mu, phi), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [mu, phi]).0;
-    slopes(_y) { let [mu, phi] = tails::lccdf::<Sum, T, 2>(x, [mu, phi]).1; [T::zero(), mu, phi] };
+    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 2, 3>([x, mu, phi]).1;
+    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 1.3, 0.7], &[0.0, 25.0, 5.0], &[80.0, 10.0, 30.0]];
     facts Facts::with_log(|_, _| None, |a, k| neg_binomial_2_log::tail(a, k, true))
 }

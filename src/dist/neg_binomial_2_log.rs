@@ -26,7 +26,8 @@ scalar_row! {
 scalar_row! {
     LCDF = "neg_binomial_2_log_lcdf"(x, eta, phi), "log P(X ≤ x)";
     value tails::lcdf::<Sum, T, 2>(x, [eta, phi]).0;
-    slopes(_y) { let [eta, phi] = tails::lcdf::<Sum, T, 2>(x, [eta, phi]).1; [T::zero(), eta, phi] };
+    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, eta, phi]).1;
+    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]];
     // P(X ≤ x) = P(logit B > eta - log phi) for B with the beta distribution of shapes x + 1 and phi.
     facts Facts::of(|a, k| tail(a, k, false))
@@ -35,7 +36,8 @@ scalar_row! {
 scalar_row! {
     LCCDF = "neg_binomial_2_log_lccdf"(x, eta, phi), "log P(X > x)";
     value tails::lccdf::<Sum, T, 2>(x, [eta, phi]).0;
-    slopes(_y) { let [eta, phi] = tails::lccdf::<Sum, T, 2>(x, [eta, phi]).1; [T::zero(), eta, phi] };
+    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 2, 3>([x, eta, phi]).1;
+    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 0.3, 0.7], &[0.0, 3.2, 5.0], &[80.0, 2.3, 30.0]];
     facts Facts::of(|a, k| tail(a, k, true))
 }

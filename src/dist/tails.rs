@@ -4,7 +4,7 @@
 //! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from the same
 //! sum, weighted by the slopes of the log probabilities.
 
-use crate::num::real::{F16, Real};
+use crate::num::real::Real;
 use crate::ops::scalar::ScalarRow;
 
 /// What the sums need to know of a distribution of counts with `N` arguments.
@@ -35,48 +35,66 @@ pub(super) type Side<T, const N: usize> = (T, [T; N]);
 /// No sum goes further; what is left is taken to fall off geometrically, as every tail here does so far out.
 const MOST_TERMS: usize = 1_000_000;
 
-/// log P(X ≤ x) and its slopes. Not inlined: one copy for each scalar, not one for each loop around it.
-#[inline(never)]
+/// log P(X ≤ x).
 pub(super) fn lcdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, false)
 }
 
-/// log P(X > x) and its slopes.
-#[inline(never)]
+/// log P(X > x).
 pub(super) fn lccdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, true)
 }
 
-#[inline(never)]
-fn side<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
-    let x = x.lift1(f64::floor, |_| 0.0);
-    let above = |i: usize| x.lane(i) > P::mean(a.map(|a| a.lane(i)));
-    let down = sum::<P, T, N>(x, a, false);
-    let up = sum::<P, T, N>(x, a, true);
-    let (same, other) = if upper { (up, down) } else { (down, up) };
-    let other = complement(other);
-    // 1 in lanes where the side that was asked for is the one that was summed.
-    let mut direct = T::zero();
-    (0..T::WIDTH).for_each(|i| direct.set_lane(i, f64::from(u8::from(above(i) == upper))));
-    let pick = |same: T, other: T| direct.if_equal(T::one(), same, other);
-    let value = pick(same.0, other.0);
-    let slopes = std::array::from_fn(|k| pick(same.1[k], other.1[k]));
-    at_the_ends::<P, T, N>(x, a, upper, (value, slopes))
+/// log P(X ≤ x) for x and the N arguments after it, with its slope in each of these M numbers: 0 in x.
+pub(super) fn lcdf_with_slopes<P: Counts<N>, T: Real, const N: usize, const M: usize>(
+    at: [T; M],
+) -> Side<T, M> {
+    with_x(lcdf::<P, T, N>(at[0], std::array::from_fn(|k| at[k + 1])))
 }
 
-/// Below the first value and from the last on, one side is certain and the other impossible.
-fn at_the_ends<P: Counts<N>, T: Real, const N: usize>(
-    x: T,
-    a: [T; N],
-    upper: bool,
-    inner: Side<T, N>,
-) -> Side<T, N> {
-    let mut last = T::zero();
-    (0..T::WIDTH).for_each(|i| last.set_lane(i, P::last(a.map(|a| a.lane(i)))));
-    let none = T::splat(f64::NEG_INFINITY);
-    let (below, beyond) = if upper { (T::zero(), none) } else { (none, T::zero()) };
-    let clip = |inner: T, low: T, high: T| x.if_less(T::zero(), low, x.if_less(last, inner, high));
-    (clip(inner.0, below, beyond), inner.1.map(|s| clip(s, T::zero(), T::zero())))
+/// The same of log P(X > x).
+pub(super) fn lccdf_with_slopes<P: Counts<N>, T: Real, const N: usize, const M: usize>(
+    at: [T; M],
+) -> Side<T, M> {
+    with_x(lccdf::<P, T, N>(at[0], std::array::from_fn(|k| at[k + 1])))
+}
+
+fn with_x<T: Real, const N: usize, const M: usize>((y, slopes): Side<T, N>) -> Side<T, M> {
+    (y, std::array::from_fn(|k| if k == 0 { T::zero() } else { slopes[k - 1] }))
+}
+
+/// Draw by draw: sums differ in length, and one copy of the code for each kind of number is enough of it.
+#[inline(never)]
+fn side<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
+    if const { T::WIDTH == 1 } {
+        return alone::<P, T, N>(x, a, upper);
+    }
+    let (mut value, mut slopes) = (T::zero(), [T::zero(); N]);
+    for i in 0..T::WIDTH {
+        let (v, s) = alone::<P, f64, N>(x.lane(i), a.map(|a| a.lane(i)), upper);
+        value.set_lane(i, v);
+        (0..N).for_each(|k| slopes[k].set_lane(i, s[k]));
+    }
+    (value, slopes)
+}
+
+/// The same of one draw.
+#[inline(never)]
+fn alone<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
+    let x = x.lift1(f64::floor, |_| 0.0);
+    let (at, args) = (x.lane(0), a.map(|a| a.lane(0)));
+    let certain =
+        |certain: bool| (if certain { T::zero() } else { T::splat(f64::NEG_INFINITY) }, [T::zero(); N]);
+    // Below the first value and from the last on, one side is certain and the other impossible.
+    if at < 0.0 {
+        return certain(upper);
+    }
+    if at >= P::last(args) {
+        return certain(!upper);
+    }
+    let up = at > P::mean(args);
+    let summed = sum::<P, T, N>(x, a, up);
+    if up == upper { summed } else { complement(summed) }
 }
 
 /// log(1 - p) and its slopes, from log p and its slopes.
@@ -86,19 +104,9 @@ fn complement<T: Real, const N: usize>((log, slopes): Side<T, N>) -> Side<T, N> 
     (rest, slopes.map(|s| -(odds * s)))
 }
 
-/// The log of the sum of P(X = k) from x downwards or from x + 1 upwards, with slopes, in the lanes where that is the side
-/// away from the mean.
-#[inline(never)]
+/// The log of the sum of P(X = k) from x downwards or from x + 1 upwards, with slopes.
 fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side<T, N> {
-    let wanted = |i: usize| {
-        let (x, a) = (x.lane(i), a.map(|a| a.lane(i)));
-        x >= 0.0 && x < P::last(a) && (x > P::mean(a)) == up
-    };
-    let lanes: [bool; F16::WIDTH] = std::array::from_fn(|i| i < T::WIDTH && wanted(i));
-    if !lanes.contains(&true) {
-        return (T::zero(), [T::zero(); N]);
-    }
-    let whole: [bool; F16::WIDTH] = std::array::from_fn(|i| lanes[i] && !P::one_peak(a.map(|a| a.lane(i))));
+    let smallest = if P::one_peak(a.map(|a| a.lane(0))) { 1e-18 } else { 0.0 };
     let step = if up { 1.0 } else { -1.0 };
     let first = if up { x.shift(1.0) } else { x };
     let (mut k, mut term, mut total) = (first, T::one(), T::one());
@@ -111,8 +119,8 @@ fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side
         let (num, den) = if up { (num, den) } else { (den, num) };
         term = num.if_equal(T::zero(), T::zero(), term * num / den);
         let change = P::score_step(low, a);
-        let counts = |i: usize| lanes[i] && term.lane(i) > if whole[i] { 0.0 } else { 1e-18 * total.lane(i) };
-        if !(0..T::WIDTH).any(counts) {
+        let counts = term.lane(0) > smallest * total.lane(0);
+        if !counts {
             break;
         }
         total += term;
