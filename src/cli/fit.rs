@@ -46,7 +46,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return compare(&loaded, args, out);
     }
     let (certificate, (mut fit, run)) = certified_and_fitted(&loaded, args)?;
-    fit.flags.splice(0..0, infer::endless(target, &fit));
+    fit.flags.splice(0..0, infer::reasons(target, &fit));
     fit.flags.extend(not_finite(&fit));
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
@@ -175,12 +175,12 @@ fn options(args: &FitArgs) -> Options {
 fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     if let [first, ..] = args.descent.given()[..] {
         return Err(Failure::Usage(format!(
-            "{first} goes with --method; by itself `fit` chooses what suits the model"
+            "{first} goes with a --method of steps; by itself `fit` chooses what suits the model"
         )));
     }
     if args.steps.is_some() || args.batch.is_some() {
         return Err(Failure::Usage(
-            "--steps and --batch go with --method; by itself `fit` stops when it is done".into(),
+            "--steps and --batch go with a --method of steps (`stickler methods` lists them); NUTS, and `fit` by itself, stop when they are done".into(),
         ));
     }
     let options = options(args);
@@ -257,7 +257,7 @@ fn named(
     method: &str,
     args: &FitArgs,
 ) -> Result<Fit, Failure> {
-    match methods::find(method).map_err(|e| Failure::Usage(e.to_string()))? {
+    match methods::find(method).map_err(|e| Failure::Usage(format!("{e}, {NUTS}, {ALL}")))? {
         Named::Direct(method) => direct(&loaded.target, method, args),
         Named::Stochastic(method) => {
             descent::fit(&loaded.target, &loaded.source, certificate, method, &options(args), args)

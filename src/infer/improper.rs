@@ -1,4 +1,5 @@
-//! Directions along which a posterior does not fall: it has no finite mass, and no approximation of it means anything.
+//! Directions along which a posterior does not fall, so that it has no finite mass, and coordinates along which it ends suddenly: why an
+//! approximation is poor.
 
 use super::{Fit, KHAT_LIMIT};
 use crate::num::linalg::symmetric_eigen;
@@ -13,18 +14,59 @@ const FLAT: f64 = 0.1;
 const FAR: f64 = 10.0;
 const FARTHER: f64 = 1000.0;
 const FALL: f64 = 2.0;
+/// How far along a coordinate, in its standard deviations, a log density that is not finite is an edge.
+const NEAR: f64 = 4.0;
 /// Most names told.
 const NAMED: usize = 4;
+
+/// The warnings about what makes an approximation poor that is so in the coordinates of the model as it was declared.
+pub fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
+    let d = target.dimension();
+    if fit.khat < KHAT_LIMIT || !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
+        return None;
+    }
+    edges(target, fit).or_else(|| endless(target, fit))
+}
+
+/// The warning about coordinates along which the log density is not finite a few standard deviations away: the parameter ends there, and its
+/// declaration does not say so.
+fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
+    let d = target.dimension();
+    let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
+    let mut evaluator = target.evaluator();
+    let mut is_finite = |point: &[f64]| {
+        let mut value = [f64::NAN];
+        evaluator.log_density(point, 1, &mut value);
+        value[0].is_finite()
+    };
+    if !is_finite(&fit.mean) {
+        return None;
+    }
+    let ended: Vec<&str> = (0..d)
+        .filter(|&i| {
+            let sd = factor[i * d..(i + 1) * d].iter().map(|c| c * c).sum::<f64>().sqrt();
+            [-NEAR, NEAR].iter().any(|far| {
+                let mut point = fit.mean.clone();
+                point[i] += far * sd;
+                !is_finite(&point)
+            })
+        })
+        .filter_map(|i| names.get(i).map(String::as_str))
+        .collect();
+    let more = if ended.len() > NAMED { ", ..." } else { "" };
+    let (first, told) = (ended.first()?, ended.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
+    Some(format!(
+        "within four standard deviations of {told}{more} the log density is not finite: it ends where a distribution or a function has no \
+         value; declare these bounds, for example `param {first} : real > 0`"
+    ))
+}
 
 /// The warning about a direction along which the log density does not fall, where an approximation is poor.
 ///
 /// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the search ended; in
 /// its coordinates the curvature is 0 instead of 1.
-pub fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
+fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
     let d = target.dimension();
-    if fit.khat < KHAT_LIMIT || !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
-        return None;
-    }
     let factor = fit.factor.dense(d);
     let mut evaluator = target.evaluator();
     let mut products = vec![0.0; d * d];

@@ -40,7 +40,7 @@ mod whiten;
 pub use assess::assess;
 pub use cells::Cells;
 pub use gaussian::{Ending, Gaussian};
-pub use improper::endless;
+pub use improper::reasons;
 pub use model::{Model, fit_model};
 pub use options::{Nuts, Options, Stop};
 pub use psis::{Smoothed, smooth};
