@@ -12,9 +12,9 @@ use rayon::prelude::*;
 const PURPOSE: u64 = 0x6e75_7473;
 /// Chains.
 pub(super) const CHAINS: usize = 4;
-/// Steps of the warm-up and draws kept, a chain.
+/// Steps of the warm-up, and fewest draws kept, a chain.
 const WARM_UP: usize = 500;
-pub(super) const KEPT: usize = 1000;
+const KEPT: usize = 1000;
 /// Most doublings of a trajectory.
 const DEPTH: u32 = 10;
 /// Acceptance aimed at.
@@ -24,17 +24,20 @@ const DIVERGED: f64 = 1000.0;
 
 /// What the chains gave.
 pub(super) struct Chains {
-    /// Points, chain by chain, coordinate `i` of draw `b` of a chain at `i * KEPT + b`.
+    /// Draws of each chain.
+    pub(super) length: usize,
+    /// Points, chain by chain, coordinate `i` of draw `b` of a chain at `i * length + b`.
     pub(super) points: Vec<Vec<f64>>,
     pub(super) divergent: usize,
     pub(super) gradients: usize,
 }
 
-/// Samples a target whose posterior is about standard normal.
-pub(super) fn sample(target: &dyn Target, seed: u64) -> Chains {
+/// Samples a target whose posterior is about standard normal: at least so many draws.
+pub(super) fn sample(target: &dyn Target, count: usize, seed: u64) -> Chains {
+    let length = KEPT.max(count.div_ceil(CHAINS));
     let chains: Vec<(Vec<f64>, usize, usize)> =
-        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, seed, chain)).collect();
-    let mut out = Chains { points: Vec::new(), divergent: 0, gradients: 0 };
+        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, length, seed, chain)).collect();
+    let mut out = Chains { length, points: Vec::new(), divergent: 0, gradients: 0 };
     for (points, divergent, gradients) in chains {
         out.points.push(points);
         out.divergent += divergent;
@@ -75,7 +78,7 @@ struct Chain<'t> {
     gradients: usize,
 }
 
-fn one(target: &dyn Target, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
+fn one(target: &dyn Target, length: usize, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
     let d = target.dimension();
     let mut chain = Chain {
         evaluator: target.evaluator(),
@@ -84,10 +87,10 @@ fn one(target: &dyn Target, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
         gradients: 0,
     };
     let mut state = chain.start(d);
-    let mut points = vec![0.0; d * KEPT];
+    let mut points = vec![0.0; d * length];
     let mut divergent = 0;
     let mut average = Average::new(chain.step);
-    for t in 0..WARM_UP + KEPT {
+    for t in 0..WARM_UP + length {
         let tree = chain.trajectory(&mut state);
         if t < WARM_UP {
             chain.step = average.update(tree.accept / tree.steps.max(1) as f64);
@@ -96,7 +99,7 @@ fn one(target: &dyn Target, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
             }
         } else {
             divergent += usize::from(tree.diverged);
-            (0..d).for_each(|i| points[i * KEPT + t - WARM_UP] = state.position[i]);
+            (0..d).for_each(|i| points[i * length + t - WARM_UP] = state.position[i]);
         }
     }
     (points, divergent, chain.gradients)
@@ -306,8 +309,8 @@ mod tests {
             g[1] = -(b + 0.6 * a);
             -0.5 * (a * a + b * b) - 0.6 * a * b
         });
-        let chains = sample(&target, 3);
-        let first: Vec<Vec<f64>> = chains.points.iter().map(|p| p[..KEPT].to_vec()).collect();
+        let chains = sample(&target, 0, 3);
+        let first: Vec<Vec<f64>> = chains.points.iter().map(|p| p[..chains.length].to_vec()).collect();
         let (rhat, size) = convergence(&first);
         let all: Vec<f64> = first.concat();
         let mean = all.iter().sum::<f64>() / all.len() as f64;

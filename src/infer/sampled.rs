@@ -27,16 +27,17 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
     let mut layers = target.layers.clone();
     layers.push(Warp::plain(q));
     let standard = Warped { inner: target.inner, layers };
-    let chains = nuts::sample(&standard, seed);
+    let chains = nuts::sample(&standard, keep, seed);
+    let (length, all) = (chains.length, nuts::CHAINS * chains.length);
     let values: Vec<Vec<f64>> =
-        chains.points.par_iter().map(|points| standard.constrain_batch(points, nuts::KEPT)).collect();
-    let even = vec![1.0 / (nuts::CHAINS * nuts::KEPT) as f64; nuts::CHAINS * nuts::KEPT];
+        chains.points.par_iter().map(|points| standard.constrain_batch(points, length)).collect();
+    let even = vec![1.0 / all as f64; all];
     let rows: Vec<(Output, f64, f64)> = names
         .par_iter()
         .enumerate()
         .map(|(j, name)| {
             let columns: Vec<Vec<f64>> =
-                values.iter().map(|v| v[j * nuts::KEPT..(j + 1) * nuts::KEPT].to_vec()).collect();
+                values.iter().map(|v| v[j * length..(j + 1) * length].to_vec()).collect();
             let (rhat, size) = nuts::convergence(&columns);
             let out = summarise(name, &columns.concat(), &even, size.sqrt().recip());
             (out, rhat, size)
@@ -49,7 +50,7 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
         "sampled with NUTS: {} chains of {} draws, largest R-hat {rhat:.3}, smallest effective number {size:.0}, {} \
          divergent transitions",
         nuts::CHAINS,
-        nuts::KEPT,
+        length,
         chains.divergent
     );
     let mut flags = Vec::new();
@@ -61,13 +62,12 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
     if chains.divergent > 0 {
         flags.push(format!(
             "{} of the {} NUTS transitions diverged: the sampler may miss a narrow part of the posterior",
-            chains.divergent,
-            nuts::CHAINS * nuts::KEPT
+            chains.divergent, all
         ));
     }
     let outputs = rows.into_iter().map(|r| r.0).collect();
     let chosen = systematic(&even, keep);
-    let value = |j: usize, i: usize| values[i / nuts::KEPT][j * nuts::KEPT + i % nuts::KEPT];
+    let value = |j: usize, i: usize| values[i / length][j * length + i % length];
     let kept = match keep {
         0 => Vec::new(),
         _ => (0..names.len()).map(|j| chosen.iter().map(|&i| value(j, i)).collect()).collect(),
