@@ -326,7 +326,14 @@ fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span
     let wanted = if least == names.len() { least.to_string() } else { format!("{least} to {}", names.len()) };
     let plural = if wanted == "1" { "" } else { "s" };
     let are = if given == 1 { "is" } else { "are" };
-    Diagnostic::error("arity", format!("`{what}` takes {wanted} argument{plural}, and {given} {are} given"))
-        .label(span, "")
-        .help(format!("write `{what}({})`", names.join(", ")))
+    let error = Diagnostic::error(
+        "arity",
+        format!("`{what}` takes {wanted} argument{plural}, and {given} {are} given"),
+    )
+    .label(span, "")
+    .help(format!("write `{what}({})`", names.join(", ")));
+    if what.starts_with("half_") && given == names.len() + 1 {
+        return error.note("it begins at 0: there is no location to give");
+    }
+    error
 }

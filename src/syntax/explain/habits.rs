@@ -154,10 +154,13 @@ fn reassignment(case: &Case<'_>) -> Option<Diagnostic> {
     let end = case.value_after(0);
     let is_update =
         case.text(end) == "+=" || matches!(case.text(end), "-" | "*" | "/") && case.text(end + 1) == "=";
-    if case.inside == Inside::Data || !case.is_name(0) || !is_update {
+    // `s = s + x`
+    let has_itself = |i: usize| i > 1 && case.text(i) == case.text(0) && case.text(i + 1) != "(";
+    let from_itself = end == 1 && case.text(1) == "=" && case.find(has_itself).is_some();
+    if case.inside == Inside::Data || !case.is_name(0) || !(is_update || from_itself) {
         return None;
     }
-    let sign = if case.text(end) == "+=" { 1 } else { 2 };
+    let sign = if matches!(case.text(end), "+=" | "=") { 1 } else { 2 };
     let message = format!("`{}` cannot be changed: every quantity is defined once", case.text(0));
     Some(
         case.error("reassignment", message, (0, end + sign), "changes a value")

@@ -131,13 +131,13 @@ fn undeclared(case: &Case<'_>) -> Option<Diagnostic> {
 fn density_for_tilde(case: &Case<'_>) -> Option<Diagnostic> {
     let end = case.value_after(0);
     let fits = case.inside == Inside::Statements && case.is_name(0) && case.text(end) == "=";
-    let name = case.text(end + 1);
-    let call = case.text(end + 2) == "(" && crate::dist::find(name).is_some();
-    (fits && call && case.value_after(end + 1) == case.len()).then(|| {
-        let (left, right) = (case.written(0, end), case.written(end + 1, case.len()));
+    let name = crate::dist::spelled(case.text(end + 1)).filter(|_| case.text(end + 2) == "(")?.name;
+    (fits && case.value_after(end + 1) == case.len()).then(|| {
+        let (left, arguments) = (case.written(0, end), case.written(end + 2, case.len()));
         let message = format!("`{name}` is a distribution: what it describes stands before `~`, not `=`");
-        case.error("equals-for-tilde", message, (end, end + 1), "expected `~`")
-            .help(write(&format!("{left} ~ {right}")))
+        case.error("equals-for-tilde", message, (end, end + 1), "expected `~`").help(format!(
+            "write `param {left} ~ {name}{arguments}` for an unknown, `{left} ~ {name}{arguments}` for data"
+        ))
     })
 }
 

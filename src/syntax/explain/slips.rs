@@ -1,7 +1,7 @@
 //! Slips within the language itself: a `let`, `~`, comma or bracket forgotten, a word in the wrong place.
 
 use super::case::{Case, RESERVED, write};
-use super::{Inside, Row};
+use super::{Inside, Row, stan};
 use crate::source::Diagnostic;
 use crate::syntax::layout::STARTERS;
 
@@ -78,7 +78,11 @@ fn missing_let(case: &Case<'_>) -> Option<Diagnostic> {
     Some(
         case.error("missing-let", message, (0, end), "not defined with `let`")
             .help(write(&format!("let {name} = {}", case.written(end + 1, case.len()))))
-            .note("`derive` in place of `let` also reports the quantity with the parameters"),
+            .note(if end > 1 {
+                "an array is defined by its elements: no line before them makes room for it"
+            } else {
+                "`derive` in place of `let` also reports the quantity with the parameters"
+            }),
     )
 }
 
@@ -96,7 +100,7 @@ fn missing_colon(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `param sigma > 0 ~ ...`, `data { x[N] >= 0 }`
+/// `param sigma > 0 ~ ...`, `data { x[N] >= 0 }`, `param sigma<lower=0> ~ ...`
 fn bounds_without_type(case: &Case<'_>) -> Option<Diagnostic> {
     let start = usize::from(matches!(case.text(0), "data" | "param"));
     let end = case.value_after(start);
@@ -104,8 +108,10 @@ fn bounds_without_type(case: &Case<'_>) -> Option<Diagnostic> {
     let declares = case.inside == Inside::Data || start == 1;
     (declares && case.is_name(start) && is_bound).then(|| {
         let message = format!("the bounds of `{}` follow its type", case.text(start));
+        let (bounds, rest) = stan::bounds_in_angles(case, end).unwrap_or((" ".into(), end));
+        let (head, rest) = (case.written(0, end), case.written(rest, case.len()));
         case.error("missing-colon", message, (end, end + 1), "expected `: real` before this")
-            .help(write(&format!("{} : real {}", case.written(0, end), case.written(end, case.len()))))
+            .help(write(format!("{head} : real{bounds} {rest}").replace("  ", " ").trim_end()))
     })
 }
 
@@ -295,14 +301,19 @@ fn misplaced_clause(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `y ~ weibull(a, b) censored(right = c)`
+/// `y ~ weibull(a, b) censored(right = c)`, `y ~ weibull(a, b) censored c`
 fn trailing_combination(case: &Case<'_>) -> Option<Diagnostic> {
     let (word, i) = (case.found_text(), case.found);
     let known = matches!(word, "truncated" | "censored" | "zero_inflated");
-    let tilde = (0..i).find(|&j| case.text(j) == "~").filter(|_| known && case.text(i + 1) == "(")?;
+    let tilde = (0..i).find(|&j| case.text(j) == "~").filter(|_| known)?;
     let end = case.len();
     let distribution = case.written(tilde + 1, i);
-    let arguments = if end > i + 3 { case.written(i + 2, end - 1) } else { "...".into() };
+    let arguments = match case.text(i + 1) {
+        "(" if end > i + 3 => case.written(i + 2, end - 1),
+        "(" | "" => "...".into(),
+        _ if word == "censored" => format!("right = {}", case.written(i + 1, end)),
+        _ => case.written(i + 1, end),
+    };
     let inner = match word {
         "zero_inflated" => format!("{arguments}, {distribution}"),
         _ => format!("{distribution}, {arguments}"),

@@ -46,6 +46,14 @@ const OTHER_HEADS: [(&str, &str); 12] = [
     ("complex", "real"),
 ];
 
+/// Bounds in angle brackets from token `i` on, as they are written here, and the token after them.
+pub(super) fn bounds_in_angles(case: &Case<'_>, i: usize) -> Option<(String, usize)> {
+    let mut ty = StanType { head: "real".into(), end: i, ..StanType::default() };
+    (case.text(i) == "<" && is_bound_name(case.text(i + 1)) && case.text(i + 2) == "=").then_some(())?;
+    ty.angle(case)?;
+    Some((ty.our_bounds(), ty.end))
+}
+
 /// Whether the statement is a block that only Stan or BUGS has.
 pub(super) fn is_foreign_block(case: &Case<'_>) -> bool {
     matches!(case.text(0), "parameters" | "transformed" | "model" | "generated" | "functions")
