@@ -118,6 +118,25 @@ macro_rules! as_in_registers {
     )*};
 }
 
+/// The same for functions of which registers know the positive half.
+macro_rules! where_positive {
+    ($($name:ident),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> f64 {
+            if self > 0.0 {
+                like_a_lane(
+                    #[inline(always)]
+                    move || gamma::$name(Fused(self)).0,
+                    #[inline(always)]
+                    move || gamma::$name(self),
+                )
+            } else {
+                sf::$name(self)
+            }
+        }
+    )*};
+}
+
 /// The same for functions that give two numbers.
 macro_rules! pairs_as_in_registers {
     ($($name:ident $f:path),*) => {$(
@@ -188,32 +207,7 @@ impl Real for f64 {
     fn pow(self, y: f64) -> f64 {
         self.powf(y)
     }
-    #[inline(always)]
-    fn lgamma(self) -> f64 {
-        if self > 0.0 {
-            like_a_lane(
-                #[inline(always)]
-                move || gamma::lgamma(Fused(self)).0,
-                #[inline(always)]
-                move || gamma::lgamma(self),
-            )
-        } else {
-            sf::lgamma(self)
-        }
-    }
-    #[inline(always)]
-    fn digamma(self) -> f64 {
-        if self > 0.0 {
-            like_a_lane(
-                #[inline(always)]
-                move || gamma::digamma(Fused(self)).0,
-                #[inline(always)]
-                move || gamma::digamma(self),
-            )
-        } else {
-            sf::digamma(self)
-        }
-    }
+    where_positive! { lgamma, digamma }
     as_in_registers! {
         exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
         inv_logit el::inv_logit, log1p_exp el::log1p_exp,
