@@ -20,12 +20,14 @@ const MOST: usize = 3;
 const MOST_DEAR: usize = 2;
 /// Width of the cells at the centre in one, two and three coordinates, in standard deviations of the Gaussian.
 const WIDTH: [f64; MOST] = [0.2, 0.4, 0.7];
-/// Cells of equal width on each side of the centre; each further one is wider by this factor; and all of them.
-const EVEN: usize = 12;
-const WIDER: f64 = 1.15;
-const SIDE: usize = 50;
-/// Cells whose log density is this far below the highest have no neighbours worth a look.
-const CUT: f64 = 11.0;
+/// Cells of equal width on each side of the centre; each further one is wider by this factor; and all of them. Along one coordinate there may
+/// be many, so that another mode far away is seen as it is.
+const EVEN: [usize; MOST] = [60, 12, 12];
+const WIDER: [f64; MOST] = [1.03, 1.15, 1.15];
+const SIDE: [usize; MOST] = [300, 50, 50];
+/// Cells whose log density is this far below the highest have no neighbours worth a look; and where each evaluation takes a search.
+const CUT: [f64; MOST] = [25.0, 11.0, 11.0];
+const CUT_DEAR: f64 = 11.0;
 /// The same of what cells add to second moments, which fall off slowly where tails are heavy: a standard deviation comes from these. (Of a
 /// Gaussian they are lost within what is looked at anyway.)
 const CUT_OF_SQUARES: f64 = 6.0;
@@ -65,11 +67,12 @@ pub struct Cells {
 }
 
 /// Where the cells of one side end.
-fn ends(width: f64) -> Vec<f64> {
-    let (mut at, mut width, mut out) = (0.5 * width, width, Vec::with_capacity(SIDE + 1));
-    for k in 0..=SIDE {
+fn ends(width: f64, d: usize) -> Vec<f64> {
+    let side = SIDE[d - 1];
+    let (mut at, mut width, mut out) = (0.5 * width, width, Vec::with_capacity(side + 1));
+    for k in 0..=side {
         out.push(at);
-        width *= if k < EVEN { 1.0 } else { WIDER };
+        width *= if k < EVEN[d - 1] { 1.0 } else { WIDER[d - 1] };
         at += width;
     }
     out
@@ -106,7 +109,7 @@ pub(super) fn cells(flow: &dyn Flow, q: &Gaussian) -> Option<Cells> {
     COARSER
         .iter()
         .find_map(|by| {
-            let ends = ends(by * WIDTH[d - 1]);
+            let ends = ends(by * WIDTH[d - 1], d);
             let found = follow(flow, q, factor, &ends, limit)?;
             Some((ends, found))
         })
@@ -122,6 +125,7 @@ fn follow(
     limit: usize,
 ) -> Option<BTreeMap<Place, f64>> {
     let d = q.mean.len();
+    let cut = if flow.dear() { CUT_DEAR } else { CUT[d - 1] };
     let mut found: BTreeMap<Place, f64> = BTreeMap::new();
     let mut open: Vec<Place> = vec![[0; MOST]];
     let mut top = f64::NEG_INFINITY;
@@ -135,27 +139,28 @@ fn follow(
         if found.len() > limit || !top.is_finite() {
             return None;
         }
-        let high = open.iter().zip(&values).filter(|(place, value)| counts(place, **value - top, ends, 1.0));
+        let high =
+            open.iter().zip(&values).filter(|(place, value)| counts(place, **value - top, ends, cut, 1.0));
         let mut next: Vec<Place> = high.flat_map(|(place, _)| neighbours(*place, d)).collect();
         next.sort_unstable();
         next.dedup();
         next.retain(|place| !found.contains_key(place));
         open = next;
     }
-    found.retain(|place, value| counts(place, *value - top, ends, 2.0));
+    found.retain(|place, value| counts(place, *value - top, ends, cut, 2.0));
     Some(found)
 }
 
 /// Whether a cell counts, whose log density is so far from the highest: by its density, or by its size and the square of its distance. More do
 /// with more patience.
-fn counts(place: &Place, below: f64, ends: &[f64], patience: f64) -> bool {
+fn counts(place: &Place, below: f64, ends: &[f64], cut: f64, patience: f64) -> bool {
     let size = |&k: &i16| {
         let (from, to) = span(ends, k);
         ((to - from) / (2.0 * ends[0])).ln()
     };
     let square: f64 = place.iter().map(|&k| middle(ends, k).powi(2)).sum();
     let more = square.ln_1p() + place.iter().map(size).sum::<f64>();
-    below > -patience * CUT || below + more > -patience * CUT_OF_SQUARES
+    below > -patience * cut || below + more > -patience * CUT_OF_SQUARES
 }
 
 /// The cells near one, itself among them.
@@ -166,7 +171,7 @@ fn neighbours(place: Place, d: usize) -> Vec<Place> {
         let moved = |from: Place, by: i16| {
             let mut to = from;
             to[i] += by;
-            (usize::from(to[i].unsigned_abs()) <= SIDE).then_some(to)
+            (usize::from(to[i].unsigned_abs()) <= SIDE[d - 1]).then_some(to)
         };
         // In three coordinates only along the axes: corners are reached in turn.
         let from = if d == MOST { vec![place] } else { out.clone() };
@@ -331,7 +336,7 @@ mod tests {
 
     #[test]
     fn cells_follow_each_other() {
-        let ends = ends(0.4);
+        let ends = ends(0.4, 2);
         for x in [-7.3, -0.21, -0.19, 0.0, 0.2001, 3.0] {
             let k = cell_of(&ends, x).unwrap();
             let (from, to) = span(&ends, k);

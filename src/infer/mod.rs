@@ -320,7 +320,9 @@ fn best_start(
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
     let behind = |other: gaussian::Fitted| {
         let gap = best.elbo - other.elbo;
-        (gap < COMPARABLE && other.gap < 1.0 && apart(&best.q, &other.q)).then_some(gap)
+        // Two short fits that ended as far from the end as each other can be compared.
+        let near = (2.0 * best.gap).clamp(1.0, 10.0);
+        (gap < COMPARABLE && other.gap < near && apart(&best.q, &other.q)).then_some(gap)
     };
     let rivals = tried.filter_map(behind).collect();
     Ok((best.q, best.batch, rivals))

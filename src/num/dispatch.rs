@@ -195,11 +195,24 @@ pub fn at<W: Work>(wanted: Level, work: W) -> W::Out {
 /// compiled, and the second if not: one number is then rounded like a lane of a register.
 #[inline(always)]
 pub fn like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out {
+    // One comparison where the look has been taken: this is done for every exponential of one number.
+    #[cfg(target_arch = "x86_64")]
+    if DETECTED.load(Ordering::Relaxed) > Level::Avx2 as u8 {
+        // SAFETY: as in `at`.
+        return unsafe { on_avx2(fused) };
+    }
+    first_like_a_lane(fused, plain)
+}
+
+/// The same before the first look, and on processors without.
+#[cold]
+#[inline(never)]
+fn first_like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out {
     match level() {
         // SAFETY: as in `at`.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { on_avx2(fused) },
-        _ => on_baseline(plain),
+        _ => plain.run(),
     }
 }
 
