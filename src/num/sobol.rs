@@ -1,6 +1,6 @@
 //! Scrambled Sobol points: a randomised low-discrepancy sequence of any number of dimensions.
 //!
-//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others up to [`SET`] use the primitive polynomials over GF(2)
+//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others up to `SET` use the primitive polynomials over GF(2)
 //! in order of degree and then of value. The initial direction numbers m_k, odd and below 2^k, are drawn from a fixed stream,
 //! of several sets the one listed in `CHOSEN`, the best by the two-dimensional projections onto earlier dimensions. The points are
 //! randomised by Matoušek's linear scrambling (a random lower triangular bit matrix for each dimension) and a random digital shift, to
@@ -8,7 +8,7 @@
 //! properties of the sequence.
 //!
 //! Further dimensions are further sets of so many, each scrambled by itself, whose points are taken in a random order within each aligned
-//! block of [`BLOCK`] (Latin supercube sampling; Owen 1998). From as many points on every coordinate is then as evenly spread as the
+//! block of `BLOCK` (Latin supercube sampling; Owen 1998). From as many points on every coordinate is then as evenly spread as the
 //! first, every set is a net, and coordinates of different sets are as if independent. Sobol's sequence itself has planes in
 //! higher dimensions on which a thousand points lie along a few lines: two coordinates would look correlated.
 
