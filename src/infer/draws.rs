@@ -58,10 +58,9 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let mut trials = Trials { reached, outputs, options, best: None };
     // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
     let (flow, q) = trials.unbent();
-    if (!flow.cheap() || reached.judged.khat >= STRAIGHT)
-        && let Some(grid) = cells(flow, q)
-    {
-        trials.attempt(trials.own(Proposal::Cells(Arc::new(grid))), true);
+    let at_first = !flow.cheap() || reached.judged.khat >= STRAIGHT;
+    if at_first {
+        trials.grid();
     }
     let mut others = trials.tailed();
     let first = others[0].clone();
@@ -85,6 +84,10 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
         if !trials.settled() && !trials.fair() {
             trials.attempt(trials.around(other), false);
         }
+    }
+    // Few draws saw a Gaussian, and more of them something else far away.
+    if !at_first && !trials.settled() && !trials.fair() {
+        trials.grid();
     }
     trials.best(first)
 }
@@ -126,6 +129,14 @@ impl<'t> Trials<'_, 't> {
         let light = self.reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
         let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
         first.into_iter().chain([mixture, Proposal::Student]).collect()
+    }
+
+    /// Tries a grid, where there is one.
+    fn grid(&mut self) {
+        let (flow, q) = self.unbent();
+        if let Some(grid) = cells(flow, q) {
+            self.attempt(self.own(Proposal::Cells(Arc::new(grid))), true);
+        }
     }
 
     /// Tries a mixture that adapts, where there is one and nothing before it was fair.
