@@ -35,12 +35,12 @@ pub(super) type Side<T, const N: usize> = (T, [T; N]);
 /// No sum goes further; what is left is taken to fall off geometrically, as every tail here does so far out.
 const MOST_TERMS: usize = 1_000_000;
 
-/// log P(X ≤ x).
+/// log P(X ≤ x), and its slopes in the arguments after x.
 pub(super) fn lcdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, false)
 }
 
-/// log P(X > x).
+/// log P(X > x), and its slopes.
 pub(super) fn lccdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, true)
 }

@@ -19,7 +19,7 @@ const NEAR: f64 = 4.0;
 /// Most names told.
 const NAMED: usize = 4;
 
-/// The warnings about what makes an approximation poor that is so in the coordinates of the model as it was declared.
+/// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
 pub fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
     let d = target.dimension();
     if fit.khat < KHAT_LIMIT || !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {

@@ -14,6 +14,7 @@
 
 use super::special::inv_phi;
 use super::stream::{Stream, open_unit};
+use std::sync::LazyLock;
 
 /// Points are distinct up to this power of two.
 const BITS: usize = 32;
@@ -47,14 +48,13 @@ pub struct Sobol {
 impl Sobol {
     /// The sequence of a seed and a purpose.
     pub fn new(dimensions: usize, seed: u64, purpose: u64) -> Sobol {
-        let unscrambled = direction_numbers();
         let mut columns = Vec::with_capacity(dimensions);
         let mut shifts = Vec::with_capacity(dimensions);
         let mut keys = Vec::new();
         for i in 0..dimensions {
             let mut stream = Stream::new(seed, purpose, i as u64);
             shifts.push(stream.bits());
-            columns.push(scramble(&unscrambled[i % SET], &mut stream));
+            columns.push(scramble(&DIRECTIONS[i % SET], &mut stream));
             if i >= SET && i % SET == 0 {
                 keys.push(stream.bits());
             }
@@ -168,13 +168,13 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
     scrambled
 }
 
-/// The direction numbers of a set.
-fn direction_numbers() -> [[u32; BITS]; SET] {
+/// The direction numbers of a set; computed once.
+static DIRECTIONS: LazyLock<[[u32; BITS]; SET]> = LazyLock::new(|| {
     std::array::from_fn(|i| match i.checked_sub(1) {
         None => std::array::from_fn(|k| 1 << (BITS - 1 - k)),
         Some(later) => directions(POLYNOMIALS[later], later, CHOSEN[later]),
     })
-}
+});
 
 /// The direction numbers of one polynomial, with the initial ones of set `choice`.
 fn directions(polynomial: u32, dimension: usize, choice: u8) -> [u32; BITS] {
@@ -301,10 +301,9 @@ mod tests {
 
     #[test]
     fn planes_of_the_first_dimensions_are_close_to_perfect_nets() {
-        let table = direction_numbers();
         for i in 1..SET {
             for j in 0..i {
-                let t = worst_t(&table[i], &table[j], 11);
+                let t = worst_t(&DIRECTIONS[i], &DIRECTIONS[j], 11);
                 assert!(t <= 5, "dimensions {j} and {i}: t = {t}");
             }
         }
