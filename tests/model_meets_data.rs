@@ -221,6 +221,16 @@ fn what_has_no_weight_may_lie_outside_the_support() {
         &files,
         &[0.3, -0.4],
     );
+    // Where the density at the end of the support is zero or infinite.
+    for dist in ["gamma(3, 2)", "weibull(0.5, 1)", "beta(p, 2)", "uniform(0, 2 + p)"] {
+        let files = [("y.csv", "y\n0\n0.5\n0.25\n0\n")];
+        same(
+            &model(&format!("y ~ {dist} weight y > 0")),
+            &model(&format!("for i in 1..N {{ if y[i] > 0 {{ y[i] ~ {dist} }} }}")),
+            &files,
+            &[0.3, -0.4],
+        );
+    }
     let data = Dataset::from_texts(&files).unwrap();
     let wrong = ModelTarget::new(&model("y ~ lognormal(m, 1) weight y + 1"), &data).err().unwrap();
     assert_eq!(wrong[0].code, "outside-support");

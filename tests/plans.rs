@@ -155,3 +155,58 @@ fn threads_change_no_bit() {
         assert!([2, 3, 8].into_iter().all(|threads| run(threads) == one));
     }
 }
+
+/// Coordinates that points may share: those of the first parameter, those of all but the last, and every second one.
+fn splits(target: &ModelTarget) -> Vec<Vec<usize>> {
+    let d = target.dimension();
+    let starts: Vec<usize> = target.lowered().parameters.iter().map(|p| p.offset).collect();
+    let first = starts.get(1).copied().unwrap_or(d);
+    let last = starts.last().copied().unwrap_or(0);
+    vec![(0..first).collect(), (0..last).collect(), (0..d).step_by(2).collect()]
+}
+
+#[test]
+fn what_points_share_is_computed_once_for_all() {
+    const WIDTH: usize = 5;
+    const DRAWS: usize = 3 * WIDTH;
+    for (model, data) in models() {
+        let target = compile(&model, &data, TABLE);
+        let d = target.dimension();
+        for held in splits(&target) {
+            let given = target.given(&held);
+            let mut evaluator = given.evaluator();
+            for point in [DRAWS, DRAWS + 1] {
+                let mut z = points(d, point)[..d * DRAWS].to_vec();
+                held.iter().for_each(|&i| {
+                    let (of_first, others) = z[i * DRAWS..(i + 1) * DRAWS].split_at_mut(WIDTH);
+                    others.chunks_exact_mut(WIDTH).for_each(|of| of.copy_from_slice(of_first));
+                });
+                let expected = evaluate(&target, &z, DRAWS);
+                let first: Vec<f64> = z.chunks_exact(DRAWS).flat_map(|row| &row[..WIDTH]).copied().collect();
+                // What one question leaves behind must not change the answer to the next.
+                for _ in 0..2 {
+                    let (mut value, mut gradient) = (vec![0.0; DRAWS], vec![0.0; d * DRAWS]);
+                    evaluator.evaluate(&z, DRAWS, WIDTH, &mut value, &mut gradient);
+                    let mut alone = vec![0.0; DRAWS];
+                    evaluator.log_density(&z, DRAWS, WIDTH, &mut alone);
+                    assert!(
+                        value
+                            .iter()
+                            .zip(&alone)
+                            .all(|(a, b)| a == b || a.is_nan() || agree(&[*a], &[*b], 1e-12))
+                    );
+                    let shared = evaluator.shared_gradient(&first, WIDTH);
+                    for (b, expected) in expected.iter().enumerate() {
+                        let mut got: Vec<f64> = (0..d).map(|i| gradient[i * DRAWS + b]).collect();
+                        got.insert(0, value[b]);
+                        for (&i, slope) in held.iter().zip(&shared) {
+                            got[1 + i] = if b < WIDTH { slope[b] } else { expected[1 + i] };
+                        }
+                        let close = agree(&got, expected, tolerance(&model));
+                        assert!(close, "{}, {held:?}, {b}: {got:?} against {expected:?}", model.display());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -132,6 +132,16 @@ impl Graph {
         needed
     }
 
+    /// The same with these nodes as blocks of coordinates, from the place that each is given with on.
+    pub fn with_inputs(&self, nodes: impl IntoIterator<Item = (NodeId, usize)>) -> Graph {
+        let mut graph = self.clone();
+        for (id, offset) in nodes {
+            let node = &mut graph.nodes[id.0 as usize];
+            (node.op, node.args) = (Op::Input { offset }, Vec::new());
+        }
+        graph
+    }
+
     /// For each node, how many arguments of nodes that some root needs, and how many roots, it is.
     pub fn uses(&self, roots: &[NodeId]) -> Vec<usize> {
         let needed = self.needed(roots);

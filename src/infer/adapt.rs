@@ -5,6 +5,7 @@ use super::Options;
 use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::psis::smooth;
+use super::rivals::Rival;
 use super::sample::{Proposal, Sample};
 use super::students::Students;
 use crate::vi::Scale;
@@ -28,10 +29,9 @@ const LIGHT: f64 = 0.4;
 const EFFECTIVE_EACH: f64 = 8.0;
 const EFFECTIVE: f64 = 0.03;
 
-/// The proposal with the most even weights, if there is one better than where it begins.
-pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<Proposal> {
+/// The proposal with the most even weights, begun at a Gaussian and at those of other modes.
+pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], options: &Options) -> Option<Proposal> {
     let d = q.mean.len();
-    let Scale::Dense(factor) = &q.factor else { return None };
     if d == 0 || d > MOST {
         return None;
     }
@@ -41,7 +41,7 @@ pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<
         (false, true) => DEAR,
     };
     let count = (DRAWS + DRAWS_EACH * d) / part;
-    let mut current = Arc::new(Students::around(&q.mean, factor)?);
+    let mut current = Arc::new(Students::around(&modes(q, rivals)?)?);
     let mut best: Option<(f64, Arc<Students>)> = None;
     let mut idle = 0;
     for round in 0..ROUNDS as u64 {
@@ -62,6 +62,16 @@ pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, options: &Options) -> Option<
         current = Arc::new(next);
     }
     best.map(|(_, mixture)| Proposal::Adapted(mixture))
+}
+
+/// The masses, means and factors of all modes; None where one is not known.
+fn modes<'a>(q: &'a Gaussian, rivals: &'a [Rival]) -> Option<Vec<(f64, &'a [f64], &'a [f64])>> {
+    let of = |mass: f64, q: &'a Gaussian| match &q.factor {
+        Scale::Dense(factor) => Some((mass, &q.mean[..], &factor[..])),
+        Scale::Diagonal(_) => None,
+    };
+    let others = rivals.iter().map(|rival| of(rival.mass(), rival.q.as_ref()?));
+    std::iter::once(of(1.0, q)).chain(others).collect()
 }
 
 /// The effective number of draws with weights that sum to one.

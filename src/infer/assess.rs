@@ -22,5 +22,5 @@ pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &O
 pub(super) fn assess_gaussian(target: &dyn Target, q: &Gaussian, options: &Options) -> Fit {
     let bent = Bent::straight(target, q, options);
     let flat = Warped::flat(target);
-    check(&bent.reached(&flat, q), options)
+    check(&bent.reached(&flat, q, &[]), options)
 }

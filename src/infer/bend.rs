@@ -3,6 +3,7 @@
 use super::draws::PILOT;
 use super::flow::{Flow, Reached};
 use super::gaussian::{self, Gaussian};
+use super::rivals::Rival;
 use super::sample::{Pilot, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
@@ -54,8 +55,14 @@ impl<'t> Bent<'t> {
 
 impl Bent<'_> {
     /// For importance draws, with the Gaussian as fitted in the coordinates of `flat`.
-    pub(super) fn reached<'a>(&'a self, flat: &'a dyn Flow, q: &'a Gaussian) -> Reached<'a> {
+    pub(super) fn reached<'a>(
+        &'a self,
+        flat: &'a dyn Flow,
+        q: &'a Gaussian,
+        rivals: &'a [Rival],
+    ) -> Reached<'a> {
         Reached {
+            rivals,
             plain: (flat, q),
             plain_draws: None,
             bent: (&self.target, &self.q),

@@ -33,8 +33,8 @@ const CUT_DEAR: f64 = 11.0;
 const CUT_OF_SQUARES: f64 = 6.0;
 /// How far from a cell its neighbours are looked at together, in one, two and three coordinates.
 const REACH: [i16; MOST] = [8, 2, 1];
-/// Most cells, and most where each evaluation takes a search.
-const MOST_CELLS: usize = 4000;
+/// Most cells in one, two and three coordinates, where a cone of them may reach far; and most where each evaluation takes a search.
+const MOST_CELLS: [usize; MOST] = [4000, 4000, 16_000];
 const MOST_CELLS_DEAR: usize = 900;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
@@ -101,11 +101,12 @@ fn cell_of(ends: &[f64], x: f64) -> Option<i16> {
 /// not fall off within reach, or where cells are too coarse.
 pub(super) fn cells(flow: &dyn Flow, q: &Gaussian) -> Option<Cells> {
     let d = q.mean.len();
-    let (most, limit) = if flow.dear() { (MOST_DEAR, MOST_CELLS_DEAR) } else { (MOST, MOST_CELLS) };
+    let most = if flow.dear() { MOST_DEAR } else { MOST };
     let Scale::Dense(factor) = &q.factor else { return None };
     if d == 0 || d > most {
         return None;
     }
+    let limit = if flow.dear() { MOST_CELLS_DEAR } else { MOST_CELLS[d - 1] };
     COARSER
         .iter()
         .find_map(|by| {
@@ -247,7 +248,7 @@ fn around(
     let through = |i: usize, x: &dyn Fn(usize) -> f64| (0..=i).map(|k| factor[i * d + k] * x(k)).sum::<f64>();
     let centre: Vec<f64> = (0..d).map(|i| q.mean[i] + through(i, &|k| mean[k])).collect();
     let product: Vec<f64> = (0..d * d).map(|p| through(p / d, &|k| spread[k * d + p % d])).collect();
-    Students::around(&centre, &product)
+    Students::around(&[(1.0, &centre, &product)])
 }
 
 impl Cells {

@@ -56,6 +56,10 @@ pub(super) const PILOT: usize = 2048;
 /// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
     let mut trials = Trials { reached, outputs, options, best: None };
+    // What was fitted at one mode sees nothing of others, and has light weights all the same.
+    if trials.modes() {
+        return trials.best(Proposal::Gaussian);
+    }
     // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
     let (flow, q) = trials.unbent();
     let at_first = !flow.cheap() || reached.judged.khat >= STRAIGHT;
@@ -143,10 +147,21 @@ impl<'t> Trials<'_, 't> {
     fn adapted(&mut self) {
         let (flow, q) = self.unbent();
         if !self.fair()
-            && let Some(proposal) = adapt(flow, q, self.options)
+            && let Some(proposal) = adapt(flow, q, &[], self.options)
         {
             self.attempt(self.own(proposal), false);
         }
+    }
+
+    /// Tries a mixture begun at all modes, where there are several; whether its weights can be relied on.
+    fn modes(&mut self) -> bool {
+        let ((flow, q), rivals) = (self.unbent(), self.reached.rivals);
+        if rivals.is_empty() {
+            return false;
+        }
+        let Some(proposal) = adapt(flow, q, rivals, self.options) else { return false };
+        self.attempt(self.own(proposal), false);
+        self.best.as_ref().is_some_and(|best| best.1.khat < KHAT_LIMIT && best.1.tail < KHAT_LIMIT)
     }
 
     /// Draws, keeps what is better than what there is, and tells the tail shape of its weights.
@@ -205,6 +220,8 @@ pub(super) struct Drawn<'t> {
     pub(super) margin: f64,
     /// Whether other proposals, which gain in the tail, would lose more where most draws are.
     efficient: bool,
+    /// Whether weights differ mostly by the coordinates that are standard normal, which all proposals have in common.
+    inside: bool,
     weighed: Weighed,
     /// How well each output that counts is known.
     known: Vec<Known>,
@@ -223,7 +240,9 @@ impl Drawn<'_> {
     /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same or that no
     /// other would make smaller.
     fn fair(&self) -> bool {
-        self.khat < UNSURE.start && self.tail < KHAT_LIMIT && (self.margin >= 1.0 || self.efficient)
+        self.khat < UNSURE.start
+            && self.tail < KHAT_LIMIT
+            && (self.margin >= 1.0 || self.efficient || self.inside)
     }
 
     /// The weights of all points for output `j`.
@@ -319,7 +338,11 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let margin = margin(errors.iter().map(|e| e.error), flow.dear());
         // Where errors stay large, the tail of the output that is known worst counts too.
         let heavy = have > fewest && margin * LARGE < 1.0;
-        let spread = |j: usize| spread_khat(&sample, &weighed, &weights, j);
+        // Of several heaps a small one far away makes squares look as if they had a long tail.
+        let spread = |j: usize| match proposal.modes() {
+            1 => spread_khat(&sample, &weighed, &weights, j),
+            _ => f64::NEG_INFINITY,
+        };
         let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
         let more = inflation(khat) / inflation(weighed.khat);
         let (worst, margin) = (more * largest, margin / more);
@@ -346,7 +369,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            let known = errors;
+            let (known, inside) = (errors, inside(&sample, weighed.of(None)));
             return Drawn {
                 sample,
                 weights,
@@ -356,6 +379,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
                 worst,
                 margin,
                 efficient,
+                inside,
                 weighed,
                 known,
                 many,
@@ -364,6 +388,17 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
         count = (needed as usize).min(most);
     }
+}
+
+/// Whether the copies of a draw, which have its place in common, differ so much that their mean explains most of what the weights of draws, which sum
+/// to one, differ by.
+fn inside(sample: &Sample, weights: &[f64]) -> bool {
+    let copies = sample.copies as f64;
+    let between = weights.len() as f64 * weights.iter().map(|w| w * w).sum::<f64>() - 1.0;
+    let shares = sample.shares().chunks_exact(sample.copies);
+    let squares = shares.map(|shares| shares.iter().map(|s| s * s).sum::<f64>());
+    let among: f64 = squares.zip(weights).map(|(s, w)| w * (copies * s - 1.0)).sum();
+    among / copies > 0.5 * between
 }
 
 /// How well an output is known.

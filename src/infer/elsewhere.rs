@@ -5,27 +5,39 @@ use crate::target::{Evaluator, Target};
 
 /// Parameters whose signs are changed, alone and two at a time.
 const MIRRORED: usize = 8;
-/// A place this many nats below a mode may lead to another, as a mirror image, and on a line with all else held.
+/// A mirror image this many nats below a mode may lead to another.
 const IMAGE: f64 = 3.0;
-const ON_A_LINE: f64 = 10.0;
 /// A coordinate that is nearer to zero is its own mirror image.
 const NEAR_ZERO: f64 = 1e-3;
 /// Most coordinates whose lines are looked along.
-const LINES: usize = 6;
-/// How far apart the points on a line are, in standard deviations; how far they go; and how many at most to each side.
+const LINES: usize = 12;
+/// How far apart the points on a line are, in standard deviations; how far they go, at least, and in standard deviations; and how many at least
+/// and at most to each side: the density may have steps that its curvature knows nothing of.
 const APART: f64 = 1.5;
 const REACH: f64 = 4.0;
-const EACH_SIDE: usize = 128;
+const REACH_EACH: f64 = 30.0;
+const EACH_SIDE: [usize; 2] = [16, 128];
 /// Most places on lines.
-const MOST: usize = 2;
+const MOST: usize = 128;
 
-/// Points to search from, and the log densities evaluated.
+/// Points that may lead to another mode.
+pub(super) struct Starts {
+    /// Those about as high as the mode.
+    pub(super) high: Vec<Vec<f64>>,
+    /// Those on lines, with all else held: how high they are says little, for what else there is may have to move.
+    pub(super) on_lines: Vec<Vec<f64>>,
+    /// Log densities evaluated.
+    pub(super) evaluations: usize,
+}
+
+/// Points to search from, found with about so many log densities.
 pub(super) fn starts(
     target: &dyn Target,
     evaluator: &mut dyn Evaluator,
     top: &Place,
     curvature: Option<&[f64]>,
-) -> (Vec<Vec<f64>>, usize) {
+    about: usize,
+) -> Starts {
     let signs = signs(target);
     let images = signs.iter().filter(|signs| signs.iter().any(|&i| top.z[i].abs() > NEAR_ZERO));
     let images: Vec<Vec<f64>> = images.map(|signs| image(&top.z, signs)).collect();
@@ -33,19 +45,18 @@ pub(super) fn starts(
     let mut evaluations = values.len();
     let high = (0..images.len()).filter(|&k| values[k] > top.value - IMAGE);
     let best = high.reduce(|a, b| if values[b] > values[a] { b } else { a });
-    let mut starts: Vec<Vec<f64>> = best.map(|k| images[k].clone()).into_iter().collect();
+    let high = best.map(|k| images[k].clone()).into_iter().collect();
     let d = top.z.len();
-    if let Some(curvature) = curvature.filter(|_| d <= LINES) {
-        let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+    let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+    if let Some(curvature) = curvature.filter(|_| d <= LINES && !target.solves_equations()) {
         for i in 0..d {
-            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i]);
+            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], about / (2 * d));
             seen.extend(found);
             evaluations += count;
         }
         seen.sort_by(|a, b| b.0.total_cmp(&a.0));
-        starts.extend(seen.into_iter().take(MOST).map(|(_, z)| z));
     }
-    (starts, evaluations)
+    Starts { high, on_lines: seen.into_iter().take(MOST).map(|(_, z)| z).collect(), evaluations }
 }
 
 /// Coordinates whose signs may belong together: those of each parameter, and of each two, where there are few. Factors and
@@ -72,18 +83,19 @@ fn image(z: &[f64], signs: &[usize]) -> Vec<f64> {
     image
 }
 
-/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated.
+/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated, about so many on each side.
 fn on_a_line(
     evaluator: &mut dyn Evaluator,
     top: &Place,
     i: usize,
     curvature: f64,
+    each_side: usize,
 ) -> (Vec<(f64, Vec<f64>)>, usize) {
-    let apart = APART / curvature.sqrt();
-    if !apart.is_finite() || apart > REACH {
-        return (Vec::new(), 0);
-    }
-    let side = ((REACH / apart) as usize).min(EACH_SIDE);
+    let sd = curvature.sqrt().recip();
+    let reach = if sd.is_finite() { REACH.max(REACH_EACH * sd) } else { REACH };
+    let sides = if sd.is_finite() { reach / (APART * sd) } else { 0.0 };
+    let side = each_side.clamp(EACH_SIDE[0], EACH_SIDE[1]);
+    let apart = reach / sides.max(side as f64);
     let point = |k: usize| {
         let mut z = top.z.clone();
         z[i] += (k as f64 - side as f64) * apart;
@@ -93,10 +105,7 @@ fn on_a_line(
     let values = evaluate(evaluator, &points);
     let beyond = |k: usize| k + 2 <= side || k >= side + 2;
     let is_top = |&k: &usize| {
-        beyond(k)
-            && values[k] > top.value - ON_A_LINE
-            && values[k] > values[k - 1]
-            && values[k] >= values[k + 1]
+        beyond(k) && values[k].is_finite() && values[k] > values[k - 1] && values[k] >= values[k + 1]
     };
     let tops = (1..2 * side).filter(is_top).map(|k| (values[k], points[k].clone())).collect();
     (tops, values.len())

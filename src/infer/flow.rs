@@ -2,6 +2,7 @@
 
 use super::bend::Judged;
 use super::gaussian::Gaussian;
+use super::rivals::Rival;
 use super::sample::Pilot;
 use super::warp::Warped;
 use crate::target::{Evaluator, Target};
@@ -82,6 +83,8 @@ pub(super) struct Reached<'a> {
     pub(super) plain: (&'a dyn Flow, &'a Gaussian),
     /// Draws of that, where making them costs much.
     pub(super) plain_draws: Option<&'a Pilot>,
+    /// Other modes, in the coordinates as fitted.
+    pub(super) rivals: &'a [Rival],
     /// For importance draws.
     pub(super) bent: (&'a dyn Flow, &'a Gaussian),
     /// ELBO, its standard error and half the variance of the log weights, as fitted.

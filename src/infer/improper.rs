@@ -1,8 +1,8 @@
-//! Directions along which a posterior does not fall, so that it has no finite mass, and coordinates along which it ends suddenly: why an
-//! approximation is poor.
+//! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and coordinates along which it ends suddenly: why an
+//! approximation is poor, or its standard deviations are.
 
-use super::{Fit, KHAT_LIMIT};
-use crate::num::linalg::symmetric_eigen;
+use super::{Fit, KHAT_LIMIT, Proposal};
+use crate::num::linalg::{dot, symmetric_eigen};
 use crate::target::Target;
 
 /// Most coordinates for which directions are looked for.
@@ -16,14 +16,26 @@ const FARTHER: f64 = 1000.0;
 const FALL: f64 = 2.0;
 /// How far along a coordinate, in its standard deviations, a log density that is not finite is an edge.
 const NEAR: f64 = 4.0;
+/// How far, in standard deviations of the approximation, a density that falls like a power of its distance shows which, the same from each to the next but for
+/// this share: with a lower one than this it has no fourth moment, or hardly, and a few far draws decide its standard deviation; with one below that it has
+/// none.
+const SLOWLY: [f64; 3] = [30.0, 100.0, 300.0];
+const SAME: f64 = 0.2;
+const POWER: f64 = 5.5;
+const POWER_OF_VARIANCE: f64 = 3.0;
+/// Powers below this are no end at all.
+const LEVEL: f64 = 0.5;
 /// Most names told.
 const NAMED: usize = 4;
 
 /// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
 pub fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
     let d = target.dimension();
-    if fit.khat < KHAT_LIMIT || !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
+    if !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
         return None;
+    }
+    if fit.khat < KHAT_LIMIT {
+        return slow(target, fit);
     }
     edges(target, fit).or_else(|| endless(target, fit))
 }
@@ -58,6 +70,51 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
     Some(format!(
         "within four standard deviations of {told}{more} the log density is not finite: it ends where a distribution or a function has no \
          value; declare these bounds, for example `param {first} : real > 0`"
+    ))
+}
+
+/// The warning about parameters that are known far out by a heavy-tailed prior alone. A grid sees as far as it matters, if there is a variance.
+fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
+    let d = target.dimension();
+    let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
+    let limit = if matches!(fit.proposal, Proposal::Cells(_)) { POWER_OF_VARIANCE } else { POWER };
+    let mut evaluator = target.evaluator();
+    let row = |i: usize| &factor[i * d..(i + 1) * d];
+    let mut power = |i: usize, along: bool, side: f64| {
+        let sd = dot(row(i), row(i)).sqrt();
+        let step = |j: usize| match along {
+            true => dot(row(i), row(j)) / sd,
+            false => sd * f64::from(u8::from(i == j)),
+        };
+        let values = SLOWLY.map(|times| {
+            let point: Vec<f64> = (0..d).map(|j| fit.mean[j] + side * times * step(j)).collect();
+            let mut value = [f64::NAN];
+            evaluator.log_density(&point, 1, &mut value);
+            value[0]
+        });
+        let [first, second] = [0, 1].map(|k| (values[k] - values[k + 1]) / (SLOWLY[k + 1] / SLOWLY[k]).ln());
+        if (first - second).abs() < SAME * second { second } else { f64::INFINITY }
+    };
+    let mut least = |i: usize| {
+        let ways = [(true, 1.0), (true, -1.0), (false, 1.0), (false, -1.0)];
+        let powers = ways.map(|(along, side)| power(i, along, side));
+        powers.into_iter().filter(|p| *p > LEVEL).fold(f64::INFINITY, f64::min)
+    };
+    let found: Vec<(usize, f64)> = (0..d).map(|i| (i, least(i))).filter(|(_, p)| *p < limit).collect();
+    let heaviest = found.iter().map(|(_, p)| *p).reduce(f64::min)?;
+    let told: Vec<&str> =
+        found.iter().take(NAMED).filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
+    let more = if found.len() > NAMED { ", ..." } else { "" };
+    let so = match heaviest < POWER_OF_VARIANCE {
+        true => "it has no variance, and what is reported as one depends on how far draws reach",
+        false => {
+            "a few draws far away decide its standard deviation, which is known less well than it says; its quantiles are not affected"
+        }
+    };
+    Some(format!(
+        "the posterior of {}{more} falls only like a power of the distance (about {heaviest:.1}), as a heavy-tailed prior does where data say \
+         little: {so}; a prior with lighter tails, such as `normal`, would hold it",
+        told.join(", ")
     ))
 }
 

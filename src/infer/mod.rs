@@ -26,6 +26,7 @@ mod options;
 mod psis;
 mod quadrature;
 mod resample;
+mod rivals;
 mod sample;
 mod sampled;
 mod shape;
@@ -53,6 +54,7 @@ use crate::vi::Scale;
 use bend::Bent;
 use check::check;
 use flow::Reached;
+use rivals::Rival;
 use std::ops::ControlFlow;
 use thiserror::Error;
 use warp::Warped;
@@ -61,8 +63,8 @@ use warp::Warped;
 pub const KHAT_LIMIT: f64 = 0.7;
 /// Gradients of a fit that decides between starts.
 const SHORT: usize = 2000;
-/// A mode whose ELBO is further behind, in nats, does not matter.
-const COMPARABLE: f64 = 4.0;
+/// Most other modes that are kept.
+const RIVALS: usize = students::MOST - 1;
 /// A tolerance above this, in nats, asks for a rough answer.
 const FINE: f64 = 0.05;
 /// Coordinates up to which an answer is polished.
@@ -210,8 +212,8 @@ struct Approach {
     fitted: gaussian::Fitted,
     path: Path,
     gradients: usize,
-    /// Other modes of comparable mass.
-    rivals: Vec<f64>,
+    /// Other modes that matter.
+    rivals: Vec<Rival>,
 }
 
 /// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit from the best.
@@ -294,13 +296,13 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
     Some(Approach { gradients: fitted.gradients, fitted, path, rivals: Vec::new() })
 }
 
-/// Of several starts the one that a short fit takes furthest, and how far behind the others are that ended elsewhere.
+/// Of several starts the one that a short fit takes furthest, and the others that ended elsewhere and matter.
 fn best_start(
     target: &dyn Target,
     mut starts: Vec<Gaussian>,
     options: &Options,
     gradients: &mut usize,
-) -> Result<(Gaussian, usize, Vec<f64>), Error> {
+) -> Result<(Gaussian, usize, Vec<Rival>), Error> {
     if starts.len() == 1
         && let Some(only) = starts.pop()
     {
@@ -318,20 +320,8 @@ fn best_start(
     tried.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
     let mut tried = tried.into_iter();
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
-    let behind = |other: gaussian::Fitted| {
-        let gap = best.elbo - other.elbo;
-        // Two short fits that ended as far from the end as each other can be compared.
-        let near = (2.0 * best.gap).clamp(1.0, 10.0);
-        (gap < COMPARABLE && other.gap < near && apart(&best.q, &other.q)).then_some(gap)
-    };
-    let rivals = tried.filter_map(behind).collect();
+    let rivals = tried.filter_map(|other| Rival::new(&best, other)).take(RIVALS).collect();
     Ok((best.q, best.batch, rivals))
-}
-
-/// Whether two Gaussians lie so far apart that they are different modes.
-fn apart(a: &Gaussian, b: &Gaussian) -> bool {
-    let (of_a, of_b) = (a.scales(), b.scales());
-    (0..a.mean.len()).any(|i| (a.mean[i] - b.mean[i]).abs() > 3.0 * (of_a[i] + of_b[i]))
 }
 
 /// The Gaussian fit from a start, with batches of this size.
@@ -383,7 +373,7 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
         return ended(fit.clone(), &found, options);
     }
     let bent = bend::grow(straight, bend::LAYERS, options);
-    let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q), options);
+    let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q, &found.rivals), options);
     let worse = |early: &Fit| fit.path != Path::Nuts && !fit.flags.is_empty() && early.khat < fit.khat;
     ended(early.filter(worse).unwrap_or(fit), &found, options)
 }
@@ -393,14 +383,14 @@ fn without_bends(target: &dyn Target, found: &Approach, straight: &Bent, options
     let q = &found.fitted.q;
     let few = q.mean.len() <= draws::FEW_TO_LEARN && options.nuts != Nuts::Always;
     let options = Options { nuts: Nuts::Never, ..options.clone() };
-    few.then(|| check(&straight.reached(&Warped::flat(target), q), &options))
+    few.then(|| check(&straight.reached(&Warped::flat(target), q, &found.rivals), &options))
 }
 
 /// Importance sampling in bent coordinates, summaries and flags.
 fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options) -> Fit {
     let flat = Warped::flat(target);
-    let q = found.fitted.q.clone();
-    finish(found, &bent.reached(&flat, &q), options)
+    let (q, rivals) = (found.fitted.q.clone(), found.rivals.clone());
+    finish(found, &bent.reached(&flat, &q, &rivals), options)
 }
 
 /// Importance sampling, summaries and flags for what was reached.
@@ -421,20 +411,8 @@ fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     if fit.path != Path::Nuts {
         fit.flags.extend(ending_flag(&found.fitted, options));
     }
-    fit.flags.extend(rival_flag(&found.rivals));
+    rivals::tell(&mut fit, &found.rivals);
     fit
-}
-
-fn rival_flag(rivals: &[f64]) -> Option<String> {
-    let nearest = rivals.iter().copied().fold(f64::INFINITY, f64::min);
-    nearest.is_finite().then(|| {
-        format!(
-            "the posterior has {} other mode(s) found from other starting points, the nearest with a mass of about {:.2} \
-             of the one that was fitted; the answer describes one mode alone",
-            rivals.len(),
-            (-nearest).exp()
-        )
-    })
 }
 
 fn ending_flag(fitted: &gaussian::Fitted, options: &Options) -> Option<String> {

@@ -17,6 +17,8 @@ const STEPS: usize = 300;
 const SHORT: usize = 12;
 /// A coordinate this far out is taken to run off to infinity, unless the search settles there.
 const FAR: f64 = 200.0;
+/// Where the log density of a prior is no steeper, it has a mode.
+const LEVEL: f64 = 1e-2;
 /// Pairs that the quasi-Newton search remembers.
 const MEMORY: usize = 10;
 /// Most Newton steps, and most where there are few coordinates.
@@ -24,6 +26,12 @@ const NEWTON: usize = 12;
 const MANY_NEWTON: usize = 60;
 /// Few coordinates.
 const FEW: usize = 100;
+
+/// Most searches from places on lines through the highest mode, and how far below it, in nats, such a place may be after a few steps.
+const FROM_LINES: usize = 10;
+const BEHIND: f64 = 15.0;
+/// Log densities on these lines, many at once, for each gradient of the searches before.
+const LOOKS: usize = 4;
 
 /// Searches from random points, after the first.
 pub(super) const OTHERS: u64 = 3;
@@ -88,6 +96,11 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         }
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
+    if others > 0
+        && let Some(z) = expected(target, &options.stop)
+    {
+        search.add(target, z, &mut tops);
+    }
     for k in 0..others {
         let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
         search.add(target, (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect(), &mut tops);
@@ -102,6 +115,17 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
     tops.sort_by_key(|t| dense && !settled(&t.place, t.curvature.as_deref()));
     let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
     Some(Modes { modes, gradients: search.gradients })
+}
+
+/// Where a model expects its parameters before it sees data: the mode of what it says then, with the origin for those that have none.
+fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
+    let prior = target.prior()?;
+    let mut evaluator = prior.evaluator();
+    let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
+    let origin = search.place(vec![0.0; target.dimension()])?;
+    let top = search.climb(origin, STEPS);
+    let at = |(z, slope): (&f64, &f64)| if slope.abs() < LEVEL { *z } else { 0.0 };
+    Some(top.z.iter().zip(&top.slope).map(at).collect())
 }
 
 /// Climbs from a point by L-BFGS, showing the places it comes through, the start first; the number of gradients, or None if
@@ -188,10 +212,27 @@ impl Search<'_> {
 
     /// Where else the log density is high, seen from a top.
     fn elsewhere(&mut self, target: &dyn Target, top: &Top) -> Vec<Vec<f64>> {
-        let (starts, evaluations) =
-            elsewhere::starts(target, self.evaluator, &top.place, top.curvature.as_deref());
-        self.gradients += evaluations;
-        starts
+        let so_far = self.gradients;
+        let curvature = top.curvature.as_deref();
+        let found = elsewhere::starts(target, self.evaluator, &top.place, curvature, LOOKS * so_far);
+        self.gradients += found.evaluations;
+        // No more than the searches before have taken.
+        let most = self.gradients + so_far;
+        let mut climbed: Vec<Place> = Vec::new();
+        for z in found.on_lines {
+            if self.gradients > most {
+                break;
+            }
+            let Some(start) = self.place(z) else { continue };
+            let place = self.climb(start, SHORT);
+            // Several may lead to the same.
+            let known = |other: &Place| (other.value - place.value).abs() < 1e-3;
+            if place.value > top.place.value - BEHIND && !same(top, &place) && !climbed.iter().any(known) {
+                climbed.push(place);
+            }
+        }
+        climbed.sort_by(|a, b| b.value.total_cmp(&a.value));
+        found.high.into_iter().chain(climbed.into_iter().take(FROM_LINES).map(|place| place.z)).collect()
     }
 
     fn climb(&mut self, at: Place, steps: usize) -> Place {

@@ -6,6 +6,7 @@
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
+use super::rivals::Rival;
 use super::{
     Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, by_sampling, complete,
     conclude, nested, polished, refine, whiten, without_sampling,
@@ -85,7 +86,15 @@ fn in_suitable_coordinates(
     }
     let many = declared.dimension() > MANY;
     let found = match found {
-        Some(found) if !many => return Ok(complete(declared, found, options)),
+        Some(found) if !many => {
+            let fit = complete(declared, found, options);
+            if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
+                return Ok(fit);
+            }
+            // Where functions of affine forms are not concave there may be other modes, which quadrature does not look for.
+            let other = as_a_whole(model, declared, options, watch);
+            return Ok(other.ok().filter(|other| other.khat < fit.khat).unwrap_or(fit));
+        }
         found => found,
     };
     let mut nested = nested::fit(declared, options, watch);
@@ -134,7 +143,7 @@ fn in_best_coordinates(
     let Ok(first) = approach(&standardised, &rough, watch) else {
         return Ok(complete(declared, by_sampling(declared, options, watch)?, options));
     };
-    let rivals = first.rivals.clone();
+    let mut rivals = first.rivals.clone();
     let mut gradients = first.gradients;
     let other = blend(model, &standardised, &first.fitted.q);
     let mut candidates = vec![(&standardised, first.fitted, "in standardised coordinates (non-centred)")];
@@ -162,6 +171,9 @@ fn in_best_coordinates(
     let bent = grow(bent, LAYERS, options);
     let fitted = polished(target, refine(target, rough.q, rough.batch, options, watch)?, options);
     gradients += fitted.gradients;
+    if !std::ptr::eq(target, &standardised) {
+        rivals = rivals.into_iter().map(Rival::elsewhere).collect();
+    }
     let mut fit =
         conclude(target, Approach { fitted, path: Path::Variational, gradients, rivals }, &bent, options);
     fit.as_declared = std::ptr::eq(target, declared);

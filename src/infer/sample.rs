@@ -57,6 +57,18 @@ enum Component {
 }
 
 impl Proposal {
+    /// Modes that it began at.
+    pub(super) fn modes(&self) -> usize {
+        match self {
+            Proposal::Adapted(mixture) => mixture.modes(),
+            Proposal::Gaussian
+            | Proposal::Student
+            | Proposal::Mixture(_)
+            | Proposal::Heavy
+            | Proposal::Cells(_) => 1,
+        }
+    }
+
     /// The component that a draw comes from, by a uniform number.
     fn component(&self, u: f64) -> Component {
         match self {

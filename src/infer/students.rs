@@ -1,7 +1,7 @@
 //! A mixture of Student-t's, and its fit to weighted draws by expectation and maximisation.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::{add_symmetric_product, cholesky, log_det_cholesky};
+use crate::num::linalg::{add_symmetric_product, cholesky, dot, log_det_cholesky};
 use crate::num::real::{F8, LANES, Real};
 use crate::num::special::{inv_gamma_p_whole, lgamma};
 use std::f64::consts::PI;
@@ -11,8 +11,9 @@ const HALF_FREEDOM: u32 = 2;
 const WIDE_HALF_FREEDOM: u32 = 1;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 8;
-/// Most parts beside the wide one.
-const MOST: usize = 6;
+/// Most parts beside the wide one, and most that come about by adding one where weights are largest.
+pub(super) const MOST: usize = 12;
+const LEARNED: usize = 6;
 /// The share of the wide part, and how much wider than all draws it is: it reaches what the others miss.
 const WIDE_SHARE: f64 = 0.1;
 const WIDER: f64 = 2.0;
@@ -24,6 +25,8 @@ const NARROWER: f64 = 0.5;
 pub struct Students {
     d: usize,
     parts: Vec<Part>,
+    /// Modes that it began at.
+    modes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -232,17 +235,36 @@ fn scaled(a: &[f64], by: f64) -> Vec<f64> {
 }
 
 impl Students {
-    /// One part and the wide one, with this mean and this lower factor of the covariance.
-    pub(super) fn around(mean: &[f64], factor: &[f64]) -> Option<Students> {
-        let d = mean.len();
-        let entry = |p: usize| {
-            let (i, j) = (p / d, p % d);
-            (0..=i.min(j)).map(|k| factor[i * d + k] * factor[j * d + k]).sum()
+    /// A part for each mode, given with its mass, its mean and the lower factor of its covariance; and the wide one.
+    pub(super) fn around(modes: &[(f64, &[f64], &[f64])]) -> Option<Students> {
+        let d = modes.first()?.1.len();
+        let covariance = |factor: &[f64]| -> Vec<f64> {
+            let row = |i: usize| &factor[i * d..(i + 1) * d];
+            (0..d * d).map(|p| dot(row(p / d), row(p % d))).collect()
         };
-        let covariance: Vec<f64> = (0..d * d).map(entry).collect();
-        let first = Part::new(0.5, HALF_FREEDOM, mean.to_vec(), covariance.clone())?;
-        let wide = Part::new(0.5, WIDE_HALF_FREEDOM, mean.to_vec(), scaled(&covariance, WIDER * WIDER))?;
-        Some(Students { d, parts: vec![first, wide] })
+        let total: f64 = modes.iter().map(|(mass, ..)| mass).sum();
+        let (mut mean, mut all) = (vec![0.0; d], vec![0.0; d * d]);
+        let mut parts = Vec::with_capacity(modes.len() + 1);
+        for (mass, centre, factor) in modes {
+            let (share, own) = (mass / total, covariance(factor));
+            mean.iter_mut().zip(*centre).for_each(|(m, x)| *m += share * x);
+            all.iter_mut().zip(&own).for_each(|(a, x)| *a += share * x);
+            parts.push(Part::new(0.5 * share, HALF_FREEDOM, centre.to_vec(), own)?);
+        }
+        for part in &parts {
+            let away: Vec<f64> = part.mean.iter().zip(&mean).map(|(x, m)| x - m).collect();
+            (0..d * d).for_each(|p| all[p] += 2.0 * part.share * away[p / d] * away[p % d]);
+        }
+        let wide = Part::new(0.5, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
+        let mut mixture = Students { d, parts, modes: modes.len() };
+        mixture.level(0.5);
+        mixture.parts.push(wide);
+        Some(mixture)
+    }
+
+    /// Modes that it began at.
+    pub(super) fn modes(&self) -> usize {
+        self.modes
     }
 
     /// The part that a uniform number falls to.
@@ -281,20 +303,30 @@ impl Students {
         let (mean, all) = moments(points, weights, d);
         let wide = Part::new(WIDE_SHARE, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
         let mut parts: Vec<Part> = self.parts[..self.parts.len() - 1].to_vec();
-        if parts.len() < MOST {
+        if parts.len() < LEARNED {
             let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
             let centre = points[heaviest * d..(heaviest + 1) * d].to_vec();
             parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
         }
         let count = parts.len() as f64;
         parts.iter_mut().for_each(|part| part.share = 1.0 / count);
-        let mut mixture = Students { d, parts };
+        let mut mixture = Students { parts, ..*self };
         for _ in 0..ROUNDS {
             mixture.maximise(points, weights, &all);
         }
-        mixture.parts.iter_mut().for_each(|part| part.share *= 1.0 - WIDE_SHARE);
+        mixture.level(1.0 - WIDE_SHARE);
         mixture.parts.push(wide);
         Some(mixture)
+    }
+
+    /// Gives all parts together this share. Where there are several modes each has that of the square root of its mass: a small one far away
+    /// counts for more in a variance, and if its mass was underestimated its draws would have large weights.
+    fn level(&mut self, share: f64) {
+        if self.modes > 1 {
+            self.parts.iter_mut().for_each(|part| part.share = part.share.sqrt());
+        }
+        let total: f64 = self.parts.iter().map(|part| part.share).sum();
+        self.parts.iter_mut().for_each(|part| part.share *= share / total);
     }
 
     /// One round of expectation and maximisation.
@@ -324,7 +356,7 @@ mod tests {
                 [centre + stream.normal(), 0.1 * stream.normal()]
             })
             .collect();
-        (Students::around(&[0.0, 0.0], &[1.0, 0.0, 0.0, 1.0]).unwrap(), points)
+        (Students::around(&[(1.0, &[0.0, 0.0], &[1.0, 0.0, 0.0, 1.0])]).unwrap(), points)
     }
 
     #[test]

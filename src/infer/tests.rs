@@ -76,6 +76,65 @@ fn eight_schools_agree_with_the_reference() {
     assert!(found.khat < KHAT_LIMIT, "{} {:?}", found.khat, found.proposal);
 }
 
+/// Two Gaussians of four coordinates, far from each other in the first, the second with 3 % of the mass and other widths.
+fn heaps(z: &[f64], g: &mut [f64]) -> f64 {
+    let parts: [(f64, f64, f64); 2] = [(0.97, 0.0, 1.0), (0.03, 30.0, 0.7)];
+    let logs = parts.map(|(mass, at, width)| {
+        let squares: f64 =
+            z.iter().enumerate().map(|(i, x)| (x - if i == 0 { at } else { 0.0 }).powi(2)).sum();
+        mass.ln() - 4.0 * width.ln() - 0.5 * squares / (width * width)
+    });
+    let total = crate::num::special::log_sum_exp(&logs);
+    g.fill(0.0);
+    for ((_, at, width), log) in parts.into_iter().zip(logs) {
+        let share = (log - total).exp();
+        for (i, (g, x)) in g.iter_mut().zip(z).enumerate() {
+            *g -= share * (x - if i == 0 { at } else { 0.0 }) / (width * width);
+        }
+    }
+    total
+}
+
+#[test]
+fn an_answer_is_of_all_modes_with_their_masses() {
+    // In coordinates that searches from the origin and from points near it cover.
+    let near = |z: &[f64], g: &mut [f64]| {
+        let far: Vec<f64> = z.iter().map(|x| 10.0 * x).collect();
+        let value = heaps(&far, g);
+        g.iter_mut().for_each(|g| *g *= 10.0);
+        value
+    };
+    let found = run(&from_fn(4, near));
+    assert_eq!((&found.flags[..], found.khat < KHAT_LIMIT), (&[][..], true), "{}", found.khat);
+    let variance: f64 = 0.97 + 0.03 * 0.49 + 0.03 * 0.97 * 900.0;
+    let first = &found.outputs[0];
+    assert!((first.mean - 0.09).abs() < 0.03 * variance.sqrt() / 10.0, "{first:?}");
+    assert!((first.sd / (variance.sqrt() / 10.0)).ln().abs() < 0.05, "{first:?}");
+    for other in &found.outputs[1..] {
+        assert!((other.sd / (0.97_f64 + 0.03 * 0.49).sqrt() * 10.0).ln().abs() < 0.03, "{other:?}");
+    }
+}
+
+/// Five independent coordinates: a Student-t with so many degrees of freedom, then normal ones.
+fn tailed(freedom: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync {
+    move |z, g| {
+        let power = 0.5 * (freedom + 1.0);
+        g.iter_mut().zip(z).for_each(|(g, x)| *g = -x);
+        g[0] = -2.0 * power * z[0] / (freedom + z[0] * z[0]);
+        let others: f64 = z[1..].iter().map(|x| -0.5 * x * x).sum();
+        others - power * (z[0] * z[0] / freedom).ln_1p()
+    }
+}
+
+#[test]
+fn a_slow_fall_is_told_with_its_power() {
+    let target = from_fn(5, tailed(3.0));
+    let told = reasons(&target, &run(&target)).unwrap();
+    assert!(told.contains("of z[1] falls only like a power of the distance (about 4.0)"), "{told}");
+    let target = from_fn(5, tailed(30.0));
+    assert_eq!(reasons(&target, &run(&target)), None);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let (a, b) = (run(&from_fn(2, logistic)), run(&from_fn(2, logistic)));

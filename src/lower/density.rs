@@ -30,14 +30,14 @@ impl Lowerer<'_> {
             }
             None => None,
         };
-        if let Err(problem) = checked {
-            // A value that counts for nothing need not be one that the distribution can give.
-            let Some((dist, value, weight)) = self.with_weight(dist, value, weight) else {
-                return Err(problem);
-            };
-            self.check_value(&dist, &value, s.value.span)?;
-            return at(sum(&mut self.b, &dist, value.node, Some(weight)), s.dist.span);
+        if checked.is_err() || has_edges(dist) {
+            // A value that counts for nothing need not be one that the distribution can give, or at which its density is finite.
+            if let Some((dist, value, weight)) = self.with_weight(dist, value, weight) {
+                self.check_value(&dist, &value, s.value.span)?;
+                return at(sum(&mut self.b, &dist, value.node, Some(weight)), s.dist.span);
+            }
         }
+        checked?;
         at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
     }
 
@@ -113,6 +113,12 @@ impl Lowerer<'_> {
             .label(s.value.span, "")
             .help(help))
     }
+}
+
+/// Whether values may lie at an end of the support, where a density may be zero or infinite.
+fn has_edges(dist: &Dist) -> bool {
+    let Dist::Row { row, .. } = dist else { return false };
+    matches!(row.support, Support::Interval(..)) && row.support != Support::REAL
 }
 
 /// The sum over all elements.

@@ -343,6 +343,24 @@ impl<'d> Lowerer<'d> {
     }
 }
 
+/// A distribution that suits a parameter as it is written.
+fn prior_for(written: &str) -> String {
+    if let Some((_, size)) = written.split_once("simplex[") {
+        return format!("dirichlet(ones({}))", size.split(']').next().unwrap_or_default());
+    }
+    let table = [
+        ("cholesky_corr[", "lkj_corr_cholesky(2)"),
+        ("corr_matrix[", "lkj_corr(2)"),
+        ("> 0", "half_normal(1)"),
+        ("in (0, 1)", "beta(1, 1)"),
+    ];
+    table
+        .iter()
+        .find(|(sign, _)| written.contains(sign))
+        .map_or("normal(0, 1)", |(_, prior)| prior)
+        .to_string()
+}
+
 /// Parameters without a prior: an improper one is written `~ flat()`, never left out.
 fn without_prior<'p>(
     program: &'p Program,
@@ -360,7 +378,8 @@ fn without_prior<'p>(
         let problem = Diagnostic::error("no-prior", format!("`{name}` has no prior"))
             .label(p.name.span, "")
             .help(format!(
-                "give it one on the same line, such as `{written} ~ normal(0, 1)`, or write `~ flat()` if every value is as likely"
+                "give it one on the same line, such as `{written} ~ {}`, or write `~ flat()` if every value is as likely",
+                prior_for(written)
             ));
         Some((problem, name.clone()))
     })

@@ -276,7 +276,9 @@ impl Lowerer<'_> {
         if crate::func::find(name).is_some() || crate::ops::scalar::find(name).is_some() {
             return error.help(format!("`{name}` is a function: call it, `{name}(...)`"));
         }
-        if crate::dist::find(name).is_some() {
+        if crate::dist::find(name).is_some()
+            && !self.source.get(span.end..).is_some_and(|rest| rest.trim_start().starts_with('~'))
+        {
             return error
                 .help(format!("`{name}` is a distribution: it stands after `~`, as in `y ~ {name}(...)`"));
         }

@@ -59,6 +59,8 @@ pub(super) enum Code {
     Array {
         op: OpRef,
         dims: Vec<Vec<usize>>,
+        /// The arguments whose adjoints nobody asks for.
+        unasked: Vec<bool>,
     },
     Ode {
         code: Arc<OdeCode>,
@@ -119,6 +121,8 @@ pub(super) struct Step {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) inputs: usize,
+    /// How many of these somebody asks the derivatives of: the first.
+    pub(super) asked: usize,
     /// Numbers that are set before a sweep and have no derivatives.
     pub(super) data: usize,
     pub(super) steps: Vec<Step>,
@@ -150,6 +154,11 @@ impl Plan {
     /// How many numbers are set before a sweep besides the coordinates.
     pub fn data(&self) -> usize {
         self.data
+    }
+
+    /// Whether there are differential equations among the steps.
+    pub fn solves_equations(&self) -> bool {
+        !self.odes.is_empty()
     }
 
     /// Number of roots.

@@ -91,13 +91,20 @@ fn touched(i: &Instruction) -> usize {
     i.args[..i.op.arity()].iter().map(argument).sum::<usize>() + 2 * i.op.written(i.n)
 }
 
+impl Plan {
+    /// Additions and multiplications of both passes for one draw, counted as for [`StepCost`].
+    pub fn operations(&self) -> usize {
+        self.steps.iter().map(operations).sum()
+    }
+}
+
 fn operations(step: &Step) -> usize {
     let varying = step.args.iter().filter(|slot| matches!(slot, Slot::Var { .. })).count();
     match &step.code {
         Code::Map { .. } => step.len * (1 + 2 * varying),
         Code::MapSum { count, .. } => count * (2 + 2 * varying),
         Code::Predicted { operator, .. } => operator.rows * (2 + 2 * varying) + 2 * operator.operations(),
-        Code::Array { op, dims } => {
+        Code::Array { op, dims, .. } => {
             let dims: Vec<&[usize]> = dims.iter().map(Vec::as_slice).collect();
             op.0.operations(&dims) * (1 + varying)
         }
@@ -107,11 +114,10 @@ fn operations(step: &Step) -> usize {
                 + code.fed().map(arithmetic).sum::<usize>()
         }
         Code::Recursion { code, .. } => {
-            code.steps() * code.bodies().iter().flat_map(|body| &body.steps).map(operations).sum::<usize>()
+            code.steps() * code.bodies().iter().map(Plan::operations).sum::<usize>()
         }
         Code::Tiled { code, .. } => {
-            let body = |plan: &Plan| plan.steps.iter().map(operations).sum::<usize>();
-            code.runs().map(|(times, plan)| times * body(plan)).sum::<usize>()
+            code.runs().map(|(times, plan)| times * plan.operations()).sum::<usize>()
                 + code.operators().map(|operator| 2 * operator.operations()).sum::<usize>()
         }
         Code::Concat | Code::Ode { .. } => 0,

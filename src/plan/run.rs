@@ -382,7 +382,7 @@ impl Step {
                     at += from.len();
                 }
             }
-            Code::Array { op, dims } => {
+            Code::Array { op, dims, .. } => {
                 let args = gather(n, Arg::Const(&[]), |k| known.arg(&self.args[k]));
                 let dims = gather(n, &[][..], |k| dims[k].as_slice());
                 let mut cx = Forward { args: &args[..n], dims: &dims[..n], out, saved };
@@ -432,10 +432,11 @@ impl Step {
                     at += slot.len();
                 }
             }
-            Code::Array { op, dims } => {
+            Code::Array { op, dims, unasked } => {
                 let args = gather(n, Arg::Const(&[]), |k| known.arg(&self.args[k]));
                 let dims = gather(n, &[][..], |k| dims[k].as_slice());
-                let adjoints = gather(n, None, |k| adjoint(&self.args[k], cells));
+                let asked = |k: usize| adjoint(&self.args[k], cells).filter(|_| !unasked[k]);
+                let adjoints = gather(n, None, asked);
                 let mut cx = Reverse {
                     args: &args[..n],
                     dims: &dims[..n],

@@ -1,10 +1,12 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
+mod given;
 mod grouped;
 mod model;
 mod predict;
 mod simulate;
 
+pub use given::{Given, GivenEvaluator};
 pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
 pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
 
@@ -22,6 +24,16 @@ pub trait Target: Send + Sync {
 
     /// The log density as a sum of functions of one affine form each, if it is known to be one.
     fn separable(&self) -> Option<Separable> {
+        None
+    }
+
+    /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as much as thousands elsewhere.
+    fn solves_equations(&self) -> bool {
+        false
+    }
+
+    /// The log density without what data say, if that is known.
+    fn prior(&self) -> Option<Box<dyn Target + '_>> {
         None
     }
 

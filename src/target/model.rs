@@ -88,10 +88,7 @@ impl ModelTarget {
 
     /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
-        let roots: Vec<NodeId> = lowered.terms.iter().map(|t| t.node).collect();
-        let mut kinds: Vec<TermKind> = lowered.terms.iter().map(|t| t.kind).collect();
-        let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
-        let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
+        let (graph, terms, kinds) = rewritten(&lowered, rules);
         let density = Plan::of_sum(&graph, &terms, lowered.dimension);
         let simulation = Simulation::new(&lowered);
         let roots: Vec<NodeId> =
@@ -152,6 +149,15 @@ impl ModelTarget {
     }
 }
 
+/// The graph of a log density after these rules, the terms that it is the sum of, and what each belongs to.
+pub(super) fn rewritten(lowered: &Lowered, rules: &[&Rule]) -> (Graph, Vec<NodeId>, Vec<TermKind>) {
+    let (roots, mut kinds): (Vec<NodeId>, Vec<TermKind>) =
+        lowered.terms.iter().map(|t| (t.node, t.kind)).unzip();
+    let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
+    let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
+    (graph, terms, kinds)
+}
+
 /// Makes every summand a term of its own, joins normal priors of coordinates side by side, and puts the sum of the constants beside them, one for each kind: neither the sums nor
 /// the constants cost a step then.
 fn settle(graph: Graph, terms: &mut Vec<NodeId>, kinds: &mut Vec<TermKind>) -> Graph {
@@ -207,6 +213,16 @@ impl Target for ModelTarget {
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         Box::new(PlanEvaluator::new(&self.density))
+    }
+
+    fn solves_equations(&self) -> bool {
+        self.density.solves_equations()
+    }
+
+    fn prior(&self) -> Option<Box<dyn Target + '_>> {
+        let terms = self.lowered.terms.iter().filter(|t| t.kind != TermKind::Likelihood);
+        let terms: Vec<NodeId> = terms.map(|t| t.node).collect();
+        Some(Box::new(Prior(Plan::of_sum(&self.lowered.graph, &terms, self.lowered.dimension))))
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -292,6 +308,19 @@ impl Target for ModelTarget {
         let count = rows.first().map_or(0, Vec::len);
         out.extend((0..count).flat_map(|j| rows.iter().map(move |row| row[j])));
         out
+    }
+}
+
+/// What a model says before it sees data.
+struct Prior(Plan);
+
+impl Target for Prior {
+    fn dimension(&self) -> usize {
+        self.0.inputs()
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        Box::new(PlanEvaluator::new(&self.0))
     }
 }
 

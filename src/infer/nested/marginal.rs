@@ -311,10 +311,13 @@ impl Flow for Nested<'_> {
         let (mut log_density, mut added) = (vec![0.0; points], vec![0.0; points]);
         let mut gains = vec![0.0; self.groups() * n];
         let mut solver = self.take_solver();
+        let mut known = self.candidates > 1;
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
             let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
-            let parts_of = self.place_lanes(&mut solver, &part(&outer, n, lanes.clone()), u, |c, x, more| {
+            let here = part(&outer, n, lanes.clone());
+            let mut placed = Vec::with_capacity(copies);
+            let parts_of = self.place_lanes(&mut solver, &here, u, |c, x, more| {
                 for (&i, x) in parts.inner.iter().zip(&x) {
                     let row = &mut z[i * points + lanes.start * copies..i * points + lanes.end * copies];
                     row[c..].iter_mut().step_by(copies).zip(x).for_each(|(to, x)| *to = *x);
@@ -322,13 +325,20 @@ impl Flow for Nested<'_> {
                 for (b, draw) in lanes.clone().enumerate() {
                     added[draw * copies + c] = log_det[draw] + more[b];
                 }
+                placed.push(x);
             });
+            let at_copies = || solver.at_copies(&conditional::lanes(&here, lanes.len()), &placed);
+            if let Some(values) = (self.candidates == 1).then(at_copies).flatten() {
+                known = true;
+                let to = log_density[lanes.start * copies..lanes.end * copies].chunks_exact_mut(copies);
+                to.enumerate().for_each(|(b, to)| to.iter_mut().zip(&values).for_each(|(to, x)| *to = x[b]));
+            }
             for (row, gain) in gains.chunks_exact_mut(n).zip(&parts_of) {
                 row[lanes.clone()].copy_from_slice(&gain[..lanes.len()]);
             }
         }
         self.give_back(solver);
-        if self.candidates == 1 {
+        if !known {
             evaluator.log_density(&z, points, &mut log_density);
         }
         log_density.iter_mut().zip(&added).for_each(|(l, a)| *l += a);

@@ -55,6 +55,8 @@ const OTHERS: u64 = 1;
 const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 const SOON_SEEN: usize = 60;
+/// Coordinates of a small group, on average.
+const MOST_OF_A_GROUP: usize = 3;
 /// Draws that judge what was fitted.
 const PILOT: usize = 512;
 /// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
@@ -85,7 +87,10 @@ pub(super) fn fit(
     };
     // What hangs together is searched at fewest points where fewest coordinates are left to fit.
     let mut costly: Vec<Conditional> = Vec::new();
-    for parts in partition::partitions(target, options.seed) {
+    // In few coordinates a mixture for all of them follows any shape; what is quadratic costs nothing.
+    let few = target.dimension() <= draws::FEW_TO_LEARN;
+    let parts = partition::partitions(target, options.seed).into_iter();
+    for parts in parts.filter(|parts| !few || parts.how == How::Quadratic) {
         let Some(conditional) = Conditional::new(target, parts, options.seed) else { continue };
         if conditional.costly() {
             costly.push(conditional);
@@ -94,8 +99,19 @@ pub(super) fn fit(
         }
     }
     costly.sort_by_key(|conditional| conditional.parts.outer.len());
-    let _done = costly.into_iter().any(attempt);
+    if !costly.into_iter().any(&mut attempt)
+        && let Some(conditional) = small_groups(target, options.seed)
+    {
+        attempt(conditional);
+    }
     best
+}
+
+/// Numbers with bounds given all else, where these are in small groups: they are skewed, and only groups of few are weighed one by one.
+fn small_groups(target: &ModelTarget, seed: u64) -> Option<Conditional<'_>> {
+    let conditional = Conditional::new(target, partition::bounded(target)?, seed)?;
+    let small = conditional.group_count() * MOST_OF_A_GROUP >= conditional.parts.inner.len();
+    small.then_some(conditional)
 }
 
 /// A fit with this partition.
@@ -106,6 +122,7 @@ fn with(
 ) -> Option<Fit> {
     let Whole { target, options, .. } = *whole;
     let note = describe(target, &conditional.parts);
+    conditional.hold_outer(target);
     let start = begin(whole, &mut conditional)?;
     let options = &Options {
         gradients: Some(conditional.affordable()),
@@ -174,18 +191,22 @@ fn weigh(
     if integrates && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
         return None;
     }
-    let reached = |bent, judged| {
+    let reached = |bent, judged, rivals| {
         let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, q), Some(&before.pilot));
-        finish(found.clone(), &Reached { plain, plain_draws, bent, first, judged, gradients: 0 }, options)
+        finish(
+            found.clone(),
+            &Reached { plain, plain_draws, rivals, bent, first, judged, gradients: 0 },
+            options,
+        )
     };
     // Where each draw takes a search and an integral, what bending takes is less than what the weights of the Gaussian as it is ask for.
-    let mut fit = (!integrates || judged.elbo[2] < EVEN).then(|| reached((flow, q), judged));
+    let mut fit = (!integrates || judged.elbo[2] < EVEN).then(|| reached((flow, q), judged, &found.rivals));
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
         let draws = if integrates { PILOT } else { draws::PILOT };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
         let curved = Nested::new(conditional, bent.target, many, &owners);
-        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, PILOT, options));
+        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, PILOT, options), &[]);
         fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));
     }
     fit
@@ -321,7 +342,8 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
     let flow = Nested::new(&conditional, Warped::flat(&marginal), candidates, &owners);
     let judged = &judge(&flow, &outer, PILOT, options);
     let (plain, plain_draws): ((&dyn Flow, _), _) = ((&flat, q), None);
-    let reached = Reached { plain, plain_draws, bent: (&flow, &outer), first, judged, gradients: 0 };
+    let reached =
+        Reached { plain, plain_draws, rivals: &[], bent: (&flow, &outer), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);
     fit.gradients += conditional.gradients();
     fit.notes.push(describe(target, &conditional.parts));

@@ -133,6 +133,25 @@ pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
     (!parts.inner.is_empty() && !parts.outer.is_empty()).then_some(parts)
 }
 
+/// All parameters that are arrays of numbers with or without bounds, given the others, if some have bounds and few others are left.
+pub(super) fn bounded(target: &ModelTarget) -> Option<Partition> {
+    let is_bounded = |form: &Form| match form {
+        Form::Transformed { transform, .. } => ["interval", "lower", "upper"].contains(&transform.name),
+        Form::Noncentered => false,
+    };
+    let parameters = target.lowered().parameters.iter().filter(|p| is_bounded(&p.form));
+    let with_bounds = parameters.map(|p| (p.offset, p.size)).filter(|b| b.1 >= EFFECTS);
+    let with_bounds: Vec<(usize, usize)> = with_bounds.collect();
+    let others = real_blocks(target).into_iter().filter(|b| b.1 >= EFFECTS);
+    let d = target.dimension();
+    let inner: Vec<usize> =
+        with_bounds.iter().copied().chain(others).flat_map(|(offset, size)| offset..offset + size).collect();
+    let left = d - inner.len();
+    let worth =
+        !with_bounds.is_empty() && (1..=MOST_OUTER_CONCAVE).contains(&left) && inner.len() <= MOST_EFFECTS;
+    worth.then(|| split(d, inner, How::Searched))
+}
+
 fn split(d: usize, mut inner: Vec<usize>, how: How) -> Partition {
     inner.sort_unstable();
     let outer = (0..d).filter(|i| inner.binary_search(i).is_err()).collect();

@@ -37,6 +37,7 @@ pub(super) fn mark(plan: &mut Plan) {
         plan.steps.iter_mut().for_each(|step| adjoints.sweep(step, true));
         plan.steps.iter_mut().rev().for_each(|step| adjoints.sweep(step, false));
     }
+    adjoints.touch(plan.asked..plan.inputs, Place::Unread);
     plan.cleared = adjoints.cleared();
     for step in &mut plan.steps {
         let Code::Program(code) = &mut step.code else { continue };
@@ -73,7 +74,9 @@ impl Adjoints {
         if step.term != forward {
             return;
         }
-        step.args.iter().for_each(|slot| self.add_to(slot));
+        let unasked = |k: usize| matches!(&step.code, Code::Array { unasked, .. } if unasked[k]);
+        let asked = step.args.iter().enumerate().filter(|(k, _)| !unasked(*k));
+        asked.for_each(|(_, slot)| self.add_to(slot));
         if let Code::Loop(code) = &step.code {
             code.fed().flat_map(varying).for_each(|(_, range)| self.touch(range, Place::Added));
         }

@@ -19,18 +19,24 @@ impl Plan {
     /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates; inputs of the graph beyond them
     /// are data that are set before a sweep, so that one schedule serves for other data of the same shape.
     pub fn new(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
-        Self::scheduled(graph, roots, inputs, false)
+        Self::scheduled(graph, roots, [inputs; 2], false)
     }
 
     /// The same for roots whose sum is differentiated: a root that nothing else reads hands its slopes on in the forward sweep,
     /// where its arguments are at hand.
     pub fn of_sum(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
-        Self::scheduled(graph, roots, inputs, true)
+        Self::of_sum_in(graph, roots, inputs, inputs)
     }
 
-    fn scheduled(graph: &Graph, roots: &[NodeId], inputs: usize, summed: bool) -> Plan {
+    /// The same where nobody asks for derivatives beyond those in the first `asked` coordinates: the others mean nothing.
+    pub fn of_sum_in(graph: &Graph, roots: &[NodeId], inputs: usize, asked: usize) -> Plan {
+        Self::scheduled(graph, roots, [inputs, asked], true)
+    }
+
+    fn scheduled(graph: &Graph, roots: &[NodeId], [inputs, asked]: [usize; 2], summed: bool) -> Plan {
         let plan = Plan {
             inputs,
+            asked,
             data: 0,
             steps: Vec::new(),
             values: inputs,

@@ -32,6 +32,11 @@ impl Scheduler<'_> {
         {
             code = Code::Predicted { row, index, weights, which, operator };
         }
+        if let Code::Array { unasked, .. } = &mut code {
+            let beyond = self.plan.asked..self.plan.inputs;
+            let is_unasked = |slot: &Slot| matches!(slot, Slot::Var { at, .. } if beyond.contains(at));
+            *unasked = args.iter().map(is_unasked).collect();
+        }
         // A sum keeps its slopes for the reverse sweep, unless it hands them on at once.
         let term = self.terms[id.0 as usize];
         let own = usize::from(!term);
@@ -41,7 +46,7 @@ impl Scheduler<'_> {
                 (own + operator.blocks()) * variables(&args)
             }
             Code::Predicted { .. } => own * variables(&args),
-            Code::Array { op, dims } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
+            Code::Array { op, dims, .. } => op.0.saved(&dims.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             Code::Map { .. }
             | Code::Concat
             | Code::Ode { .. }
@@ -131,7 +136,10 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
             Code::MapSum { row, index, weights, count }
         }
         Op::Array(op) if op.downcast::<Concat>().is_some() => Code::Concat,
-        Op::Array(op) => Code::Array { op: op.clone(), dims: nodes.iter().map(|a| a.dims.clone()).collect() },
+        Op::Array(op) => {
+            let dims = nodes.iter().map(|a| a.dims.clone()).collect();
+            Code::Array { op: op.clone(), dims, unasked: Vec::new() }
+        }
         Op::Constant(_) | Op::Input { .. } | Op::Ode(_) | Op::Recursion(_) => Code::Concat,
     }
 }

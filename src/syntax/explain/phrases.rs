@@ -182,6 +182,13 @@ fn formula(case: &Case<'_>) -> Option<Diagnostic> {
     let left = case.written(0, tilde);
     let error =
         case.error("formula", "a distribution stands after `~`, not a formula", (tilde + 1, case.len()), "");
+    let parts = (tilde + 1..case.len())
+        .filter(|&i| case.text(i + 1) == "(" && crate::dist::find(case.text(i)).is_some());
+    if !is_dist && parts.count() > 0 {
+        return Some(error.help(format!(
+            "densities are mixed with their weights before colons: `{left} ~ mixture(w: normal(a, s), 1 - w: normal(b, s))`"
+        )));
+    }
     Some(match (is_dist, rest.contains('|')) {
         (true, _) => error.help("put what is added into the location: `normal(mu + b, sigma)`"),
         (false, true) => error.help(format!(

@@ -19,7 +19,7 @@ use super::surface::{Surface, anchors_for};
 use super::tune::Tuning;
 use crate::num::linalg::Pattern;
 use crate::structure::Group;
-use crate::target::{DRAWS, Grouped, ModelTarget, Target};
+use crate::target::{DRAWS, Given, Grouped, ModelTarget, Target};
 use crate::vi::Scale;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -62,6 +62,8 @@ pub(super) struct Conditional<'t> {
     reading: Reading,
     /// The group of each inner coordinate: groups are independent given the outer coordinates.
     pub(super) group: Vec<usize>,
+    /// The log density at points that share the outer coordinates, where that saves much.
+    held: Option<Given>,
     /// The log density by groups, where these are weighed one by one.
     pub(super) grouped: Option<Grouped>,
     /// How far from their modes groups reach, in standard deviations.
@@ -104,6 +106,7 @@ impl<'t> Conditional<'t> {
             factor: Vec::new(),
             reading,
             group,
+            held: None,
             grouped: None,
             far: f64::INFINITY,
             rule: None,
@@ -161,6 +164,7 @@ impl<'t> Conditional<'t> {
             factor,
             reading,
             group,
+            held: None,
             grouped: None,
             far: f64::INFINITY,
             rule: None,
@@ -170,6 +174,11 @@ impl<'t> Conditional<'t> {
             surface: None,
             gradients: AtomicUsize::new(0),
         })
+    }
+
+    /// Keeps what follows from the outer coordinates alone from then on, if that is most of the work.
+    pub(super) fn hold_outer(&mut self, model: &ModelTarget) {
+        self.held = Some(model.given(&self.parts.outer)).filter(Given::saves_much);
     }
 
     /// Takes the log density of a model apart by groups, if there are several and it can be.

@@ -14,7 +14,7 @@ use super::super::partition::How;
 use super::super::tune::Tuning;
 use super::{Conditional, LANES, Lanes, lanes};
 use crate::num::real::LN_2PI;
-use crate::target::{Evaluator, GroupedEvaluator};
+use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
 use std::sync::atomic::Ordering;
 
 /// Twice what is left to gain where one more step ends at the mode: where the value there must be known to rounding, and where the
@@ -35,6 +35,7 @@ const AGAIN: usize = 6;
 pub(in super::super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
     pub(in super::super) evaluator: Box<dyn Evaluator + 'c>,
+    held: Option<GivenEvaluator<'c>>,
     grouped: Option<GroupedEvaluator<'c>>,
     points: Vec<f64>,
     values: Vec<f64>,
@@ -49,7 +50,7 @@ pub(in super::super) struct Solver<'c> {
     near: f64,
     /// Lanes in use: others repeat the last of them.
     width: usize,
-    /// How the log density changes with the outer coordinates where it was measured last.
+    /// How the log density changes with the outer coordinates where it was measured last, unless what follows from these is kept.
     partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(in super::super) log_marginal: Lanes,
@@ -60,6 +61,7 @@ impl<'c> Solver<'c> {
         Solver {
             conditional,
             evaluator: conditional.target.evaluator(),
+            held: conditional.held.as_ref().map(Given::evaluator),
             grouped: None,
             points: Vec::new(),
             values: Vec::new(),
@@ -127,9 +129,10 @@ impl<'c> Solver<'c> {
         let (partial, log_marginal) = (std::mem::take(&mut self.partial), self.log_marginal);
         let lane = |b: usize| which.get(b).copied().unwrap_or(last);
         let some: Vec<Lanes> = outer.iter().map(|x| std::array::from_fn(|b| x[lane(b)])).collect();
-        self.width = which.len();
+        let width = std::mem::replace(&mut self.width, which.len());
         self.y.resize(y.len(), [0.0; LANES]);
         self.find(&some);
+        self.width = width;
         let back = |found: &mut Vec<Lanes>, mut others: Vec<Lanes>| {
             for (to, from) in others.iter_mut().zip(found.iter()) {
                 which.iter().enumerate().for_each(|(b, &lane)| to[lane] = from[b]);
@@ -193,7 +196,11 @@ impl<'c> Solver<'c> {
         }
         self.values.resize(count, 0.0);
         self.gradient.resize(this.target.dimension() * count, 0.0);
-        self.evaluator.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
+        let to = (&mut self.values, &mut self.gradient);
+        match &mut self.held {
+            Some(held) => held.evaluate(&self.points, count, width, to.0, to.1),
+            None => self.evaluator.evaluate(&self.points, count, to.0, to.1),
+        }
         this.gradients.fetch_add(count, Ordering::Relaxed);
         let slope = |at: usize, set: usize| -> Lanes {
             let from = this.parts.inner[at] * count + set * width;
@@ -216,6 +223,39 @@ impl<'c> Solver<'c> {
         let outer = this.parts.outer.iter().map(|&i| spread(&self.gradient[i * count..i * count + width]));
         self.partial.extend(outer);
         (spread(&self.values[..width]), (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
+    }
+
+    /// How the log density changes with the outer coordinates at the current points, after a measurement there.
+    fn partial(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
+        if self.held.is_some() {
+            self.fill(outer, self.width);
+        }
+        match &mut self.held {
+            Some(held) => held.shared_gradient(&self.points, self.width),
+            None => self.partial.clone(),
+        }
+    }
+
+    /// The log densities at several inner points for each outer one, where what follows from the outer ones is kept.
+    pub(in super::super) fn at_copies(
+        &mut self,
+        outer: &[Lanes],
+        copies: &[Vec<Lanes>],
+    ) -> Option<Vec<Lanes>> {
+        let (this, held) = (self.conditional, self.held.as_mut()?);
+        let count = copies.len() * LANES;
+        let mut points = vec![0.0; this.target.dimension() * count];
+        let rows = |i: usize| i * count..(i + 1) * count;
+        for (&i, x) in this.parts.outer.iter().zip(outer) {
+            points[rows(i)].chunks_exact_mut(LANES).for_each(|to| to.copy_from_slice(x));
+        }
+        for (at, &i) in this.parts.inner.iter().enumerate() {
+            let to = points[rows(i)].chunks_exact_mut(LANES).zip(copies);
+            to.for_each(|(to, copy)| to.copy_from_slice(&copy[at]));
+        }
+        let mut values = vec![0.0; count];
+        held.log_density(&points, count, LANES, &mut values);
+        Some(values.as_chunks().0.to_vec())
     }
 
     /// The points to evaluate: the current one of every lane, so many in all.

@@ -47,12 +47,12 @@ impl Solver<'_> {
 
     /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is a surface: at the modes the
     /// log density does not change with the inner coordinates, and the determinant is a polynomial.
-    pub(in super::super::super) fn outer_slope(&self, outer: &[Lanes]) -> Vec<Lanes> {
+    pub(in super::super::super) fn outer_slope(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
         let surface = self.conditional.surface.as_ref();
         let determinant = surface.map(|s| s.slope(outer)).unwrap_or_default();
         let slope =
             |(partial, determinant): (&Lanes, &Lanes)| std::array::from_fn(|b| partial[b] - determinant[b]);
-        self.partial.iter().zip(&determinant).map(slope).collect()
+        self.partial(outer).iter().zip(&determinant).map(slope).collect()
     }
 
     /// The gradient of the log density in standard normal numbers.

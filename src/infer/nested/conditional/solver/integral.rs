@@ -49,7 +49,7 @@ impl Solver<'_> {
         let Some(grouped) = &this.grouped else { return Vec::new() };
         // What no group has a part in, and what groups have at the mode, less the latter.
         self.measure(outer, None);
-        let mut out = self.partial.clone();
+        let mut out = self.partial(outer);
         weights[0].fill([-1.0; LANES]);
         let away = self.away_by_rule();
         let mut times = vec![[0.0; LANES]; this.group_count()];

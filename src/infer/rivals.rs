@@ -1,0 +1,74 @@
+//! Other modes than the one that was fitted: which of them matter, and what is said of them.
+
+use super::gaussian::{Fitted, Gaussian};
+use super::{Fit, KHAT_LIMIT, Path};
+
+/// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
+const COMPARABLE: f64 = 4.0;
+/// One so far away adds to a variance by its mass times the square of its distance: more than this share of it matters, if the mass is no smaller
+/// than so many nats say.
+const OF_VARIANCE: f64 = 0.05;
+const FARTHEST_BEHIND: f64 = 12.0;
+/// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it as each other.
+const ENDED: f64 = 1.0;
+const UNFINISHED: f64 = 10.0;
+
+/// Masses below this are told by their power of ten.
+const SMALL: f64 = 0.01;
+
+/// Another mode.
+#[derive(Clone, Debug)]
+pub(super) struct Rival {
+    /// How far its ELBO is behind that of the best, in nats.
+    behind: f64,
+    /// Its Gaussian, in the coordinates of the one that was fitted; None if these are others.
+    pub(super) q: Option<Gaussian>,
+}
+
+impl Rival {
+    /// What a short fit found, beside the best of all, if it matters.
+    pub(super) fn new(best: &Fitted, other: Fitted) -> Option<Rival> {
+        let behind = best.elbo - other.elbo;
+        let near = (2.0 * best.gap).clamp(ENDED, UNFINISHED);
+        let far = distance(&best.q, &other.q)?;
+        let moves =
+            behind < COMPARABLE || behind < FARTHEST_BEHIND && (-behind).exp() * far * far > OF_VARIANCE;
+        (moves && other.gap < near).then_some(Rival { behind, q: Some(other.q) })
+    }
+
+    /// The same where the Gaussian was fitted in other coordinates.
+    pub(super) fn elsewhere(self) -> Rival {
+        Rival { q: None, ..self }
+    }
+
+    /// Its mass beside that of the best.
+    pub(super) fn mass(&self) -> f64 {
+        (-self.behind).exp()
+    }
+}
+
+/// How far from the first Gaussian the second lies, in standard deviations of the first; None if they are not apart.
+fn distance(a: &Gaussian, b: &Gaussian) -> Option<f64> {
+    let (of_a, of_b) = (a.scales(), b.scales());
+    let between = |i: usize| (a.mean[i] - b.mean[i]).abs();
+    let apart = (0..a.mean.len()).any(|i| between(i) > 3.0 * (of_a[i] + of_b[i]));
+    apart.then(|| (0..a.mean.len()).map(|i| between(i) / of_a[i]).fold(0.0, f64::max))
+}
+
+/// Says in a fit what became of other modes.
+pub(super) fn tell(fit: &mut Fit, rivals: &[Rival]) {
+    let Some(largest) = rivals.iter().map(Rival::mass).reduce(f64::max) else { return };
+    let count = rivals.len();
+    if fit.proposal.modes() > count && fit.khat < KHAT_LIMIT && fit.path != Path::Nuts {
+        fit.notes.push(format!(
+            "the posterior has {} modes, found from several starting points; the answer is of all of them, with the mass that each has",
+            count + 1
+        ));
+        return;
+    }
+    let mass = if largest < SMALL { format!("{largest:.0e}") } else { format!("{largest:.2}") };
+    fit.flags.push(format!(
+        "the posterior has {count} other mode(s) found from other starting points, the largest with a mass of about {mass} \
+         of the one that was fitted; the answer describes one mode alone"
+    ));
+}
