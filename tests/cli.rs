@@ -62,6 +62,8 @@ fn a_path_that_cannot_be_written_is_told_before_the_fit() {
     let (code, out, err) = told(&f, "fit model.ppl data.csv --out no/such/folder/x.csv");
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("cannot write no/such/folder/x.csv"), "{err}");
+    let (code, out, err) = told(&f, "fit model.ppl data.csv --out x.parquet");
+    assert!(code == 2 && out.is_empty() && !f.join("x.parquet").exists() && err.contains(".csv"), "{err}");
     let (code, out, err) = told(&f, "fit model.ppl data.csv --draws 100 --out x.csv");
     assert!(code == 0 && out.contains("twice") && out.contains("new"), "{out}\n{err}");
     let written = std::fs::read_to_string(f.join("x.csv")).unwrap();

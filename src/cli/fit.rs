@@ -82,6 +82,9 @@ fn not_finite(fit: &Fit) -> Option<String> {
     })
 }
 
+/// Endings of tables that a user would not expect JSON in.
+const TABLES: [&str; 5] = ["tsv", "parquet", "arrow", "feather", "xlsx"];
+
 /// A file for the answer, opened before the fit: a path that cannot be written is told before the work, not after it.
 struct Out {
     path: PathBuf,
@@ -91,6 +94,13 @@ struct Out {
 
 impl Out {
     fn open(path: &Path) -> Result<Out, Failure> {
+        let end = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if TABLES.contains(&end.as_str()) {
+            return Err(Failure::Usage(format!(
+                "cannot write {}: a name that ends in .csv gets the draws, any other the fit as JSON, and not .{end}",
+                path.display()
+            )));
+        }
         let new = !path.exists();
         match OpenOptions::new().append(true).create(true).open(path) {
             Ok(_) => Ok(Out { path: path.to_path_buf(), new, written: false }),

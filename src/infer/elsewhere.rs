@@ -16,7 +16,7 @@ const LINES: usize = 12;
 const APART: f64 = 1.5;
 const REACH: f64 = 4.0;
 const REACH_EACH: f64 = 30.0;
-const EACH_SIDE: [usize; 2] = [16, 128];
+const EACH_SIDE: [usize; 2] = [40, 128];
 /// Most places on lines.
 const MOST: usize = 128;
 

@@ -3,7 +3,7 @@
 
 use super::{Fit, KHAT_LIMIT, Proposal};
 use crate::num::linalg::{dot, symmetric_eigen};
-use crate::target::Target;
+use crate::target::{Evaluator, Target};
 
 /// Most coordinates for which directions are looked for.
 const MOST: usize = 300;
@@ -34,10 +34,9 @@ pub fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
     if !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
         return None;
     }
-    if fit.khat < KHAT_LIMIT {
-        return slow(target, fit);
-    }
-    edges(target, fit).or_else(|| endless(target, fit))
+    let poor = fit.khat >= KHAT_LIMIT;
+    let edges = poor.then(|| edges(target, fit).or_else(|| endless(target, fit))).flatten();
+    edges.or_else(|| slow(target, fit))
 }
 
 /// The warning about coordinates along which the log density is not finite a few standard deviations away: the parameter ends there, and its
@@ -77,45 +76,54 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
 fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
     let d = target.dimension();
     let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
+    let row = |i: usize| &factor[i * d..(i + 1) * d];
+    let sd = |i: usize| dot(row(i), row(i)).sqrt();
+    let alone = |i: usize| (0..d).map(|j| if i == j { sd(i) } else { 0.0 }).collect::<Vec<f64>>();
+    let with_others = |i: usize| (0..d).map(|j| dot(row(i), row(j)) / sd(i)).collect::<Vec<f64>>();
+    // What a prior does not let go far is not asked of the data, which may be many.
+    let prior = target.prior();
+    let mut before = prior.as_ref().map(|prior| prior.evaluator());
+    let mut may = |i: usize| before.as_mut().is_none_or(|e| power(&mut **e, &fit.mean, &alone(i)) < POWER);
+    let candidates: Vec<usize> = (0..d).filter(|&i| may(i)).collect();
     let limit = if matches!(fit.proposal, Proposal::Cells(_)) { POWER_OF_VARIANCE } else { POWER };
     let mut evaluator = target.evaluator();
-    let row = |i: usize| &factor[i * d..(i + 1) * d];
-    let mut power = |i: usize, along: bool, side: f64| {
-        let sd = dot(row(i), row(i)).sqrt();
-        let step = |j: usize| match along {
-            true => dot(row(i), row(j)) / sd,
-            false => sd * f64::from(u8::from(i == j)),
-        };
-        let values = SLOWLY.map(|times| {
-            let point: Vec<f64> = (0..d).map(|j| fit.mean[j] + side * times * step(j)).collect();
-            let mut value = [f64::NAN];
-            evaluator.log_density(&point, 1, &mut value);
-            value[0]
-        });
-        let [first, second] = [0, 1].map(|k| (values[k] - values[k + 1]) / (SLOWLY[k + 1] / SLOWLY[k]).ln());
-        if (first - second).abs() < SAME * second { second } else { f64::INFINITY }
-    };
-    let mut least = |i: usize| {
-        let ways = [(true, 1.0), (true, -1.0), (false, 1.0), (false, -1.0)];
-        let powers = ways.map(|(along, side)| power(i, along, side));
-        powers.into_iter().filter(|p| *p > LEVEL).fold(f64::INFINITY, f64::min)
-    };
-    let found: Vec<(usize, f64)> = (0..d).map(|i| (i, least(i))).filter(|(_, p)| *p < limit).collect();
-    let heaviest = found.iter().map(|(_, p)| *p).reduce(f64::min)?;
-    let told: Vec<&str> =
-        found.iter().take(NAMED).filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
+    let mut of = |step: Vec<f64>| power(&mut *evaluator, &fit.mean, &step);
+    let found: Vec<(usize, f64)> = candidates
+        .into_iter()
+        .map(|i| (i, of(alone(i)).min(of(with_others(i)))))
+        .filter(|(_, power)| *power < limit)
+        .collect();
+    let heaviest = found.iter().map(|(_, power)| *power).reduce(f64::min)?;
+    let first = found.iter().take(NAMED);
+    let told: Vec<&str> = first.filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
     let more = if found.len() > NAMED { ", ..." } else { "" };
-    let so = match heaviest < POWER_OF_VARIANCE {
-        true => "it has no variance, and what is reported as one depends on how far draws reach",
-        false => {
-            "a few draws far away decide its standard deviation, which is known less well than it says; its quantiles are not affected"
-        }
+    let so = if heaviest < POWER_OF_VARIANCE {
+        "it has no variance, and what is reported as one depends on how far draws reach"
+    } else {
+        "a few draws far away decide its standard deviation, which is known less well than it says; its quantiles are not affected"
     };
     Some(format!(
         "the posterior of {}{more} falls only like a power of the distance (about {heaviest:.1}), as a heavy-tailed prior does where data say \
          little: {so}; a prior with lighter tails, such as `normal`, would hold it",
         told.join(", ")
     ))
+}
+
+/// The power of the distance that a density falls like, far away along a step, on the side where that is lower; infinite where it is none.
+fn power(evaluator: &mut dyn Evaluator, mean: &[f64], step: &[f64]) -> f64 {
+    let mut at = |times: f64| {
+        let point: Vec<f64> = mean.iter().zip(step).map(|(m, s)| m + times * s).collect();
+        let mut value = [f64::NAN];
+        evaluator.log_density(&point, 1, &mut value);
+        value[0]
+    };
+    let mut on_side = |side: f64| {
+        let values = SLOWLY.map(|times| at(side * times));
+        let [first, second] = [0, 1].map(|k| (values[k] - values[k + 1]) / (SLOWLY[k + 1] / SLOWLY[k]).ln());
+        let steady = (first - second).abs() < SAME * second && second > LEVEL;
+        if steady { second } else { f64::INFINITY }
+    };
+    on_side(1.0).min(on_side(-1.0))
 }
 
 /// The warning about a direction along which the log density does not fall, where an approximation is poor.

@@ -17,7 +17,8 @@ const STEPS: usize = 300;
 const SHORT: usize = 12;
 /// A coordinate this far out is taken to run off to infinity, unless the search settles there.
 const FAR: f64 = 200.0;
-/// Where the log density of a prior is no steeper, it has a mode.
+/// Steps to the mode of what is known before data, and where its log density is no steeper, it has one.
+const EXPECTING: usize = 60;
 const LEVEL: f64 = 1e-2;
 /// Pairs that the quasi-Newton search remembers.
 const MEMORY: usize = 10;
@@ -123,7 +124,7 @@ fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
     let mut evaluator = prior.evaluator();
     let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
     let origin = search.place(vec![0.0; target.dimension()])?;
-    let top = search.climb(origin, STEPS);
+    let top = search.climb(origin, EXPECTING);
     let at = |(z, slope): (&f64, &f64)| if slope.abs() < LEVEL { *z } else { 0.0 };
     Some(top.z.iter().zip(&top.slope).map(at).collect())
 }
