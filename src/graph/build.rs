@@ -220,7 +220,42 @@ impl Builder {
             let base = self.graph.node(a).args[0];
             return self.take(base, table, dims);
         }
+        if let Some((base, table)) = self.past_repeats(a, &take.table) {
+            return self.take(base, table, dims);
+        }
         self.add(Op::Array(OpRef::new(take)), vec![a], dims)
+    }
+
+    /// An index into parts put together, of which some list elements more than once, as an index into what these list: cut-points of
+    /// each row's group are those of the groups.
+    fn past_repeats(&mut self, a: NodeId, table: &[u32]) -> Option<(NodeId, Vec<u32>)> {
+        let node = self.graph.node(a);
+        let Op::Array(op) = &node.op else { return None };
+        op.downcast::<Concat>()?;
+        let repeats = |&part: &NodeId| {
+            let part = self.graph.node(part);
+            let base = self.graph.node(*part.args.first()?);
+            part.as_take().filter(|_| base.len() < part.len()).map(|take| take.table.clone())
+        };
+        let inner: Vec<Option<Arc<[u32]>>> = node.args.iter().map(repeats).collect();
+        if inner.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut places = Vec::with_capacity(node.len());
+        let mut parts = Vec::with_capacity(node.args.len());
+        let mut start = 0;
+        for (&part, inner) in node.args.iter().zip(&inner) {
+            let listed = self.graph.node(part);
+            match inner {
+                Some(inner) => places.extend(inner.iter().map(|p| start + p)),
+                None => places.extend(start..start + listed.len() as u32),
+            }
+            let base = if inner.is_some() { listed.args[0] } else { part };
+            start += self.graph.node(base).len() as u32;
+            parts.push(base);
+        }
+        let all = self.concat(&parts, vec![start as usize]);
+        Some((all, table.iter().map(|&p| places[p as usize]).collect()))
     }
 
     /// The same elements in another shape.

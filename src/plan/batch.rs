@@ -49,6 +49,7 @@ impl<T: Lane> LaneWork<T> for Batch<'_, '_, T> {
         let lanes = Lanes { scalars: plan.inputs, count: draws.count, first: draws.first };
         let slopes = draws.gradient.is_some();
         lanes.read(draws.z, view.slice_mut(&mut at.values));
+        Spread { plan, data: &at.data, values: &mut at.values }.run(view);
         if slopes && plan.summed {
             Seed { plan, adjoints: &mut at.adjoints }.run(view);
         }
@@ -114,6 +115,27 @@ impl Lanes {
         self.fit::<U>(to);
         for (i, &x) in from[..self.scalars].iter().enumerate() {
             unsafe { to.as_mut_ptr().add(i * self.count + self.first).cast::<U>().write_unaligned(x) };
+        }
+    }
+}
+
+/// Puts data that instructions read into every lane.
+pub(super) struct Spread<'a, T> {
+    pub(super) plan: &'a Plan,
+    pub(super) data: &'a [f64],
+    pub(super) values: &'a mut [T],
+}
+
+impl<T: Real> LaneWork<T> for Spread<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        let values = view.slice_mut(self.values);
+        for (from, to) in &self.plan.spread {
+            for (value, &x) in values[*to..].iter_mut().zip(&self.data[from.clone()]) {
+                *value = U::splat(x);
+            }
         }
     }
 }

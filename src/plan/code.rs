@@ -46,6 +46,8 @@ pub(super) enum Code {
         index: Vec<Broadcast>,
         weights: Option<Slot>,
         count: usize,
+        /// Arguments whose adjoints the sum is the first to touch: it sets them.
+        fresh: Vec<bool>,
     },
     /// As `MapSum`, where argument `which` is a linear predictor; its slot is that of the coefficients.
     Predicted {
@@ -133,6 +135,8 @@ pub struct Plan {
     pub(super) saved: usize,
     /// Numbers that stand in the buffer of values from the beginning, with their places.
     pub(super) fixed: Vec<(usize, f64)>,
+    /// Data that instructions read, and where a sweep first puts them in the buffer of values.
+    pub(super) spread: Vec<(Range<usize>, usize)>,
     pub(super) roots: Vec<Slot>,
     /// Whether what is differentiated is the sum of the roots, so that the forward sweep begins to.
     pub(super) summed: bool,

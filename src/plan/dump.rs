@@ -1,7 +1,7 @@
 //! A plan as text.
 
 use super::code::{Code, Plan, Slot};
-use super::program::{Instruction, Primitive};
+use super::program::{Instruction, Primitive, Source};
 use std::fmt::Write;
 
 /// One line a step: where it writes, what it runs, what it keeps.
@@ -32,7 +32,7 @@ pub fn dump(plan: &Plan) -> String {
         match &step.code {
             Code::Loop(code) => {
                 code.fed().for_each(|i| {
-                    let _ = writeln!(out, "    fed by {}", instruction(i));
+                    let _ = writeln!(out, "    fed by {}", instruction(i, fed));
                 });
                 code.instructions().for_each(|i| line(&mut out, "    ", i));
             }
@@ -59,17 +59,28 @@ fn indented(out: &mut String, body: &Plan) {
 
 fn line(out: &mut String, indent: &str, i: &Instruction) {
     let end = i.out + i.op.written(i.n);
-    let _ = writeln!(out, "{indent}{}..{end} = {}", i.out, instruction(i));
+    let _ = writeln!(out, "{indent}{}..{end} = {}", i.out, instruction(i, placed));
 }
 
-fn instruction(i: &Instruction) -> String {
+/// An instruction, with the arguments that `each` describes where they have a number for each element.
+fn instruction(i: &Instruction, each: impl Fn(&Source, usize) -> String) -> String {
     let args: Vec<String> = i.args[..i.op.arity()]
         .iter()
-        .map(|a| if a.step == 0 { a.at.to_string() } else { format!("{}..{}", a.at, a.at + i.n) })
+        .map(|a| if a.step == 0 { a.at.to_string() } else { each(a, i.n) })
         .collect();
     let name = match i.op {
         Primitive::Call(row) => row.name.to_string(),
         op => format!("{op:?}").to_lowercase(),
     };
     format!("{name}({})", args.join(", "))
+}
+
+/// By its place in the buffer of values.
+fn placed(a: &Source, n: usize) -> String {
+    format!("{}..{}", a.at, a.at + n)
+}
+
+/// The same for what feeds a loop, where data are not in the buffer.
+fn fed(a: &Source, n: usize) -> String {
+    if a.varies { placed(a, n) } else { format!("const[{n}]") }
 }

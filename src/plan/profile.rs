@@ -36,7 +36,7 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
         *best = best.min(start.elapsed().saturating_sub(tick).as_secs_f64());
     };
     for _ in 0..rounds.max(1) {
-        workspace.begin(plan);
+        workspace.begin(plan, true);
         for (step, cost) in plan.steps.iter().zip(&mut costs) {
             timed(&mut cost.forward, &mut || workspace.step_forward(step, true));
         }

@@ -1,6 +1,6 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
-use super::batch::{Seed, Total};
+use super::batch::{Seed, Spread, Total};
 use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
@@ -56,17 +56,18 @@ impl<T: Lane> Workspace<T> {
 
     /// Computes every value; with `slopes`, also what the reverse sweep needs.
     pub fn forward(&mut self, plan: &Plan, slopes: bool) {
-        if slopes {
-            self.begin(plan);
-        }
+        self.begin(plan, slopes);
         for step in &plan.steps {
             self.step_forward(step, slopes);
         }
     }
 
-    /// Sets the adjoints before the forward sweep, where that already adds to them.
-    pub(super) fn begin(&mut self, plan: &Plan) {
-        if plan.summed {
+    /// Puts data in place before the forward sweep, and sets the adjoints where that already adds to them.
+    pub(super) fn begin(&mut self, plan: &Plan, slopes: bool) {
+        if !plan.spread.is_empty() {
+            best_lanes(Spread { plan, data: &self.data, values: &mut self.values });
+        }
+        if slopes && plan.summed {
             best_lanes(Seed { plan, adjoints: &mut self.adjoints });
         }
     }
@@ -344,14 +345,14 @@ impl Step {
             Code::Map { row, index } => {
                 scalar::map(T::scalar(row.kernel), &self.operands(index, known)[..n], out);
             }
-            Code::MapSum { row, index, weights, count } => {
+            Code::MapSum { row, index, weights, count, fresh } => {
                 let operands = &self.operands(index, known)[..n];
                 let weights = weights.as_ref().and_then(|slot| known.numbers(slot));
                 let f = T::scalar(row.kernel);
                 out[0] = match slopes {
                     Some(cells) => {
                         let (into, _) = self.sum_into(cells, saved);
-                        scalar::sum(f, operands, weights, *count, &into[..n], room)
+                        scalar::sum(f, operands, weights, *count, (&into[..n], fresh), room)
                     }
                     None => scalar::sum_value(f, operands, weights, *count),
                 };

@@ -45,17 +45,17 @@ pub fn pull<T: Real>(
 }
 
 /// `Σ_i w_i f(args at i)` over `count` elements; its derivative in each argument is added to `adjoints`, element by element
-/// of the argument.
+/// of the argument. Adjoints that are fresh are set instead, for arguments with an element for each.
 pub fn sum<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
     count: usize,
-    adjoints: &[Adjoint<T>],
+    (adjoints, fresh): (&[Adjoint<T>], &[bool]),
     room: &mut [T],
 ) -> T {
     if count <= TERMS {
-        let into = Slope { args, start: 0, adjoints, predictor: None };
+        let into = Slope { args, start: 0, adjoints, fresh, predictor: None };
         return sum_tile(f, into, weights, count, room);
     }
     let mut total = T::zero();
@@ -63,7 +63,7 @@ pub fn sum<T: Real>(
         let n = TERMS.min(count - start);
         let tile = from(args, start);
         let weights = weights.map(|w| &w[start..start + n]);
-        let into = Slope { args: &tile[..args.len()], start, adjoints, predictor: None };
+        let into = Slope { args: &tile[..args.len()], start, adjoints, fresh, predictor: None };
         total += sum_tile(f, into, weights, n, room);
     }
     total
@@ -150,7 +150,8 @@ fn sum_rows<T: Real>(
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta);
         let weights = weights.map(|w| &w[start..start + n]);
-        let into = Slope { args: &tile[..args.len()], start, adjoints, predictor: Some(predictor) };
+        let fresh = &[false; MOST_ARGS];
+        let into = Slope { args: &tile[..args.len()], start, adjoints, fresh, predictor: Some(predictor) };
         total += sum_tile(f, into, weights, n, room);
     }
     total
@@ -203,6 +204,8 @@ struct Slope<'a, 'b, T> {
     start: usize,
     /// As for [`sum`]; for a predictor, those of its coefficients.
     adjoints: &'a [Adjoint<'a, T>],
+    /// Which adjoints are set.
+    fresh: &'a [bool],
     /// The argument that is a predictor.
     predictor: Option<Predictor<'a>>,
 }
@@ -401,6 +404,11 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             }
             match arg.index {
                 Index::One => add(&into[0], total(slopes)),
+                Index::Each if self.into.fresh[k] => {
+                    for (cell, &slope) in into[self.into.start..].iter().zip(slopes) {
+                        cell.set(slope);
+                    }
+                }
                 Index::Each => {
                     for (cell, &slope) in into[self.into.start..].iter().zip(slopes) {
                         add(cell, slope);

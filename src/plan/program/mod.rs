@@ -171,7 +171,7 @@ pub(super) const ANY: u16 = u16::MAX;
 
 /// What loops that run often are compiled for, so that they do without a branch.
 #[derive(Clone, Copy)]
-struct Kind {
+pub(super) struct Kind {
     /// Whether the argument has an element for each of the result's.
     each: bool,
     varies: bool,
@@ -179,8 +179,14 @@ struct Kind {
     fresh: bool,
 }
 
+/// One number for all elements, known or varying, and a number for each.
+pub(super) const ONE_KNOWN: Kind = Kind { each: false, varies: false, fresh: false };
+pub(super) const ONE: Kind = Kind { varies: true, ..ONE_KNOWN };
+pub(super) const EACH_KNOWN: Kind = Kind { each: true, ..ONE_KNOWN };
+pub(super) const EACH: Kind = Kind { varies: true, ..EACH_KNOWN };
+
 /// The kinds of all arguments, three bits for each.
-const fn shape(args: &[Kind]) -> u16 {
+pub(super) const fn shape(args: &[Kind]) -> u16 {
     let (mut bits, mut j) = (0, 0);
     while j < args.len() {
         let Kind { each, varies, fresh } = args[j];
@@ -200,6 +206,12 @@ fn is_each<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
 #[inline(always)]
 fn is_varying<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
     if SHAPE == ANY { i.args[j].varies } else { (SHAPE >> (3 * j)) & 2 != 0 }
+}
+
+/// Whether argument `j` is data with an element for each of the result's.
+#[inline(always)]
+pub(super) fn is_data<const SHAPE: u16>(i: &Instruction, j: usize) -> bool {
+    is_each::<SHAPE>(i, j) && !is_varying::<SHAPE>(i, j)
 }
 
 /// Whether the adjoint of argument `j` is set, not added to.

@@ -4,15 +4,14 @@
 //! shape of arguments that models have most often, and once for all others.
 
 use super::back::{hand_on, settle};
-use super::{ANY, Instruction, Kind, Shift, fits, is_varying, read, read_first, shape};
+use super::{
+    ANY, EACH, EACH_KNOWN, Instruction, Kind, ONE, ONE_KNOWN, Shift, fits, is_varying, read, read_first,
+    shape,
+};
 use crate::num::real::Real;
 use std::cell::Cell;
 
-/// One number for all elements, known or varying, and a number for each; with adjoints that are added to, or set.
-const ONE_KNOWN: Kind = Kind { each: false, varies: false, fresh: false };
-const ONE: Kind = Kind { varies: true, ..ONE_KNOWN };
-const EACH_KNOWN: Kind = Kind { each: true, ..ONE_KNOWN };
-const EACH: Kind = Kind { varies: true, ..EACH_KNOWN };
+/// A number for each element, with adjoints that are set.
 const EACH_FRESH: Kind = Kind { fresh: true, ..EACH };
 
 /// Coordinates with one scale, and with a scale for each.

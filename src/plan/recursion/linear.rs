@@ -1,11 +1,7 @@
 //! Loops whose step is h ← a · h + b, as autoregressions and GARCH have it: h stays in registers.
-//!
-//! b is an array that is read as the steps go on, or is computed by one instruction, step by step, and never stored.
 
-use super::super::program::{
-    ANY, Instruction, Primitive, Still, fits, hand_on, mul_add, mul_add_slopes, read, read_first, settle,
-    square_add, square_add_slopes,
-};
+use super::super::program::Primitive;
+use super::feed::{Fed, Plus, add};
 use super::looped::Moving;
 use crate::num::real::Real;
 use std::cell::Cell;
@@ -17,16 +13,6 @@ pub(super) struct Linear {
     carried: usize,
     /// Which is a.
     factor: usize,
-}
-
-/// Where b comes from.
-trait Plus<U> {
-    /// b of a step.
-    fn value(&mut self, step: usize, values: &[Cell<U>]) -> U;
-    /// Takes the adjoint of b back; the steps come from the last to the first.
-    fn back(&mut self, step: usize, up: U, values: &[Cell<U>], adjoints: &[Cell<U>]);
-    /// After the last of these.
-    fn end(self, adjoints: &[Cell<U>]);
 }
 
 impl Linear {
@@ -44,60 +30,42 @@ impl Linear {
         let free = |k: usize| !first.args[k].varies || !before(k);
         (before(carried) && free(factor) && free(2)).then_some(Linear { carried, factor })
     }
+}
 
-    #[inline(always)]
-    pub(super) fn forward<U: Real>(
-        self,
-        moving: &Moving,
-        feed: Option<&Instruction>,
-        steps: usize,
-        values: &[Cell<U>],
-    ) {
-        match feed.map(|i| (i, i.op)) {
-            None => self.ahead(moving, Stored::new(moving), steps, values),
-            Some((i, Primitive::SquareAdd)) => self.ahead(moving, squares(i, values), steps, values),
-            Some((i, _)) => self.ahead(moving, products(i, values), steps, values),
-        }
-    }
+/// The loop forward, in the buffer of values.
+pub(super) struct Ahead<'a, U> {
+    pub(super) linear: Linear,
+    pub(super) moving: &'a Moving,
+    pub(super) steps: usize,
+    pub(super) values: &'a [Cell<U>],
+}
 
-    #[inline(always)]
-    pub(super) fn reverse<U: Real>(
-        self,
-        moving: &Moving,
-        feed: Option<&Instruction>,
-        steps: usize,
-        values: &[Cell<U>],
-        adjoints: &[Cell<U>],
-    ) {
-        match feed.map(|i| (i, i.op)) {
-            None => self.back(moving, Stored::new(moving), steps, values, adjoints),
-            Some((i, Primitive::SquareAdd)) => self.back(moving, squares(i, values), steps, values, adjoints),
-            Some((i, _)) => self.back(moving, products(i, values), steps, values, adjoints),
-        }
-    }
+/// The loop backwards.
+pub(super) struct Back<'a, U> {
+    pub(super) ahead: Ahead<'a, U>,
+    pub(super) adjoints: &'a [Cell<U>],
+}
 
+impl<U: Real> Fed<U> for Ahead<'_, U> {
     #[inline(always)]
-    fn ahead<U: Real>(self, moving: &Moving, mut plus: impl Plus<U>, steps: usize, values: &[Cell<U>]) {
+    fn by(self, mut plus: impl Plus<U>) {
+        let Ahead { linear, moving, steps, values } = self;
         let first = &moving.first;
-        let mut h = values[first.args[self.carried].at].get();
+        let mut h = values[first.args[linear.carried].at].get();
         for step in 0..steps {
-            let a = values[first.args[self.factor].at + step * moving.strides[self.factor]].get();
+            let a = values[first.args[linear.factor].at + step * moving.strides[linear.factor]].get();
             h = a * h + plus.value(step, values);
             values[first.out + step * moving.out].set(h);
         }
     }
+}
 
+impl<U: Real> Fed<U> for Back<'_, U> {
     #[inline(always)]
-    fn back<U: Real>(
-        self,
-        moving: &Moving,
-        mut plus: impl Plus<U>,
-        steps: usize,
-        values: &[Cell<U>],
-        adjoints: &[Cell<U>],
-    ) {
-        let (first, start) = (&moving.first, moving.first.args[self.carried].at);
-        let (factor, stride) = (&first.args[self.factor], moving.strides[self.factor]);
+    fn by(self, mut plus: impl Plus<U>) {
+        let (Ahead { linear, moving, steps, values }, adjoints) = (self.ahead, self.adjoints);
+        let (first, start) = (&moving.first, moving.first.args[linear.carried].at);
+        let (factor, stride) = (&first.args[linear.factor], moving.strides[linear.factor]);
         // The adjoint of h from the step after, and that of a where it is the same in every step.
         let (mut after, mut in_factor) = (U::zero(), U::zero());
         for step in (0..steps).rev() {
@@ -117,126 +85,4 @@ impl Linear {
         }
         plus.end(adjoints);
     }
-}
-
-#[inline(always)]
-fn add<U: Real>(cell: &Cell<U>, x: U) {
-    cell.set(cell.get() + x);
-}
-
-/// b as it stands in the buffer.
-struct Stored<'a, U> {
-    moving: &'a Moving,
-    sum: U,
-}
-
-impl<'a, U: Real> Stored<'a, U> {
-    #[inline(always)]
-    fn new(moving: &'a Moving) -> Self {
-        Stored { moving, sum: U::zero() }
-    }
-
-    #[inline(always)]
-    fn at(&self, step: usize) -> usize {
-        self.moving.first.args[2].at + step * self.moving.strides[2]
-    }
-}
-
-impl<U: Real> Plus<U> for Stored<'_, U> {
-    #[inline(always)]
-    fn value(&mut self, step: usize, values: &[Cell<U>]) -> U {
-        values[self.at(step)].get()
-    }
-
-    #[inline(always)]
-    fn back(&mut self, step: usize, up: U, _: &[Cell<U>], adjoints: &[Cell<U>]) {
-        if self.moving.strides[2] == 0 {
-            self.sum += up;
-        } else if self.moving.first.args[2].varies {
-            add(&adjoints[self.at(step)], up);
-        }
-    }
-
-    #[inline(always)]
-    fn end(self, adjoints: &[Cell<U>]) {
-        if self.moving.strides[2] == 0 && self.moving.first.args[2].varies {
-            add(&adjoints[self.at(0)], self.sum);
-        }
-    }
-}
-
-/// b as an instruction computes it: its function, and its slopes times an adjoint.
-struct Computed<'a, U, F, G, const N: usize> {
-    i: &'a Instruction,
-    x: [U; N],
-    sums: [U; N],
-    f: F,
-    slopes: G,
-}
-
-impl<'a, U: Real, F: Fn([U; N]) -> U, G: Fn([U; N], U) -> [U; N], const N: usize> Computed<'a, U, F, G, N> {
-    #[inline(always)]
-    fn new(i: &'a Instruction, values: &[Cell<U>], f: F, slopes: G) -> Self {
-        assert!(fits::<N>(i, Still, values.len()));
-        // SAFETY: just looked at.
-        let x = unsafe { read_first(i, Still, values) };
-        Computed { i, x, sums: [U::zero(); N], f, slopes }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, step: usize, values: &[Cell<U>]) {
-        assert!(step < self.i.n);
-        // SAFETY: the instruction fits a buffer of this length, as `new` has seen.
-        unsafe { read::<U, N, ANY>(self.i, Still, values, step, &mut self.x) };
-    }
-}
-
-impl<U: Real, F: Fn([U; N]) -> U, G: Fn([U; N], U) -> [U; N], const N: usize> Plus<U>
-    for Computed<'_, U, F, G, N>
-{
-    #[inline(always)]
-    fn value(&mut self, step: usize, values: &[Cell<U>]) -> U {
-        self.read(step, values);
-        (self.f)(self.x)
-    }
-
-    #[inline(always)]
-    fn back(&mut self, step: usize, up: U, values: &[Cell<U>], adjoints: &[Cell<U>]) {
-        self.read(step, values);
-        let slopes = (self.slopes)(self.x, up);
-        let mut j = 0;
-        while j < N {
-            hand_on::<U, N, ANY>(self.i, Still, j, step, slopes[j], &mut self.sums, adjoints);
-            j += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn end(self, adjoints: &[Cell<U>]) {
-        settle(self.i, Still, &self.sums, adjoints);
-    }
-}
-
-#[inline(always)]
-fn squares<'a, U: Real>(i: &'a Instruction, values: &[Cell<U>]) -> impl Plus<U> + use<'a, U> {
-    Computed::new(
-        i,
-        values,
-        #[inline(always)]
-        |x| square_add(x),
-        #[inline(always)]
-        |x, up| square_add_slopes(x, up),
-    )
-}
-
-#[inline(always)]
-fn products<'a, U: Real>(i: &'a Instruction, values: &[Cell<U>]) -> impl Plus<U> + use<'a, U> {
-    Computed::new(
-        i,
-        values,
-        #[inline(always)]
-        |x| mul_add(x),
-        #[inline(always)]
-        |x, up| mul_add_slopes(x, up),
-    )
 }

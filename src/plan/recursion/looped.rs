@@ -4,7 +4,8 @@
 use super::super::code::{Code, Plan, Slot};
 use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Shift, UNKNOWN, apply, pull};
 use super::RecursionCode;
-use super::linear::Linear;
+use super::feed::{self, Feed};
+use super::linear::{self, Linear};
 use crate::graph::Origin;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
@@ -27,7 +28,7 @@ pub(in crate::plan) struct LoopCode {
     room: std::ops::Range<usize>,
     linear: Option<Linear>,
     /// What computes b where a step is h ← a · h + b; none if b is read like everything else.
-    feed: Option<Instruction>,
+    feed: Option<Feed>,
 }
 
 /// Most numbers that are kept of all steps; where there are more, they are computed again.
@@ -97,7 +98,7 @@ impl LoopCode {
         args: &[Slot],
         [at, room]: [usize; 2],
         fixed: &mut Vec<(usize, f64)>,
-        feed: Option<Instruction>,
+        feed: Option<Feed>,
     ) -> Option<(LoopCode, usize)> {
         // What is set before each sweep is no part of the buffer that it reads.
         if args.iter().any(|slot| matches!(slot, Slot::Data { .. })) {
@@ -141,12 +142,12 @@ impl LoopCode {
 
     /// What computes b where a step is h ← a · h + b: one instruction for all steps, or none.
     pub(in crate::plan) fn fed(&self) -> impl Iterator<Item = &Instruction> {
-        self.feed.iter()
+        self.feed.iter().map(|feed| &feed.instruction)
     }
 
-    /// The same, to change.
-    pub(in crate::plan) fn fed_mut(&mut self) -> &mut [Instruction] {
-        self.feed.as_mut_slice()
+    /// Notes where the constants that it reads begin in the buffer.
+    pub(in crate::plan) fn constants_from(&mut self, start: usize) {
+        self.feed.iter_mut().for_each(|feed| feed.constants_from(start));
     }
 
     /// Computes the sequences.
@@ -202,7 +203,9 @@ impl<T: Real> LaneWork<T> for Ahead<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let values = view.cells(self.values);
         if let Some(linear) = self.code.linear {
-            return linear.forward(&self.code.ways[0][0], self.code.feed.as_ref(), self.code.steps, values);
+            let (moving, steps) = (&self.code.ways[0][0], self.code.steps);
+            let fed = linear::Ahead { linear, moving, steps, values };
+            return feed::run(self.code.feed.as_ref(), moving, values, fed);
         }
         for step in 0..self.code.steps {
             self.code.load(values, step);
@@ -226,8 +229,9 @@ impl<T: Real> LaneWork<T> for Backwards<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         if let Some(linear) = self.code.linear {
-            let (moving, feed) = (&self.code.ways[0][0], self.code.feed.as_ref());
-            return linear.reverse(moving, feed, self.code.steps, values, adjoints);
+            let (moving, steps) = (&self.code.ways[0][0], self.code.steps);
+            let fed = linear::Back { ahead: linear::Ahead { linear, moving, steps, values }, adjoints };
+            return feed::run(self.code.feed.as_ref(), moving, values, fed);
         }
         for step in (0..self.code.steps).rev() {
             self.code.load(values, step);

@@ -3,11 +3,13 @@
 //! Of long loops only the sequences themselves are kept: the reverse sweep goes through the steps backwards and computes what
 //! else it needs of a step again from them, so that memory grows with the sequences alone. Of short ones everything is kept.
 
+mod feed;
 mod linear;
 mod looped;
 #[cfg(test)]
 mod tests;
 
+pub(super) use feed::Feed;
 pub(super) use looped::LoopCode;
 
 use super::code::{Code, Plan, Slot};

@@ -2,6 +2,7 @@
 
 use super::super::code::{Code, Plan, Slot, Step};
 use super::super::program::Instruction;
+use crate::ops::operand::Broadcast;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -74,11 +75,32 @@ impl Adjoints {
         if step.term != forward {
             return;
         }
+        if let Code::MapSum { index, fresh, .. } = &mut step.code {
+            return self.sum(&step.args, index, fresh, forward);
+        }
         let unasked = |k: usize| matches!(&step.code, Code::Array { unasked, .. } if unasked[k]);
         let asked = step.args.iter().enumerate().filter(|(k, _)| !unasked(*k));
         asked.for_each(|(_, slot)| self.add_to(slot));
         if let Code::Loop(code) = &step.code {
             code.fed().flat_map(varying).for_each(|(_, range)| self.touch(range, Place::Added));
+        }
+    }
+
+    /// A sum sets what it is the first to add to, if it hands its slopes on itself and each element is that of one argument.
+    fn sum(&mut self, args: &[Slot], index: &[Broadcast], fresh: &mut [bool], term: bool) {
+        let places = |slot: &Slot| match slot {
+            Slot::Var { at, len } => Some(*at..at + len),
+            Slot::Const(_) | Slot::Data { .. } => None,
+        };
+        for (j, slot) in args.iter().enumerate() {
+            let Some(range) = places(slot) else { continue };
+            let mut others = args.iter().enumerate().filter(|(k, _)| *k != j).filter_map(|(_, s)| places(s));
+            let shared = others.any(|r| r.start < range.end && range.start < r.end);
+            let untouched = self.places[range].iter().all(|&place| place == Place::Untouched);
+            fresh[j] = term && matches!(index[j], Broadcast::Each) && untouched && !shared;
+        }
+        for (range, &fresh) in args.iter().map(places).zip(&*fresh).filter_map(|(r, f)| Some((r?, f))) {
+            self.touch(range, if fresh { Place::Set } else { Place::Added });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::code::{Code, Slot};
 use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Source, UNKNOWN};
-use super::super::recursion::RecursionCode;
+use super::super::recursion::{Feed, RecursionCode};
 use super::Scheduler;
 use crate::facts::common_dims;
 use crate::graph::{Node, NodeId, Op};
@@ -11,9 +11,6 @@ use crate::ops::scalar::{QUADRATIC, ScalarRow};
 
 /// Most elements of an arithmetic step that becomes an instruction; longer ones have steps of their own.
 pub(super) const MOST_ELEMENTS: usize = 256;
-
-/// Most elements of a constant that is spread over all lanes for an instruction.
-const MOST_SPREAD: usize = 256;
 
 impl Scheduler<'_> {
     /// Finds the arrays put together of elements that instructions compute: these write to where the array stands.
@@ -49,41 +46,41 @@ impl Scheduler<'_> {
 
     /// Finds what is computed together with the only node that uses it: a product with the sum that it is part of, also where
     /// it is a multiple of the square of a difference; such a sum with the sum of squares whose mean it is, or with the loop
-    /// that reads an element of it in each step.
+    /// that reads an element of it in each step, however many these are.
     pub(super) fn fuse(&mut self) {
         for k in 0..self.wanted.len() {
             let id = self.wanted[k];
             let parts = match self.primitive(id) {
-                Some(Primitive::Add) => self.parts_of_sum(id),
+                Some(Primitive::Add) => self.parts_of_sum(id, MOST_ELEMENTS),
                 Some(Primitive::Quadratic) => {
                     self.affine_side(id).into_iter().map(|side| self.side(id, side)).collect()
                 }
                 Some(_) => Vec::new(),
-                None => self.fed(id).into_iter().collect(),
+                None => self.fed(id),
             };
             parts.into_iter().for_each(|part| self.fused[part.0 as usize] = true);
         }
     }
 
-    /// Whether a node does this arithmetic on `n` elements, for one other node alone.
-    fn alone(&self, id: NodeId, op: Primitive, n: usize) -> bool {
+    /// Whether a node does this arithmetic on `n` elements, `most` at most, for one other node alone.
+    fn alone(&self, id: NodeId, op: Primitive, n: usize, most: usize) -> bool {
         let at = id.0 as usize;
-        self.primitive(id) == Some(op)
+        self.arithmetic(id, most) == Some(op)
             && self.uses[at] == 1
             && self.places[at].is_none()
             && self.graph.node(id).len() == n
     }
 
-    /// The product within a sum, and within that the square of a difference.
-    fn parts_of_sum(&self, id: NodeId) -> Vec<NodeId> {
+    /// The product within a sum, and within that the square of a difference, of at most so many elements.
+    fn parts_of_sum(&self, id: NodeId, most: usize) -> Vec<NodeId> {
         let (node, n) = (self.graph.node(id), self.graph.node(id).len());
-        let Some(&product) = node.args.iter().find(|&&a| self.alone(a, Primitive::Mul, n)) else {
+        let Some(&product) = node.args.iter().find(|&&a| self.alone(a, Primitive::Mul, n, most)) else {
             return Vec::new();
         };
         let factors = &self.graph.node(product).args;
-        let square = factors.iter().copied().find(|&a| self.alone(a, Primitive::Square, n));
+        let square = factors.iter().copied().find(|&a| self.alone(a, Primitive::Square, n, most));
         let difference =
-            square.map(|s| self.graph.node(s).args[0]).filter(|&d| self.alone(d, Primitive::Sub, n));
+            square.map(|s| self.graph.node(s).args[0]).filter(|&d| self.alone(d, Primitive::Sub, n, most));
         match (square, difference) {
             (Some(square), Some(difference)) => vec![product, square, difference],
             _ => vec![product],
@@ -99,29 +96,55 @@ impl Scheduler<'_> {
         let n = self.elements(self.graph.node(id));
         [1, 0].into_iter().find(|&side| {
             let a = self.side(id, side);
-            self.alone(a, Primitive::Add, n) && self.operation(a, Primitive::Add).0 == Primitive::MulAdd
+            self.alone(a, Primitive::Add, n, MOST_ELEMENTS)
+                && self.operation(a, Primitive::Add).0 == Primitive::MulAdd
         })
     }
 
-    /// The argument of a loop h ← a · h + b that has b for all steps, if one instruction can give it and nothing else reads it.
-    fn fed(&self, id: NodeId) -> Option<NodeId> {
+    /// The argument of a loop h ← a · h + b that has b for all steps, and its parts, if one instruction can give it and nothing
+    /// else reads it.
+    fn fed(&self, id: NodeId) -> Vec<NodeId> {
+        let Some(feed) = self.feeding(id) else { return Vec::new() };
+        let mut parts = self.parts_of_sum(feed, usize::MAX);
+        // A sum without a product is no instruction that a loop computes.
+        if parts.is_empty() {
+            return parts;
+        }
+        parts.push(feed);
+        let mut reads = parts.iter().flat_map(|&part| &self.graph.node(part).args);
+        if reads.any(|&a| self.is_set_before(a)) { Vec::new() } else { parts }
+    }
+
+    /// Whether a node is data that are set before a sweep.
+    fn is_set_before(&self, id: NodeId) -> bool {
+        matches!(self.graph.node(id).op, Op::Input { offset } if offset >= self.plan.inputs)
+    }
+
+    /// The sum that a loop h ← a · h + b alone reads, an element in each step, as b.
+    fn feeding(&self, id: NodeId) -> Option<NodeId> {
         let node = self.graph.node(id);
         let Op::Recursion(recursion) = &node.op else { return None };
-        let data =
-            |a: &NodeId| matches!(self.graph.node(*a).op, Op::Input { offset } if offset >= self.plan.inputs);
-        if node.args.iter().any(data) {
+        if node.args.iter().any(|&a| self.is_set_before(a)) {
             return None;
         }
         let feed = node.args[RecursionCode::new(recursion).linear_feed()?];
-        let op = self.operation(feed, Primitive::Add).0;
-        (self.alone(feed, Primitive::Add, recursion.steps) && op != Primitive::Add).then_some(feed)
+        self.alone(feed, Primitive::Add, recursion.steps, usize::MAX).then_some(feed)
     }
 
-    /// The instruction that gives a loop what a step adds. It writes nothing.
-    pub(super) fn feed(&mut self, id: NodeId) -> Instruction {
+    /// The instruction that gives a loop what a step adds.
+    pub(super) fn feed(&mut self, id: NodeId) -> Feed {
         let (op, reads) = self.operation(id, Primitive::Add);
         let n = self.graph.node(id).len();
-        Instruction { op, n, out: 0, args: self.sources(&reads, n), term: false, shape: ANY, end: UNKNOWN }
+        let (mut args, mut data) = ([Source::default(); MOST_READ], Vec::with_capacity(reads.len()));
+        for (source, &a) in args.iter_mut().zip(&reads) {
+            let known = self.graph.node(a).constant().filter(|c| c.len() == n);
+            *source = match known {
+                Some(_) => Source { at: 0, step: 1, varies: false, fresh: false },
+                None => self.source(a, n),
+            };
+            data.push(known.cloned());
+        }
+        Feed::new(Instruction { op, n, out: 0, args, term: false, shape: ANY, end: UNKNOWN }, data)
     }
 
     /// The instruction of a node and what it reads, with what is fused to it.
@@ -181,7 +204,16 @@ impl Scheduler<'_> {
 
     /// The arithmetic of a small elementwise step.
     pub(super) fn primitive(&self, id: NodeId) -> Option<Primitive> {
+        self.arithmetic(id, MOST_ELEMENTS)
+    }
+
+    /// The arithmetic of an elementwise step of at most so many elements; a sum of squares, which stores none, may have more,
+    /// if these are not data.
+    fn arithmetic(&self, id: NodeId, most: usize) -> Option<Primitive> {
         let node = self.graph.node(id);
+        if self.tiled[id.0 as usize].is_some() {
+            return None;
+        }
         let n = self.elements(node);
         let alone = |row: &ScalarRow| n == 1 && row.args.len() <= MOST_READ;
         let op = match &node.op {
@@ -201,12 +233,11 @@ impl Scheduler<'_> {
         };
         let fits = |&a: &NodeId| {
             let arg = self.graph.node(a);
-            let most = if arg.constant().is_some() { MOST_SPREAD } else { MOST_ELEMENTS };
-            let data = matches!(arg.op, Op::Input { offset } if offset >= self.plan.inputs);
-            let plain = !data && self.predictor(a).is_none();
-            arg.len() <= most && (arg.len() == 1 || arg.len() == n) && plain
+            let computed = arg.constant().is_none() && !self.is_set_before(a);
+            let short = arg.len() <= most || (op.is_sum() && computed);
+            short && (arg.len() == 1 || arg.len() == n) && self.predictor(a).is_none()
         };
-        (n <= MOST_ELEMENTS && node.args.iter().all(fits)).then_some(op)
+        ((n <= most || op.is_sum()) && node.args.iter().all(fits)).then_some(op)
     }
 
     /// How many elements an elementwise node goes through.
@@ -235,20 +266,22 @@ impl Scheduler<'_> {
     /// Where an instruction on `n` elements reads.
     fn sources(&mut self, reads: &[NodeId], n: usize) -> [Source; MOST_READ] {
         let mut args = [Source::default(); MOST_READ];
-        for (source, &a) in args.iter_mut().zip(reads) {
-            let len = self.graph.node(a).len();
-            let step = usize::from(len == n && n > 1);
-            *source = match self.slot(a) {
-                Some(Slot::Var { at, .. }) => Source { at: *at, step, varies: true, fresh: false },
-                Some(Slot::Const(_) | Slot::Data { .. }) | None => {
-                    Source { at: self.spread(a), step, varies: false, fresh: false }
-                }
-            };
-        }
+        args.iter_mut().zip(reads).for_each(|(source, &a)| *source = self.source(a, n));
         args
     }
 
-    /// The place of a constant among those that instructions read.
+    /// Where it reads an argument.
+    fn source(&mut self, id: NodeId, n: usize) -> Source {
+        let step = usize::from(self.graph.node(id).len() == n && n > 1);
+        match self.slot(id) {
+            Some(Slot::Var { at, .. }) => Source { at: *at, step, varies: true, fresh: false },
+            Some(Slot::Const(_) | Slot::Data { .. }) | None => {
+                Source { at: self.spread(id), step, varies: false, fresh: false }
+            }
+        }
+    }
+
+    /// The place of a constant, or of data, among those that instructions read.
     pub(super) fn spread(&mut self, id: NodeId) -> usize {
         if let Some(&at) = self.spread.get(&id) {
             return at;
@@ -259,18 +292,27 @@ impl Scheduler<'_> {
         at
     }
 
-    /// Puts the constants that instructions read after everything that is computed, where no adjoint is needed.
+    /// Puts the constants and data that instructions read after everything that is computed, where no adjoint is needed.
     pub(super) fn place_constants(&mut self) {
         let start = self.plan.values;
         for (id, at) in &self.spread {
-            let values = self.graph.node(*id).constant().into_iter().flat_map(|c| c.iter());
-            self.plan.fixed.extend(values.enumerate().map(|(i, &x)| (start + at + i, x)));
+            let to = start + at;
+            match self.slot(*id) {
+                Some(Slot::Const(c)) => {
+                    self.plan.fixed.extend(c.clone().iter().enumerate().map(|(i, &x)| (to + i, x)));
+                }
+                Some(&Slot::Data { at, len }) => self.plan.spread.push((at..at + len, to)),
+                Some(Slot::Var { .. }) | None => {}
+            }
         }
         self.plan.buffer = start + self.spread_length;
         for step in &mut self.plan.steps {
             let code: &mut [Instruction] = match &mut step.code {
                 Code::Program(code) => code,
-                Code::Loop(code) => code.fed_mut(),
+                Code::Loop(code) => {
+                    code.constants_from(start);
+                    &mut []
+                }
                 Code::Map { .. }
                 | Code::MapSum { .. }
                 | Code::Predicted { .. }

@@ -43,6 +43,7 @@ impl Plan {
             buffer: 0,
             saved: 0,
             fixed: Vec::new(),
+            spread: Vec::new(),
             roots: Vec::new(),
             summed,
             seeds: Vec::new(),
@@ -108,7 +109,7 @@ struct Scheduler<'g> {
     /// The group of chains that a node is computed with, row by row.
     tiled: Vec<Option<usize>>,
     groups: Vec<tiled::Group>,
-    /// Constants that instructions read, with their places among each other.
+    /// Constants and data that instructions read, with their places among each other.
     spread: HashMap<NodeId, usize>,
     /// Numbers in all of these.
     spread_length: usize,

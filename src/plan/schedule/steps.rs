@@ -133,7 +133,8 @@ fn code(node: &Node, nodes: &[&Node], args: &mut Vec<Slot>) -> Code {
                     as_they_are => as_they_are,
                 });
             }
-            Code::MapSum { row, index, weights, count }
+            let fresh = vec![false; index.len()];
+            Code::MapSum { row, index, weights, count, fresh }
         }
         Op::Array(op) if op.downcast::<Concat>().is_some() => Code::Concat,
         Op::Array(op) => {
