@@ -2,17 +2,16 @@
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
-use super::shared::{log_phi, phi_ratio};
 use crate::facts::known;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
     JOINT = "bernoulli_probit"(x, alpha), "log Φ(±alpha), plus where x is 1";
-    value log_phi(alpha * x.scale(2.0).shift(-1.0));
+    value (alpha * x.scale(2.0).shift(-1.0)).log_phi();
     slopes(_y) {
         let sign = x.scale(2.0).shift(-1.0);
-        let ratio = phi_ratio(alpha * sign);
+        let ratio = (alpha * sign).phi_ratio();
         [(alpha * ratio).scale(2.0), sign * ratio]
     };
     probes [&[1.0, 0.3], &[0.0, 9.0], &[1.0, 9.0], &[1.0, -30.0]];

@@ -1,10 +1,11 @@
 //! The beta distribution, by two shapes.
 
 use super::gamma;
-use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
+use super::incomplete::{beta_ratio, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
 use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
 use crate::facts::{Interval, known};
+use crate::num::rising::lbeta;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 use rand_chacha::ChaCha8Rng;

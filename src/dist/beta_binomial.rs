@@ -5,6 +5,7 @@ use super::row::{ArgSpec, Density, Distribution, Domain, End, Part, Probe, Sampl
 use super::tails::{self, Counts};
 use super::{count, draw};
 use crate::num::real::Real;
+use crate::num::rising;
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {
@@ -24,20 +25,20 @@ scalar_row! {
 
 scalar_row! {
     FAILURES = "beta_binomial.failures"(x, n, beta), "the rising factorial of beta with n - x factors";
-    value count::lrise(n - x, beta);
+    value rising::lrise(n - x, beta);
     slopes(_y, need) {
-        let in_n = if need[0] || need[1] { count::lrise_x(n - x, beta) } else { T::zero() };
-        [-in_n, in_n, count::lrise_a(n - x, beta)]
+        let in_n = if need[0] || need[1] { rising::lrise_x(n - x, beta) } else { T::zero() };
+        [-in_n, in_n, rising::lrise_a(n - x, beta)]
     };
     probes [&[2.0, 5.0, 0.7], &[0.0, 5.0, 30.0], &[5.0, 5.0, 2.0]]
 }
 
 scalar_row! {
     TRIALS = "beta_binomial.trials"(n, alpha, beta), "minus the rising factorial of alpha + beta with n factors";
-    value -(count::lrise(n, alpha + beta));
+    value -(rising::lrise(n, alpha + beta));
     slopes(_y, need) {
-        let in_n = if need[0] { count::lrise_x(n, alpha + beta) } else { T::zero() };
-        let slope = count::lrise_a(n, alpha + beta);
+        let in_n = if need[0] { rising::lrise_x(n, alpha + beta) } else { T::zero() };
+        let slope = rising::lrise_a(n, alpha + beta);
         [-in_n, -slope, -slope]
     };
     probes [&[5.0, 0.7, 3.0], &[0.0, 5.0, 30.0], &[50.0, 5.0, 2.0]]
@@ -65,7 +66,7 @@ struct Sum;
 impl Counts<3> for Sum {
     fn log_pmf<T: Real>(k: T, [n, alpha, beta]: [T; 3]) -> T {
         let share = -(k * (beta / alpha).log1p() + (n - k) * (alpha / beta).log1p());
-        let rise = count::lrise(k, alpha) + count::lrise(n - k, beta) - count::lrise(n, alpha + beta);
+        let rise = rising::lrise(k, alpha) + rising::lrise(n - k, beta) - rising::lrise(n, alpha + beta);
         count::lchoose(n, k) + share + rise
     }
     fn ratio<T: Real>(k: T, [n, alpha, beta]: [T; 3]) -> (T, T) {
@@ -74,9 +75,9 @@ impl Counts<3> for Sum {
     fn score<T: Real>(k: T, [n, alpha, beta]: [T; 3]) -> [T; 3] {
         let rest = n - k;
         let total = alpha + beta;
-        let all = count::lrise_a(n, total);
-        let in_alpha = count::lrise_a(k, alpha) - all + (k * beta / alpha - rest) / total;
-        let in_beta = count::lrise_a(rest, beta) - all + (rest * alpha / beta - k) / total;
+        let all = rising::lrise_a(n, total);
+        let in_alpha = rising::lrise_a(k, alpha) - all + (k * beta / alpha - rest) / total;
+        let in_beta = rising::lrise_a(rest, beta) - all + (rest * alpha / beta - k) / total;
         [T::zero(), in_alpha, in_beta]
     }
     fn score_step<T: Real>(k: T, [n, alpha, beta]: [T; 3]) -> [T; 3] {

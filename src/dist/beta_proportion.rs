@@ -1,10 +1,11 @@
 //! The beta distribution, by mean and concentration.
 
 use super::beta::draw;
-use super::incomplete::{beta_ratio, lbeta, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
+use super::incomplete::{beta_ratio, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
 use super::row::{ArgSpec, Density, Distribution, Domain, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
+use crate::num::rising::lbeta;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 

@@ -1,7 +1,7 @@
 //! Summands that densities of counts share.
 
 use crate::num::real::Real;
-use crate::num::rising;
+use crate::num::rising::{lrise, lrise_a, lrise_x};
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 
@@ -44,22 +44,4 @@ pub(super) fn lchoose<T: Real>(n: T, x: T) -> T {
         |n, x| sf::digamma(n + 1.0) - sf::digamma(n - x + 1.0),
         |n, x| sf::digamma(n - x + 1.0) - sf::digamma(x + 1.0),
     )
-}
-
-/// log Γ(a + x) - log Γ(a) - x log a.
-#[inline(always)]
-pub(super) fn lrise<T: Real>(x: T, a: T) -> T {
-    x.lift2(a, rising::lrise, rising::lrise_x, rising::lrise_a)
-}
-
-/// Its slope in x.
-#[inline(always)]
-pub(super) fn lrise_x<T: Real>(x: T, a: T) -> T {
-    (a + x).digamma() - a.ln()
-}
-
-/// Its slope in a.
-#[inline(always)]
-pub(super) fn lrise_a<T: Real>(x: T, a: T) -> T {
-    x.lift2(a, rising::lrise_a, rising::lrise_xa, rising::lrise_aa)
 }

@@ -1,18 +1,19 @@
 //! The Dirichlet-multinomial distribution: a multinomial whose probabilities are dirichlet(alpha).
 
-use super::count::{self, RISE};
+use super::count::RISE;
 use super::multinomial::{TRIALS, coefficient};
 use super::row::{ArgSpec, Density, Distribution, Domain, Probe, Sampler, Support};
 use super::{draw, event};
 use crate::graph::{BuildError, Builder, NodeId};
+use crate::num::rising;
 use crate::ops::scalar::scalar_row;
 
 scalar_row! {
     TERM = "dirichlet_multinomial"(x, alpha, total), "log Γ(alpha + x) - log Γ(alpha) - x log(total)";
-    value count::lrise(x, alpha) + x.xlogy(alpha / total);
+    value rising::lrise(x, alpha) + x.xlogy(alpha / total);
     slopes(_y, need) [
-        if need[0] { count::lrise_x(x, alpha) + (alpha / total).ln() } else { T::zero() },
-        count::lrise_a(x, alpha) + x / alpha,
+        if need[0] { rising::lrise_x(x, alpha) + (alpha / total).ln() } else { T::zero() },
+        rising::lrise_a(x, alpha) + x / alpha,
         -(x / total)
     ];
     probes [&[2.0, 0.3, 1.0], &[0.0, 5.0, 9.0], &[40.0, 1e5, 3e5]]

@@ -3,7 +3,7 @@
 use super::jets;
 use super::numeric::{integrate, root};
 use super::row::{ArgSpec, Density, Distribution, Part, Probe, Sampler, Support};
-use super::shared::{SHAPE_LOG, excess, log_phi, phi_ratio};
+use super::shared::{SHAPE_LOG, excess};
 use crate::facts::{Jet, known};
 use crate::num::real::{Real, SQRT_2PI};
 use crate::num::special as sf;
@@ -20,7 +20,7 @@ scalar_row! {
         let (z, k) = ((x - mu) / sigma, lambda * sigma);
         let u = z - k;
         let over = excess(u);
-        let in_z = u.if_less(T::zero(), over - z, phi_ratio(u) - k);
+        let in_z = u.if_less(T::zero(), over - z, u.phi_ratio() - k);
         outwards(in_z, -over, z, sigma, lambda)
     };
     probes [&[0.3, 1.0, 2.0, 0.5], &[-9.0, 1.0, 0.5, 2.0], &[30.0, 0.0, 2.0, 0.3], &[0.0, 1.0, 1.0, 30.0]];
@@ -71,7 +71,7 @@ scalar_row! {
 fn tilted<T: Real>(z: T, k: T) -> T {
     let u = z - k;
     let scaled = u.lift1(log_scaled_phi, |u| u + sf::phi_ratio(u)) - z.square().scale(0.5);
-    u.if_less(T::zero(), scaled, k * (k.scale(0.5) - z) + log_phi(u))
+    u.if_less(T::zero(), scaled, k * (k.scale(0.5) - z) + u.log_phi())
 }
 
 /// log(Φ(u) e^{u²/2}), for u < 0.

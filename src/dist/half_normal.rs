@@ -3,7 +3,7 @@
 use super::jets;
 use super::normal::half_square;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_SQRT_2_OVER_PI, log_phi, phi_ratio, scale_only};
+use super::shared::{LN_SQRT_2_OVER_PI, scale_only};
 use crate::facts::known;
 use crate::num::real::Real;
 use crate::num::special as sf;
@@ -48,7 +48,7 @@ scalar_row! {
 scalar_row! {
     LCCDF = "half_normal_lccdf"(x, sigma), "log erfc(x / (√2 sigma))";
     value log_tails(x / sigma);
-    slopes(_y) { let z = x / sigma; scale_only(-phi_ratio(-z), z, sigma) };
+    slopes(_y) { let z = x / sigma; scale_only(-(-z).phi_ratio(), z, sigma) };
     probes [&[0.3, 2.0], &[30.0, 0.5], &[1e-4, 5.0]];
     // log 2Φ(-z).
     facts Facts::with_log(
@@ -67,7 +67,7 @@ fn log_erf<T: Real>(u: T) -> T {
 #[inline(always)]
 fn log_tails<T: Real>(z: T) -> T {
     let near = (-z.scale(FRAC_1_SQRT_2).erf()).log1p();
-    z.if_less(T::splat(0.5), near, log_phi(-z).shift(LN_2))
+    z.if_less(T::splat(0.5), near, (-z).log_phi().shift(LN_2))
 }
 
 /// The row.

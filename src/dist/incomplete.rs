@@ -6,6 +6,7 @@
 
 use super::numeric::slope;
 use crate::num::real::Real;
+use crate::num::rising::lbeta;
 use crate::num::special as sf;
 
 /// log P(a, v), the regularised lower incomplete gamma function.
@@ -135,17 +136,6 @@ pub(super) fn log_beta_inc_db<const SIDE: Side, T: Real>(a: T, b: T, x: T) -> T 
                 sign::<SIDE>() * beta_ratio(a, b, x, log_side::<SIDE>(a, b, x)) * score
             },
         ],
-    )
-}
-
-/// log B(a, b).
-#[inline(always)]
-pub(super) fn lbeta<T: Real>(a: T, b: T) -> T {
-    a.lift2(
-        b,
-        sf::lbeta,
-        |a, b| sf::digamma(a) - sf::digamma(a + b),
-        |a, b| sf::digamma(b) - sf::digamma(a + b),
     )
 }
 

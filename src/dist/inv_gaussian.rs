@@ -3,7 +3,7 @@
 use super::draw::uniform;
 use super::numeric::{integrate, root};
 use super::row::{ArgSpec, Density, Distribution, LOG_X, Part, Probe, Sampler, Support};
-use super::shared::{excess, phi_ratio};
+use super::shared::excess;
 use crate::num::real::Real;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
@@ -62,7 +62,7 @@ fn in_w<T: Real>(w: T, s: T, y: T) -> T {
 #[inline(always)]
 fn in_s<T: Real>(w: T, s: T, y: T) -> T {
     let (u, v) = ((s * w).sqrt(), (s / w).sqrt());
-    (u - v - excess(-(u + v))) / (u * phi_ratio(-(u + v))) * over(u - v, y)
+    (u - v - excess(-(u + v))) / (u * (-(u + v)).phi_ratio()) * over(u - v, y)
 }
 
 /// φ(a) / e^y

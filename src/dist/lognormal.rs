@@ -2,7 +2,7 @@
 
 use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{log_phi, phi_ratio, shifted};
+use super::shared::shifted;
 use super::{normal, std_normal};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
@@ -12,8 +12,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 scalar_row! {
     LCDF = "lognormal_lcdf"(x, mu, sigma), "log Φ((log x - mu) / sigma)";
-    value log_phi((x.ln() - mu) / sigma);
-    slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(phi_ratio(z), z, x, sigma) };
+    value ((x.ln() - mu) / sigma).log_phi();
+    slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(z.phi_ratio(), z, x, sigma) };
     probes [&[0.3, 1.0, 2.0], &[1e-8, 1.0, 0.9], &[1e5, 0.0, 2.0]];
     // log Φ of a linear function of log x and mu.
     facts Facts::with_log(
@@ -24,8 +24,8 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "lognormal_lccdf"(x, mu, sigma), "log Φ((mu - log x) / sigma)";
-    value log_phi((mu - x.ln()) / sigma);
-    slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(-phi_ratio(-z), z, x, sigma) };
+    value ((mu - x.ln()) / sigma).log_phi();
+    slopes(_y) { let z = (x.ln() - mu) / sigma; through_log(-(-z).phi_ratio(), z, x, sigma) };
     probes [&[0.3, 1.0, 2.0], &[1e-4, 1.0, 0.9], &[1e8, 0.0, 1.0]];
     facts Facts::with_log(
         |a, k| if k == 0 { None } else { jets::location(&jets::in_log_x(a)?, k, [0, 1, 2], upper) },

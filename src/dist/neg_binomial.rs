@@ -6,6 +6,7 @@ use super::tails::{self, Counts};
 use super::{count, draw};
 use crate::facts::{Jet, known};
 use crate::num::real::Real;
+use crate::num::rising;
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
@@ -64,13 +65,13 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [alpha, beta]: [T; 2]) -> T {
-        count::lrise(k, alpha) + log_joint(k, alpha, beta) - count::lfactorial(k)
+        rising::lrise(k, alpha) + log_joint(k, alpha, beta) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [alpha, beta]: [T; 2]) -> (T, T) {
         (k + alpha, k.shift(1.0) * beta.shift(1.0))
     }
     fn score<T: Real>(k: T, [alpha, beta]: [T; 2]) -> [T; 2] {
-        let in_alpha = count::lrise_a(k, alpha) + k / alpha - beta.recip().log1p();
+        let in_alpha = rising::lrise_a(k, alpha) + k / alpha - beta.recip().log1p();
         [in_alpha, (alpha / beta - k) / beta.shift(1.0)]
     }
     fn score_step<T: Real>(k: T, [alpha, beta]: [T; 2]) -> [T; 2] {

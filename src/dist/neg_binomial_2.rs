@@ -7,6 +7,7 @@ use super::tails::{self, Counts};
 use super::{count, draw};
 use crate::facts::known;
 use crate::num::real::Real;
+use crate::num::rising;
 use crate::ops::scalar::{EXP, Facts, scalar_row};
 
 scalar_row! {
@@ -74,13 +75,13 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [mu, phi]: [T; 2]) -> T {
-        count::lrise(k, phi) + log_joint(k, mu, phi) - count::lfactorial(k)
+        rising::lrise(k, phi) + log_joint(k, mu, phi) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [mu, phi]: [T; 2]) -> (T, T) {
         ((k / phi).shift(1.0) * mu, k.shift(1.0) * (mu / phi).shift(1.0))
     }
     fn score<T: Real>(k: T, [mu, phi]: [T; 2]) -> [T; 2] {
-        [in_mu(k, mu, phi), in_phi(k, mu, phi) + count::lrise_a(k, phi)]
+        [in_mu(k, mu, phi), in_phi(k, mu, phi) + rising::lrise_a(k, phi)]
     }
     fn score_step<T: Real>(k: T, [mu, phi]: [T; 2]) -> [T; 2] {
         let both = (mu / phi).shift(1.0);

@@ -7,6 +7,7 @@ use super::tails::{self, Counts};
 use super::{count, draw};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
+use crate::num::rising;
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
@@ -59,14 +60,14 @@ struct Sum;
 
 impl Counts<2> for Sum {
     fn log_pmf<T: Real>(k: T, [eta, phi]: [T; 2]) -> T {
-        count::lrise(k, phi) + log_joint(k, eta, phi) - count::lfactorial(k)
+        rising::lrise(k, phi) + log_joint(k, eta, phi) - count::lfactorial(k)
     }
     fn ratio<T: Real>(k: T, [eta, phi]: [T; 2]) -> (T, T) {
         ((k + phi) * (eta - phi.ln()).inv_logit(), k.shift(1.0))
     }
     fn score<T: Real>(k: T, [eta, phi]: [T; 2]) -> [T; 2] {
         let share = (eta - phi.ln()).inv_logit();
-        [k - (k + phi) * share, in_phi(k, eta, phi) + count::lrise_a(k, phi)]
+        [k - (k + phi) * share, in_phi(k, eta, phi) + rising::lrise_a(k, phi)]
     }
     fn score_step<T: Real>(k: T, [eta, phi]: [T; 2]) -> [T; 2] {
         let t = eta - phi.ln();

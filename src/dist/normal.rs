@@ -2,7 +2,7 @@
 
 use super::jets;
 use super::row::{ArgSpec, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{location_scale, log_phi, phi_ratio, shifted};
+use super::shared::{location_scale, shifted};
 use super::std_normal;
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::HALF_LN_2PI;
@@ -74,16 +74,16 @@ scalar_row! {
 
 scalar_row! {
     LCDF = "normal_lcdf"(x, mu, sigma), "log Φ((x - mu) / sigma)";
-    value log_phi((x - mu) / sigma);
-    slopes(_y) { let z = (x - mu) / sigma; location_scale(phi_ratio(z), z, sigma) };
+    value ((x - mu) / sigma).log_phi();
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(z.phi_ratio(), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[-30.0, 1.0, 0.9], &[9.0, 0.0, 2.0]];
     facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], known::log_phi))
 }
 
 scalar_row! {
     LCCDF = "normal_lccdf"(x, mu, sigma), "log Φ((mu - x) / sigma)";
-    value log_phi((mu - x) / sigma);
-    slopes(_y) { let z = (x - mu) / sigma; location_scale(-phi_ratio(-z), z, sigma) };
+    value ((mu - x) / sigma).log_phi();
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(-(-z).phi_ratio(), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]];
     facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], |z| Some(known::log_phi(-z)?.stretched(-1.0))))
 }

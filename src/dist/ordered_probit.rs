@@ -4,7 +4,6 @@ use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Su
 use super::{draw, ordered};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::{HALF_LN_2PI, Real};
-use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 
 scalar_row! {
@@ -31,13 +30,8 @@ fn log_between<T: Real>(a: T, b: T) -> T {
     let flip = (a + b).detach();
     let high = T::zero().if_less(flip, -b, a);
     let low = T::zero().if_less(flip, -a, b);
-    let top = log_phi(high);
-    top + (log_phi(low) - top).log1m_exp()
-}
-
-#[inline(always)]
-fn log_phi<T: Real>(x: T) -> T {
-    x.lift1(sf::log_phi, sf::phi_ratio)
+    let top = high.log_phi();
+    top + (low.log_phi() - top).log1m_exp()
 }
 
 /// φ(z) / P, from log P.

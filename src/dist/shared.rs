@@ -43,32 +43,10 @@ pub(super) fn scale_only<T: Real>(dz: T, z: T, sigma: T) -> [T; 2] {
     [g, -(g * z)]
 }
 
-/// log Φ(z).
-#[inline(always)]
-pub(super) fn log_phi<T: Real>(z: T) -> T {
-    z.lift1(sf::log_phi, sf::phi_ratio)
-}
-
-/// φ(z) / Φ(z), the slope of [`log_phi`].
-#[inline(always)]
-pub(super) fn phi_ratio<T: Real>(z: T) -> T {
-    z.lift1(sf::phi_ratio, |z| -sf::phi_ratio(z) * mills_excess(z))
-}
-
 /// z + φ(z) / Φ(z), the slope of log Φ(z) + z²/2.
 #[inline(always)]
 pub(super) fn excess<T: Real>(z: T) -> T {
-    z.lift1(mills_excess, |z| 1.0 - sf::phi_ratio(z) * mills_excess(z))
-}
-
-/// z + φ(z) / Φ(z), which tends to -1/z in the lower tail, where the sum itself would cancel.
-fn mills_excess(z: f64) -> f64 {
-    if z > -8.0 {
-        return z + sf::phi_ratio(z);
-    }
-    // φ(t) / Φ(-t) = t + 1/(t + 2/(t + 3/(t + ...))); 60 levels are exact to the last bit from t = 8 on.
-    let t = -z;
-    (1..=60).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
+    z.lift1(sf::mills_excess, |z| 1.0 - sf::phi_ratio(z) * sf::mills_excess(z))
 }
 
 /// log(1 - exp(-e^t)), accurate for every t.

@@ -3,7 +3,7 @@
 use super::jets;
 use super::numeric::{integrate, root};
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{log_phi, phi_ratio, shifted};
+use super::shared::shifted;
 use crate::facts::known;
 use crate::num::real::{HALF_LN_2PI, Real};
 use crate::num::special as sf;
@@ -13,10 +13,10 @@ use std::f64::consts::{FRAC_1_PI, FRAC_1_SQRT_2, LN_2};
 
 scalar_row! {
     JOINT = "skew_normal"(x, xi, omega, alpha), "-z² / 2 + log Φ(alpha z) for z = (x - xi) / omega";
-    value { let z = (x - xi) / omega; log_phi(alpha * z) - z.square().scale(0.5) };
+    value { let z = (x - xi) / omega; (alpha * z).log_phi() - z.square().scale(0.5) };
     slopes(_y) {
         let z = (x - xi) / omega;
-        let r = phi_ratio(alpha * z);
+        let r = (alpha * z).phi_ratio();
         let g = (alpha * r - z) / omega;
         [g, -g, -(g * z), z * r]
     };
@@ -83,7 +83,7 @@ fn log_cdf<T: Real>(z: T, alpha: T) -> T {
 /// density / probability at z, where the log probability is y.
 #[inline(always)]
 fn in_z<T: Real>(z: T, alpha: T, y: T) -> T {
-    (log_phi(alpha * z) - z.square().scale(0.5) - y).shift(LN_2 - HALF_LN_2PI).exp()
+    ((alpha * z).log_phi() - z.square().scale(0.5) - y).shift(LN_2 - HALF_LN_2PI).exp()
 }
 
 /// d/dalpha of the log probability y: -2 ∂T/∂alpha = -exp(-z² (1 + alpha²) / 2) / (π (1 + alpha²)).

@@ -1,7 +1,6 @@
 //! The standard normal distribution.
 
 use super::row::{Density, Distribution, Part, Probe, Sampler, Support};
-use super::shared::{log_phi, phi_ratio};
 use crate::facts::known;
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
@@ -18,8 +17,8 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "std_normal_lccdf"(x), "log Φ(-x)";
-    value log_phi(-x);
-    slopes(_y) [-phi_ratio(-x)];
+    value (-x).log_phi();
+    slopes(_y) [-(-x).phi_ratio()];
     probes [&[0.3], &[-8.0], &[20.0]];
     facts Facts::of(|x, _| Some(known::log_phi(-x[0])?.stretched(-1.0)))
 }

@@ -217,7 +217,7 @@ impl<V: Real> Real for DualOf<V> {
         erfc |x, _y| (-x.square()).exp().scale(-FRAC_2_SQRT_PI);
         phi |x, _y| x.square().scale(-0.5).exp().scale(1.0 / SQRT_2PI);
         log_phi |x, _y| x.phi_ratio();
-        phi_ratio |x, y| -(y * (x + y));
+        phi_ratio |x, y| -(y * x.lift1(sf::mills_excess, |x| 1.0 - sf::phi_ratio(x) * sf::mills_excess(x)));
         inv_phi |_x, y| y.square().scale(0.5).exp().scale(SQRT_2PI);
     }
 }

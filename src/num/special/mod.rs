@@ -35,7 +35,7 @@ pub use incomplete_gamma::{
 pub use logs::{
     inv_logit, log_diff_exp, log_inv_logit, log_sum_exp, log1m_exp, log1m_inv_logit, log1p_exp, logit,
 };
-pub use normal::{erf, erfc, erfcx, inv_erf, inv_erfc, inv_phi, log_phi, phi, phi_ratio};
+pub use normal::{erf, erfc, erfcx, inv_erf, inv_erfc, inv_phi, log_phi, mills_excess, phi, phi_ratio};
 pub use owen::owens_t;
 pub(crate) use quadrature::gauss_legendre;
 pub use student::{

@@ -38,6 +38,16 @@ pub fn phi_ratio(x: f64) -> f64 {
     Real::phi_ratio(x)
 }
 
+/// x + φ(x) / Φ(x), which tends to -1/x in the lower tail, where the sum itself would cancel.
+pub fn mills_excess(x: f64) -> f64 {
+    if x > -8.0 {
+        return x + phi_ratio(x);
+    }
+    // φ(t) / Φ(-t) = t + 1/(t + 2/(t + 3/(t + ...))); 60 levels are exact to the last bit from t = 8 on.
+    let t = -x;
+    (1..=60).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
+}
+
 /// x / q, where q = p - ½, as a quotient of polynomials in 0.18 - q²: minimax for |q| ≤ √0.18, error 8e-17.
 const CENTRE: Quotient = (
     [

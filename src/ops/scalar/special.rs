@@ -3,6 +3,7 @@
 use super::{Facts, ScalarRow, scalar_row};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::HALF_LN_2PI;
+use crate::num::rising::lbeta;
 use crate::num::special as sf;
 
 scalar_row! { LGAMMA = "lgamma"(x), "log of the gamma function"; value x.lgamma(); slopes(_y) [x.digamma()]; probes [&[0.5], &[1e-3], &[1e5]];
@@ -19,7 +20,7 @@ scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.t
 }
 scalar_row! {
     LBETA = "lbeta"(a, b), "log of the beta function";
-    value a.lift2(b, sf::lbeta, |a, b| sf::digamma(a) - sf::digamma(a + b), |a, b| sf::digamma(b) - sf::digamma(a + b));
+    value lbeta(a, b);
     slopes(_y) [a.digamma() - (a + b).digamma(), b.digamma() - (a + b).digamma()];
     probes [&[0.5, 2.0], &[30.0, 0.1]];
     facts Facts::of(|a, k| { let c: [f64; 2] = known::fixed(a, k)?; known::lbeta(a[k], c[1 - k]) })
@@ -55,7 +56,7 @@ scalar_row! { INV_PHI = "inv_Phi"(p), "standard normal quantile"; value p.inv_ph
 }
 scalar_row! {
     LOG_PHI = "log_Phi"(x), "log of the standard normal cumulative distribution function, accurate in the tail";
-    value x.lift1(sf::log_phi, sf::phi_ratio); slopes(_y) [x.lift1(sf::phi_ratio, |x| { let r = sf::phi_ratio(x); -r * (x + r) })];
+    value x.log_phi(); slopes(_y) [x.phi_ratio()];
     probes [&[0.5], &[-3.0], &[-20.0], &[8.0]];
     facts Facts::of(|x, _| known::log_phi(x[0]))
 }
