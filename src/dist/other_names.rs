@@ -49,6 +49,10 @@ static NAMES: &[(&str, &str)] = &[
         "define it with `fn gev_lpdf(y, mu, sigma, xi) = ...`; `gumbel(mu, beta)` is the case xi = 0",
     ),
     ("gev", "define it with `fn gev_lpdf(y, mu, sigma, xi) = ...`; `gumbel(mu, beta)` is the case xi = 0"),
+    (
+        "gp",
+        "write `gp_exp_quad(x, alpha, rho)`, or another of `stickler list distributions` that begins with gp_",
+    ),
     ("half_flat", "write `param s : real > 0 ~ flat()`"),
     ("half_t", "write `half_student_t(nu, sigma)`"),
     ("halft", "write `half_student_t(nu, sigma)`"),

@@ -159,10 +159,14 @@ impl<'d> Lowerer<'d> {
                         return Ok(());
                     }
                     None => {
-                        return Err(marked(
-                            self.data.require(name).err().unwrap_or_else(|| self.unknown(name, decl.span)),
-                            decl.span,
-                        ));
+                        let error =
+                            self.data.require(name).err().unwrap_or_else(|| self.unknown(name, decl.span));
+                        // A table has no place for one number.
+                        let error = match decl.ty.dims.is_empty() && !self.data.is_empty() {
+                            true => error.help(format!("or give the number with `--set {name}=...`")),
+                            false => error,
+                        };
+                        return Err(marked(error, decl.span));
                     }
                 },
                 Err(e) => return Err(marked(e, decl.span)),

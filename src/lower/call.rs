@@ -330,8 +330,13 @@ fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span
         "arity",
         format!("`{what}` takes {wanted} argument{plural}, and {given} {are} given"),
     )
-    .label(span, "")
-    .help(format!("write `{what}({})`", names.join(", ")));
+    .label(span, "");
+    let one_list = |row: &&crate::dist::Distribution| matches!(row.args, [only] if only.rank == 1);
+    if given > 1 && crate::dist::find(what).filter(one_list).is_some() {
+        let numbers = vec!["..."; given].join(", ");
+        return error.help(format!("`{}` is one list: write `{what}([{numbers}])`", names[0]));
+    }
+    let error = error.help(format!("write `{what}({})`", names.join(", ")));
     if what.starts_with("half_") && given == names.len() + 1 {
         return error.note("it begins at 0: there is no location to give");
     }

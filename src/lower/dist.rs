@@ -184,6 +184,17 @@ impl Lowerer<'_> {
                     .help(format!("give the parameter its bounds, `param {text} : real in (0, 1) ~ ...` or a `beta` prior; or write `inv_logit({text})`")));
             }
         }
+        if let ([(weight, _)], [(e, part)]) = (built, parts)
+            && self.b.constant_of(*weight).is_none()
+        {
+            let (weight, part) = (e.span.text(self.source), part.span.text(self.source));
+            return Err(Diagnostic::error(
+                "mixture-weights",
+                "the weights of a mixture sum to 1, and this is the only one",
+            )
+            .label(e.span, "")
+            .help(format!("say what the rest is: `mixture({weight}: {part}, 1 - {weight}: ...)`")));
+        }
         let [(first, _), .., (last, _)] = built else { return Ok(()) };
         let base = self.b.base_of(*first);
         let same = built.iter().all(|(w, _)| self.b.base_of(*w) == base && self.b.dims(*w).is_empty());
@@ -378,14 +389,21 @@ impl Lowerer<'_> {
             Some(i) => {
                 let which = if numbers.len() > 1 { format!(" (element {})", i + 1) } else { String::new() };
                 let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
-                Err(Diagnostic::error(
+                let error = Diagnostic::error(
                     code,
                     format!(
                         "`{}` of `{}` must be {wanted}, and is {}{which}",
                         spec.name, row.name, numbers[i]
                     ),
                 )
-                .label(span, ""))
+                .label(span, "");
+                Err(match row.name == "uniform" && numbers[i].is_infinite() {
+                    true => error.help(
+                        "a prior without an end is `flat()`, with the other end as a bound (`param s : real > 0 ~ flat()`); one that says \
+                         what is likely, `normal` or `half_normal`, is better",
+                    ),
+                    false => error,
+                })
             }
         }
     }

@@ -252,8 +252,8 @@ impl Lowerer<'_> {
             }
             ExprKind::Name(name) if problem.code == "unknown-name" => {
                 Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
-                    "sizes come from the data: give some data that size (`x : real[{name}]`), declare it (`data {name} : int`), or \
-                     write a number"
+                    "sizes come from the data: give some data that size (`x : real[{name}]`; `g : category[N] of {name}` where it is a number of \
+                     groups), declare it (`data {name} : int`), or write a number"
                 ))
             }
             _ => problem,

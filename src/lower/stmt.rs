@@ -273,12 +273,11 @@ impl Lowerer<'_> {
             .label(span, "")
             .help(format!("define the first elements before the loop: `let {name}[1] = ...`"));
         }
+        let rest = self.source.get(span.end..).unwrap_or_default().trim_start();
         if crate::func::find(name).is_some() || crate::ops::scalar::find(name).is_some() {
             return error.help(format!("`{name}` is a function: call it, `{name}(...)`"));
         }
-        if crate::dist::find(name).is_some()
-            && !self.source.get(span.end..).is_some_and(|rest| rest.trim_start().starts_with('~'))
-        {
+        if crate::dist::find(name).is_some() && !rest.starts_with('~') {
             return error
                 .help(format!("`{name}` is a distribution: it stands after `~`, as in `y ~ {name}(...)`"));
         }
@@ -293,6 +292,10 @@ impl Lowerer<'_> {
         let declared = self.declared.iter().map(|(name, _)| name.as_str());
         match crate::source::nearest(name, self.env.names().chain(declared)) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
+            None if rest.starts_with('~') => error.help(format!(
+                "declare it: `param {name} ~ ...` if it is to be learnt, `data {name} : real[N]` if it is given, `predict {name}[N] ~ ...` if \
+                 it is to be simulated"
+            )),
             None => error.help(format!(
                 "declare it: `param {name} ~ ...` if it is to be learnt, `data {name} : real[N]` if it is given; or define it: \
                  `let {name} = ...`"
