@@ -6,6 +6,7 @@
 mod adapt;
 mod assess;
 mod bend;
+mod bent;
 mod cells;
 pub mod certified;
 mod check;

@@ -5,8 +5,9 @@
 //! an average of r times a polynomial, and what it gains is known in advance. Leaders are the coordinates that the spread of
 //! the others follows most: those with large third derivatives ∂²_i ∂_h of log p.
 
+use super::bent::skew_of;
 use super::gaussian::Gaussian;
-use super::warp::{Warp, norms, pair_count, pairs, products, skew_of};
+use super::warp::{Warp, norms, pair_count, pairs, products};
 use crate::num::linalg::{
     add_product, cholesky, lower_product, lower_transposed_product, solve_lower_many,
     solve_lower_transposed_many,

@@ -6,10 +6,11 @@
 //! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
 //! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
+use super::bent::{Coordinate, Known, Terms};
 use super::flow::{Flow, Placed};
 use super::gaussian::Gaussian;
+use crate::num::dispatch::best;
 use crate::num::linalg::{lower_product, lower_transposed_product};
-use crate::num::real::{F8, LANES, Real};
 use crate::target::{Evaluator, Target};
 
 /// One layer.
@@ -122,36 +123,23 @@ impl Warp {
         for p in 0..d {
             let row = p * n..(p + 1) * n;
             let (h, pairs) = self.before(p);
-            let swell = &mut trace.swell[row.clone()];
-            let y = &mut y[row.clone()];
-            let value = &mut trace.value[row.clone()];
-            if self.skew[p] == 0.0 {
-                value.copy_from_slice(&w[row.clone()]);
-            } else {
-                let into = [value, &mut trace.slope[row.clone()], &mut trace.curve[row.clone()]];
-                Margin { skew: self.skew[p] }.of_row(&w[row.clone()], into, log_det);
-            }
-            let value = &trace.value[row.clone()];
             let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
-            if h > 0 && spread.iter().any(|a| *a != 0.0) {
-                swell.fill(-spread.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>());
-                for (a, feature) in spread.iter().zip(lead.chunks_exact(n).chain(products.chunks_exact(n))) {
-                    if *a != 0.0 {
-                        swell.iter_mut().zip(feature).for_each(|(s, x)| *s += a * x);
-                    }
-                }
-                log_det.iter_mut().zip(&*swell).for_each(|(l, s)| *l += s);
-                swell.chunks_mut(LANES).for_each(|s| store(load(s).exp(), s));
-                y.iter_mut().zip(value).zip(swell).for_each(|((y, v), s)| *y = *v * *s);
-            } else {
-                y.copy_from_slice(value);
-            }
-            let bend = &self.bend[p * count..p * count + pairs];
-            for (c, product) in bend.iter().zip(products.chunks_exact(n)) {
-                if *c != 0.0 {
-                    y.iter_mut().zip(product).for_each(|(y, x)| *y += c * x);
-                }
-            }
+            let features = lead.chunks_exact(n).chain(products.chunks_exact(n));
+            let coordinate = Coordinate {
+                w: &w[row.clone()],
+                skew: self.skew[p],
+                constant: -spread.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>(),
+                spread: if h > 0 { terms(spread, features) } else { Vec::new() },
+                bend: terms(&self.bend[p * count..p * count + pairs], products.chunks_exact(n)),
+            };
+            coordinate.bend(&mut Known {
+                value: &mut trace.value[row.clone()],
+                slope: &mut trace.slope[row.clone()],
+                curve: &mut trace.curve[row.clone()],
+                swell: &mut trace.swell[row.clone()],
+                y: &mut y[row],
+                log_det,
+            });
         }
         let mut placed = vec![0.0; d * n];
         lower_product(&self.factor, &y, [d, n], &mut placed);
@@ -178,6 +166,7 @@ impl Warp {
         let mut of_leaders = vec![0.0; self.leaders * n];
         let mut of_pairs = vec![0.0; count * n];
         let mut out = vec![0.0; d * n];
+        let mut through = vec![0.0; n];
         for p in 0..d {
             let row = p * n..(p + 1) * n;
             let (h, pairs) = self.before(p);
@@ -185,16 +174,18 @@ impl Warp {
             let bend = &self.bend[p * count..p * count + pairs];
             for (c, into) in bend.iter().zip(of_pairs.chunks_exact_mut(n)) {
                 if *c != 0.0 {
-                    into.iter_mut().zip(slope).for_each(|(o, s)| *o += c * s);
+                    add_scaled(into, *c, slope);
                 }
+            }
+            let (value, swell) = (&trace.value[row.clone()], &trace.swell[row.clone()]);
+            for (b, t) in through.iter_mut().enumerate() {
+                *t = 1.0 + slope[b] * value[b] * swell[b];
             }
             let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
             let features = of_leaders.chunks_exact_mut(n).chain(of_pairs.chunks_exact_mut(n));
             for (a, into) in spread.iter().zip(features) {
                 if h > 0 && *a != 0.0 {
-                    for (b, o) in into.iter_mut().enumerate() {
-                        *o += a * (1.0 + slope[b] * trace.value[p * n + b] * trace.swell[p * n + b]);
-                    }
+                    add_scaled(into, *a, &through);
                 }
             }
             for (b, o) in out[row].iter_mut().enumerate() {
@@ -209,10 +200,28 @@ impl Warp {
             }
         }
         for ((o, l), w) in out.iter_mut().zip(&of_leaders).zip(&trace.w) {
-            *o += l * (1.0 + w * w / 16.0).powf(-1.5);
+            let square = 1.0 + w * w / 16.0;
+            *o += l / (square * square.sqrt());
         }
         out
     }
+}
+
+/// The coefficients that are not 0, with what they multiply.
+fn terms<'a>(coefficients: &[f64], features: impl Iterator<Item = &'a [f64]>) -> Terms<'a> {
+    coefficients.iter().copied().zip(features).filter(|(a, _)| *a != 0.0).collect()
+}
+
+/// `into += a x`.
+fn add_scaled(into: &mut [f64], a: f64, x: &[f64]) {
+    best(
+        #[inline(always)]
+        || {
+            for (o, x) in into.iter_mut().zip(x) {
+                *o += a * x;
+            }
+        },
+    );
 }
 
 /// The variance of each feature under a standard normal: of the leaders, then of their pairs.
@@ -229,68 +238,6 @@ pub(super) fn products(w: &[f64], leaders: usize, n: usize) -> Vec<f64> {
         out.extend((0..n).map(|b| w[h * n + b] * w[k * n + b] - minus));
     }
     out
-}
-
-/// The mean slope of log Φ under a standard normal; its mean is -1.
-const LOG_PHI_SLOPE: f64 = 0.903_197_285_568_488_7;
-/// Minus half the mean of log Φ(w) (w² - 1): how much log Φ bends.
-const LOG_PHI_BEND: f64 = 0.297_817_798_422_927_2;
-/// Most of log Φ in a margin.
-const MOST_SKEW: f64 = 1.0;
-
-/// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right. For large c this is
-/// the logarithm of a uniform number, with an exponential tail.
-struct Margin {
-    skew: f64,
-}
-
-/// Up to eight numbers, and zeros.
-fn load(from: &[f64]) -> F8 {
-    let mut x = F8::zero();
-    x.0[..from.len()].copy_from_slice(from);
-    x
-}
-
-fn store(x: F8, into: &mut [f64]) {
-    into.copy_from_slice(&x.0[..into.len()]);
-}
-
-impl Margin {
-    /// S, S' and (log S')' at each w of a row; adds log S'.
-    fn of_row(&self, w: &[f64], [value, slope, curve]: [&mut [f64]; 3], log_det: &mut [f64]) {
-        let into = value.chunks_mut(LANES).zip(slope.chunks_mut(LANES)).zip(curve.chunks_mut(LANES));
-        for ((w, ((value, slope), curve)), log_det) in
-            w.chunks(LANES).zip(into).zip(log_det.chunks_mut(LANES))
-        {
-            let [s, first, second] = self.at(load(w));
-            store(s, value);
-            store(first, slope);
-            store(second, curve);
-            store(load(log_det) + first.ln(), log_det);
-        }
-    }
-
-    /// S, S' and (log S')' at w.
-    fn at(&self, w: F8) -> [F8; 3] {
-        let (c, side) = (self.skew.abs(), -self.skew.signum());
-        let scale = 1.0 / (1.0 + LOG_PHI_SLOPE * c);
-        let [c, side, one] = [c, side, 1.0].map(F8::splat);
-        let x = side * w;
-        let log_phi = x.log_phi();
-        // φ / Φ and its slope.
-        let ratio = x.phi_ratio();
-        let bend = -ratio * (x + ratio);
-        let slope = one + c * ratio;
-        let scale = F8::splat(scale);
-        [side * scale * (x + c * (log_phi + one)), scale * slope, side * c * bend / slope]
-    }
-}
-
-/// The margin whose second Hermite coefficient is `bend`.
-pub(super) fn skew_of(bend: f64) -> f64 {
-    let room = LOG_PHI_BEND - LOG_PHI_SLOPE * bend.abs();
-    let c = if room > 0.0 { (bend.abs() / room).min(MOST_SKEW) } else { MOST_SKEW };
-    bend.signum() * c
 }
 
 /// A target in bent coordinates: the first layer is next to the target.

@@ -1,0 +1,138 @@
+//! The arithmetic of a layer of bent coordinates, one coordinate of eight draws at a time, in the registers of this processor.
+
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::real::{F8, LANES, Real};
+
+/// The mean slope of log Φ under a standard normal; its mean is -1.
+const LOG_PHI_SLOPE: f64 = 0.903_197_285_568_488_7;
+/// Minus half the mean of log Φ(w) (w² - 1): how much log Φ bends.
+const LOG_PHI_BEND: f64 = 0.297_817_798_422_927_2;
+/// Most of log Φ in a margin.
+const MOST_SKEW: f64 = 1.0;
+
+/// The margin whose second Hermite coefficient is `bend`.
+pub(super) fn skew_of(bend: f64) -> f64 {
+    let room = LOG_PHI_BEND - LOG_PHI_SLOPE * bend.abs();
+    let c = if room > 0.0 { (bend.abs() / room).min(MOST_SKEW) } else { MOST_SKEW };
+    bend.signum() * c
+}
+
+/// Coefficients that are not 0, each with the feature of the leaders that it multiplies.
+pub(super) type Terms<'a> = Vec<(f64, &'a [f64])>;
+
+/// One coordinate of all draws: y = S(w) e^s + Σ b x, where s = constant + Σ a x.
+pub(super) struct Coordinate<'a> {
+    pub(super) w: &'a [f64],
+    /// Of the margin S; 0 where that is w itself.
+    pub(super) skew: f64,
+    pub(super) constant: f64,
+    pub(super) spread: Terms<'a>,
+    pub(super) bend: Terms<'a>,
+}
+
+/// Where what is known of a coordinate goes: S, S', the slope of log S', e^s and y; the log determinant is added to.
+pub(super) struct Known<'a> {
+    pub(super) value: &'a mut [f64],
+    pub(super) slope: &'a mut [f64],
+    pub(super) curve: &'a mut [f64],
+    pub(super) swell: &'a mut [f64],
+    pub(super) y: &'a mut [f64],
+    pub(super) log_det: &'a mut [f64],
+}
+
+impl Coordinate<'_> {
+    /// Bends the coordinate. Slopes that are 1 and curves that are 0 are not written.
+    pub(super) fn bend(&self, known: &mut Known) {
+        best_lanes(Bend { coordinate: self, known });
+    }
+}
+
+struct Bend<'a, 'k> {
+    coordinate: &'a Coordinate<'a>,
+    known: &'a mut Known<'k>,
+}
+
+impl LaneWork<F8> for Bend<'_, '_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F8, U>) {
+        let (of, into) = (self.coordinate, self.known);
+        for at in (0..of.w.len()).step_by(LANES) {
+            let w: U = load(view, of.w, at);
+            let mut log_det: U = load(view, into.log_det, at);
+            let mut value = w;
+            if of.skew != 0.0 {
+                let [s, slope, curve] = margin(of.skew, w);
+                store(view, slope, into.slope, at);
+                store(view, curve, into.curve, at);
+                log_det += slope.ln();
+                value = s;
+            }
+            store(view, value, into.value, at);
+            let mut y = value;
+            if !of.spread.is_empty() {
+                let log = plus(view, U::splat(of.constant), &of.spread, at);
+                let swell = log.exp();
+                store(view, swell, into.swell, at);
+                log_det += log;
+                y = value * swell;
+            }
+            store(view, plus(view, y, &of.bend, at), into.y, at);
+            store(view, log_det, into.log_det, at);
+        }
+    }
+}
+
+/// A number and a sum of terms.
+#[inline(always)]
+fn plus<U: Real>(view: View<F8, U>, start: U, terms: &[(f64, &[f64])], at: usize) -> U {
+    let mut sum = start;
+    for (a, x) in terms {
+        sum += load(view, x, at).scale(*a);
+    }
+    sum
+}
+
+/// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right, with S' and (log S')'. For large
+/// c this is the logarithm of a uniform number, with an exponential tail.
+#[inline(always)]
+fn margin<U: Real>(skew: f64, w: U) -> [U; 3] {
+    let (c, side) = (skew.abs(), -skew.signum());
+    let scale = 1.0 / (1.0 + LOG_PHI_SLOPE * c);
+    let x = w.scale(side);
+    // φ / Φ and its slope.
+    let ratio = x.phi_ratio();
+    let bend = -ratio * (x + ratio);
+    let slope = ratio.scale(c).shift(1.0);
+    let value = x + x.log_phi().shift(1.0).scale(c);
+    [value.scale(side * scale), slope.scale(scale), bend.scale(side * c) / slope]
+}
+
+/// Up to eight numbers, and zeros.
+#[inline(always)]
+fn load<U: Real>(view: View<F8, U>, from: &[f64], at: usize) -> U {
+    let rest = &from[at..];
+    match rest.first_chunk::<LANES>() {
+        Some(all) => view.load(all),
+        None => {
+            let mut some = [0.0; LANES];
+            some[..rest.len()].copy_from_slice(rest);
+            view.load(&some)
+        }
+    }
+}
+
+#[inline(always)]
+fn store<U: Real>(view: View<F8, U>, x: U, into: &mut [f64], at: usize) {
+    let rest = &mut into[at..];
+    match rest.first_chunk_mut::<LANES>() {
+        Some(all) => view.store(x, all),
+        None => {
+            let mut some = [0.0; LANES];
+            view.store(x, &mut some);
+            let n = rest.len();
+            rest.copy_from_slice(&some[..n]);
+        }
+    }
+}
