@@ -283,7 +283,7 @@ const QUANTILE: f64 = 4.0;
 const FEW: f64 = 0.1;
 
 /// How many times as large all of these standard errors could be: below one where they should be smaller. More is allowed
-/// where each draw takes a search.
+/// where each draw takes a search, or solves an equation.
 pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
     let errors: Vec<f64> = errors.filter(|e| *e > 0.0).collect();
     let off = OFF[usize::from(dear || errors.len() > MANY_OUTPUTS)];
@@ -303,6 +303,7 @@ pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
 fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
+    let dear = flow.dear() || flow.model().solves_equations();
     let judged = outputs.saturating_sub(flow.model().beside());
     let fewest = if flow.dear() { FEWEST_DEAR } else { FEWEST };
     let most = (HELD / (copies * outputs.max(1)))
@@ -335,7 +336,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         };
         let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
-        let margin = margin(errors.iter().map(|e| e.error), flow.dear());
+        let margin = margin(errors.iter().map(|e| e.error), dear);
         // Where errors stay large, the tail of the output that is known worst counts too.
         let heavy = have > fewest && margin * LARGE < 1.0;
         // Of several heaps a small one far away makes squares look as if they had a long tail.
@@ -349,7 +350,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         // Where squares have a long tail, a sample that misses it takes a standard deviation to be known.
         let shapes = OnceCell::new();
         let shapes = || shapes.get_or_init(|| shapes_of_squares(&errors, &spread));
-        let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), flow.dear()) / more };
+        let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), dear) / more };
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let unsure = UNSURE.contains(&khat) && have < DECIDED;
         let tail = || shapes().iter().copied().fold(khat, f64::max);

@@ -4,6 +4,7 @@ use super::{Options, Stop, elsewhere, whiten};
 use crate::num::linalg::{cholesky, dot, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
+use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -97,20 +98,19 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         }
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
-    if others > 0
-        && let Some(z) = expected(target, &options.stop)
-    {
-        search.add(target, z, &mut tops);
-    }
-    for k in 0..others {
-        let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
-        search.add(target, (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect(), &mut tops);
-    }
-    if others > 0 && !options.stop.requested() {
+    if others > 0 {
+        let random = (0..others).map(|k| {
+            let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
+            (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect()
+        });
+        let starts = expected(target, &options.stop).into_iter().chain(random).collect();
+        search.add(target, starts, &mut tops);
         let highest = tops.iter().reduce(|a, b| if b.place.value > a.place.value { b } else { a });
-        for z in highest.map(|top| search.elsewhere(target, top)).unwrap_or_default() {
-            search.add(target, z, &mut tops);
-        }
+        let starts = match highest.filter(|_| !options.stop.requested()) {
+            Some(top) => search.elsewhere(target, top),
+            None => Vec::new(),
+        };
+        search.add(target, starts, &mut tops);
     }
     // Where the origin lies on a ridge between two, or on the way to infinity, others come first.
     tops.sort_by_key(|t| dense && !settled(&t.place, t.curvature.as_deref()));
@@ -198,16 +198,30 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
-    /// Adds the top that a search from a point leads to, if it is one and is new.
-    fn add(&mut self, target: &dyn Target, z: Vec<f64>, tops: &mut Vec<Top>) {
-        let Some(start) = self.place(z).filter(|_| !self.stop.requested()) else { return };
-        let place = self.climb(start, STEPS);
-        if tops.iter().any(|t| same(t, &place)) {
-            return;
-        }
-        let top = self.top(target, place, true);
-        if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
-            tops.push(top);
+    /// Adds the tops that searches from some points lead to, where they are tops and new. The points are followed side by side, none
+    /// further than to a top that is known.
+    fn add(&mut self, target: &dyn Target, starts: Vec<Vec<f64>>, tops: &mut Vec<Top>) {
+        let (known, stop) = (&*tops, self.stop);
+        let follow = |z: Vec<f64>| {
+            let mut evaluator = target.evaluator();
+            let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
+            let start = search.place(z).filter(|_| !stop.requested());
+            let place = start.map(|start| {
+                search.climb_past(start, STEPS, &mut |at| match known.iter().any(|t| same(t, at)) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                })
+            });
+            (place, search.gradients)
+        };
+        let found: Vec<(Option<Place>, usize)> = starts.into_par_iter().map(follow).collect();
+        for (place, gradients) in found {
+            self.gradients += gradients;
+            let Some(place) = place.filter(|place| !tops.iter().any(|t| same(t, place))) else { continue };
+            let top = self.top(target, place, true);
+            if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
+                tops.push(top);
+            }
         }
     }
 

@@ -209,7 +209,9 @@ impl Warp {
 
 /// The coefficients that are not 0, with what they multiply.
 fn terms<'a>(coefficients: &[f64], features: impl Iterator<Item = &'a [f64]>) -> Terms<'a> {
-    coefficients.iter().copied().zip(features).filter(|(a, _)| *a != 0.0).collect()
+    let mut terms = Vec::with_capacity(coefficients.len());
+    terms.extend(coefficients.iter().copied().zip(features).filter(|(a, _)| *a != 0.0));
+    terms
 }
 
 /// `into += a x`.
