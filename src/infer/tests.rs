@@ -219,3 +219,51 @@ fn groups_without_events_agree_with_quadrature() {
         assert!(of_mean.abs() < 0.01 && of_sd.abs() < 0.02, "{form}: {of_mean} {of_sd} of {mean} {sd}");
     }
 }
+
+/// Counts of twelve groups of ten.
+const OF_TEN: [f64; 12] = [1.0, 1.0, 5.0, 5.0, 0.0, 5.0, 0.0, 4.0, 0.0, 0.0, 2.0, 5.0];
+
+/// The standard deviation of the sum of the probabilities of all groups, whose log odds are normal(m, t): by sums over m, log t and the log odds.
+fn exact_sd_of_the_sum() -> f64 {
+    let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
+    for i in 0..=80 {
+        for j in 0..=100 {
+            let (m, t) = (-5.0 + 0.1 * f64::from(i), (-4.0 + 0.06 * f64::from(j)).exp());
+            let mut p = (-0.125 * (m * m + t * t)).exp() * t;
+            let (mut mean, mut variance) = (0.0, 0.0);
+            for y in OF_TEN {
+                let mut moments = [0.0; 3];
+                for k in -60..=60 {
+                    let z = 0.1 * f64::from(k);
+                    let chance = crate::num::special::inv_logit(m + t * z);
+                    let weight = 0.1 * (-0.5 * z * z).exp() * chance.powf(y) * (1.0 - chance).powf(10.0 - y);
+                    (0..3).for_each(|r| moments[r] += weight * chance.powi(r as i32));
+                }
+                let [mass, one, two] = moments;
+                p *= 1e3 * mass;
+                mean += one / mass;
+                variance += two / mass - (one / mass).powi(2);
+            }
+            total += p;
+            first += p * mean;
+            second += p * (variance + mean * mean);
+        }
+    }
+    (second / total - (first / total).powi(2)).sqrt()
+}
+
+/// Groups are independent given what they have in common, so a sum over them varies only as much as that allows.
+#[test]
+fn sums_over_groups_vary_as_quadrature_says() {
+    let rows: String = OF_TEN.iter().map(|y| format!("{y}\n")).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+    let text = "data { y : count[J] }\nparam m ~ normal(0, 2)\nparam t ~ half_normal(2)\nparam b[J] ~ normal(m, t)\n\
+                y ~ binomial_logit(10, b)\nderive sum_of_all = sum(inv_logit(b))";
+    let model = Model { program: &crate::syntax::parse(text).unwrap(), source: text, data: &data };
+    let declared = ModelTarget::new(text, &data).unwrap();
+    let found =
+        fit_model(&model, &declared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let (sum, sd) = (found.outputs.last().unwrap(), exact_sd_of_the_sum());
+    assert_eq!((sum.name.as_str(), found.path), ("sum_of_all", Path::Nested));
+    assert!((sum.sd / sd).ln().abs() < 0.05, "{} against {sd}", sum.sd);
+}

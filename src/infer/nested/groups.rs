@@ -158,6 +158,7 @@ pub(super) fn pick(
     }
     let mut gains = vec![[0.0; LANES]; count];
     let mut taken = vec![vec![[0usize; LANES]; count]; copies];
+    let mut order: Vec<usize> = (0..copies).collect();
     for (g, (weights, added)) in
         weights.chunks_exact_mut(candidates).zip(added.chunks_exact(candidates)).enumerate()
     {
@@ -170,12 +171,15 @@ pub(super) fn pick(
             gains[g][b] = if total > 0.0 { mean } else { f64::NEG_INFINITY };
             let (mut sum, mut at) = (weight(0), 0);
             let first = streams[b].uniform();
-            for (c, taken) in taken.iter_mut().enumerate() {
+            // Candidates of a lattice stand in the order of their numbers. Which copy has which is up to chance in each group, or one copy would have the small
+            // ones of all groups, and sums over groups would vary too much.
+            shuffle(&mut order, &mut streams[b]);
+            for (c, &copy) in order.iter().enumerate() {
                 while sum < total * (c as f64 + first) / copies as f64 && at + 1 < candidates {
                     at += 1;
                     sum += weight(at);
                 }
-                taken[g][b] = at;
+                taken[copy][g][b] = at;
             }
         }
     }
@@ -184,6 +188,14 @@ pub(super) fn pick(
         solver.inner(group.iter().enumerate().map(away).collect())
     });
     (points.collect(), gains)
+}
+
+/// Puts numbers in an order by chance.
+fn shuffle(order: &mut [usize], stream: &mut Stream) {
+    for last in (1..order.len()).rev() {
+        let place = (stream.uniform() * (last + 1) as f64) as usize;
+        order.swap(last, place.min(last));
+    }
 }
 
 /// How far from their modes, in standard deviations, groups have more than a share of `little` of what they add up to, at sixteen outer points whose
