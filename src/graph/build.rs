@@ -35,6 +35,11 @@ pub(super) fn common_dims(args: &[&Node]) -> Option<Vec<usize>> {
     concrete(&shape)
 }
 
+/// Whether an array of this shape has no elements.
+fn is_empty(dims: &[usize]) -> bool {
+    dims.contains(&0)
+}
+
 fn sizes(dims: &[usize]) -> Shape {
     dims.iter().map(|&n| Size::known(n)).collect()
 }
@@ -97,6 +102,9 @@ impl Builder {
 
     /// A block of unconstrained coordinates.
     pub fn input(&mut self, offset: usize, dims: Vec<usize>) -> NodeId {
+        if is_empty(&dims) {
+            return self.constant(Vec::new(), dims);
+        }
         self.intern(Op::Input { offset }, Vec::new(), dims)
     }
 
@@ -115,7 +123,9 @@ impl Builder {
     ) -> Result<NodeId, BuildError> {
         let mut all = args.to_vec();
         all.extend(weight);
-        self.common(&all)?;
+        if is_empty(&self.common(&all)?) {
+            return Ok(self.number(0.0));
+        }
         if let Some(simpler) = self.simplified_sum(row, args, weight)? {
             return Ok(simpler);
         }
@@ -286,10 +296,11 @@ impl Builder {
 
     /// The elements of all arguments in order, as an array of shape `dims`.
     pub fn concat(&mut self, args: &[NodeId], dims: Vec<usize>) -> NodeId {
-        if let [only] = args {
-            return self.reshape(*only, dims);
+        let parts: Vec<NodeId> = args.iter().copied().filter(|&a| !is_empty(self.dims(a))).collect();
+        if let [only] = parts[..] {
+            return self.reshape(only, dims);
         }
-        self.add(Op::Array(OpRef::new(Concat { dims: dims.clone() })), args.to_vec(), dims)
+        self.add(Op::Array(OpRef::new(Concat { dims: dims.clone() })), parts, dims)
     }
 
     /// Equal-shaped values stacked along a new first axis.
@@ -314,7 +325,11 @@ impl Builder {
         self.add(op.clone(), args, dims)
     }
 
+    /// What has no elements is known, so that no plan has an array without any.
     fn add(&mut self, op: Op, args: Vec<NodeId>, dims: Vec<usize>) -> NodeId {
+        if is_empty(&dims) {
+            return self.constant(Vec::new(), dims);
+        }
         let nodes: Vec<&Node> = args.iter().map(|&a| self.graph.node(a)).collect();
         match fold(&op, &nodes, &dims) {
             Some(values) => self.constant(values, dims),

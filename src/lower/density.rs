@@ -20,6 +20,7 @@ impl Lowerer<'_> {
         weight: Option<(Value, Span)>,
         s: &Sample,
     ) -> Result<NodeId> {
+        let value = &at(at_limits(&mut self.b, dist, value), s.dist.span)?;
         let checked = self.check_value(dist, value, s.value.span);
         self.check_structure(dist, value, s.value.span)?;
         self.check_extent(dist, value, s.value.span)?;
@@ -243,6 +244,10 @@ fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Opt
     let counts = matches!(dist, Dist::Row { row, .. } if starts(row));
     let cuts = |b: &Builder, id: NodeId| b.constant_of(id).is_none_or(|c| c.iter().any(|x| !(*x <= 0.0)));
     let lower = lower.filter(|&lower| !counts || cuts(b, lower));
+    // The first and the last integer between the limits.
+    let whole = |b: &mut Builder, limit: NodeId, row| if discrete { b.unary(row, limit) } else { limit };
+    let lower = lower.map(|limit| whole(b, limit, &scalar::CEIL));
+    let upper = upper.map(|limit| whole(b, limit, &scalar::FLOOR));
     match (lower, upper) {
         (None, None) => Ok(b.number(0.0)),
         (Some(lower), None) => cumulative(b, dist, lower, Tail::AtLeast),
@@ -259,6 +264,22 @@ fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Opt
             b.map(&scalar::LOG_DIFF_EXP, &[up_to, below])
         }
     }
+}
+
+/// Values beyond the limits of a censoring as the limits: a cell may hold anything there, a zero for what was not detected, say.
+fn at_limits(b: &mut Builder, dist: &Dist, value: &Value) -> std::result::Result<Value, BuildError> {
+    let Dist::Censored { lower, upper, .. } = dist else { return Ok(value.clone()) };
+    if b.constant_of(value.node).is_none() {
+        return Ok(value.clone());
+    }
+    let (mut node, dims) = (value.node, b.dims(value.node).to_vec());
+    for (limit, row) in [(lower, &scalar::FMAX), (upper, &scalar::FMIN)] {
+        if let Some(limit) = limit {
+            let spread = b.broadcast_to(*limit, &dims);
+            node = b.map(row, &[node, spread])?;
+        }
+    }
+    Ok(Value { node, ..value.clone() })
 }
 
 /// Flat positions of the elements known only to lie below, and above. Order of marks: left, right, lower, upper.

@@ -105,7 +105,8 @@ scalar_row! {
 }
 scalar_row! {
     MULTIPLY_LOG = "multiply_log"(a, b), "a log(b), zero where a is"; value a.xlogy(b);
-    slopes(_y, need) [if need[0] { b.ln() } else { T::zero() }, a / b]; probes [&[0.5, 1.5], &[3.0, 0.2]];
+    slopes(_y, need) [if need[0] { b.ln() } else { T::zero() }, a.if_equal(T::zero(), T::zero(), a / b)];
+    probes [&[0.5, 1.5], &[3.0, 0.2]];
     facts Facts::with_log(
         |x, k| {
             let c: [f64; 2] = known::fixed(x, k)?;
