@@ -92,32 +92,34 @@ impl Adjoints {
             Slot::Var { at, len } => Some(*at..at + len),
             Slot::Const(_) | Slot::Data { .. } => None,
         };
-        for (j, slot) in args.iter().enumerate() {
-            let Some(range) = places(slot) else { continue };
-            let mut others = args.iter().enumerate().filter(|(k, _)| *k != j).filter_map(|(_, s)| places(s));
-            let shared = others.any(|r| r.start < range.end && range.start < r.end);
-            let untouched = self.places[range].iter().all(|&place| place == Place::Untouched);
-            fresh[j] = term && matches!(index[j], Broadcast::Each) && untouched && !shared;
-        }
-        for (range, &fresh) in args.iter().map(places).zip(&*fresh).filter_map(|(r, f)| Some((r?, f))) {
-            self.touch(range, if fresh { Place::Set } else { Place::Added });
-        }
+        let ranges: Vec<(usize, Range<usize>)> =
+            args.iter().enumerate().filter_map(|(j, s)| Some((j, places(s)?))).collect();
+        let first = self.first(&ranges, |j| term && matches!(index[j], Broadcast::Each));
+        ranges.iter().zip(first).for_each(|((j, _), first)| fresh[*j] = first);
     }
 
-    /// Elements that two arguments share must be added to.
     fn instruction(&mut self, i: &mut Instruction) {
         let ranges: Vec<(usize, Range<usize>)> = varying(i).collect();
-        for (j, range) in &ranges {
-            let shared = ranges.iter().any(|(k, r)| k != j && r.start < range.end && range.start < r.end);
-            let untouched = self.places[range.clone()].iter().all(|&place| place == Place::Untouched);
-            i.args[*j].fresh = untouched && !shared;
-        }
-        for (j, range) in ranges {
-            self.touch(range, if i.args[j].fresh { Place::Set } else { Place::Added });
-        }
+        let first = self.first(&ranges, |_| true);
+        ranges.iter().zip(first).for_each(|((j, _), first)| i.args[*j].fresh = first);
         if i.term {
             self.touch(i.out..i.out + i.op.written(1), Place::Unread);
         }
+    }
+
+    /// Which of the arguments that may set their adjoints do: those that are the first to add to them. Elements that two arguments share
+    /// must be added to.
+    fn first(&mut self, ranges: &[(usize, Range<usize>)], may_set: impl Fn(usize) -> bool) -> Vec<bool> {
+        let sets = |(j, range): &(usize, Range<usize>)| {
+            let shared = ranges.iter().any(|(k, r)| k != j && r.start < range.end && range.start < r.end);
+            let untouched = self.places[range.clone()].iter().all(|&place| place == Place::Untouched);
+            may_set(*j) && untouched && !shared
+        };
+        let first: Vec<bool> = ranges.iter().map(sets).collect();
+        for ((_, range), &first) in ranges.iter().zip(&first) {
+            self.touch(range.clone(), if first { Place::Set } else { Place::Added });
+        }
+        first
     }
 
     fn add_to(&mut self, slot: &Slot) {
