@@ -33,6 +33,7 @@ mod sampled;
 mod shape;
 mod students;
 mod summary;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 mod warp;
@@ -49,6 +50,7 @@ pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
 pub use students::Students;
 pub use summary::Output;
+pub use symmetry::symmetry;
 
 use crate::target::Target;
 use crate::vi::Scale;

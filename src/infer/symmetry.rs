@@ -1,0 +1,285 @@
+//! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images of every mode, and a fit that found
+//! one of them says nothing of the others.
+
+use super::Fit;
+use crate::lower::{Form, Parameter};
+use crate::num::stream::Stream;
+use crate::target::{ModelTarget, Target};
+
+/// Who draws: points at which symmetries show.
+const PURPOSE: u64 = 0x7379_6d6d;
+/// Points, and how far from each other coordinates lie.
+const POINTS: u64 = 2;
+const SPREAD: f64 = 0.5;
+/// Most coordinates, most moves, and most that are made together: loadings, scores and the slopes of scores, say.
+const MOST: usize = 3000;
+const MOST_MOVES: usize = 12;
+const TOGETHER: usize = 3;
+/// Longest axis whose places may be labels.
+const LABELS: usize = 10;
+/// Log densities are the same if they differ by less, relative to their size.
+const SAME: f64 = 1e-9;
+/// Means further from each other, or from where a change of sign would leave them, in standard deviations, are those of one image alone.
+const APART: f64 = 0.3;
+/// Points evaluated together.
+const BATCH: usize = 16;
+
+/// What may be done to one parameter.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    /// Its coordinates change sign.
+    Mirror,
+    /// The first two places of an axis, which has so many, change places.
+    Exchange { axis: usize, size: usize },
+}
+
+struct Move<'a> {
+    parameter: &'a Parameter,
+    dims: &'a [usize],
+    how: How,
+}
+
+/// The warning about images of what was fitted that it overlooks.
+pub fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
+    if target.dimension() > MOST {
+        return None;
+    }
+    let moves = moves(target);
+    let overlooked = symmetries(target, &moves).into_iter().find(|set| set.iter().any(|m| apart(m, fit)))?;
+    Some(told(&overlooked))
+}
+
+/// Moves that, made together, leave the log density as it is at a few points, and so everywhere.
+fn symmetries<'m>(target: &ModelTarget, moves: &'m [Move<'m>]) -> Vec<Vec<&'m Move<'m>>> {
+    let mut same = sets(moves);
+    for k in 0..POINTS {
+        same = unchanged(target, moves, same, &point(target.dimension(), k));
+    }
+    same.into_iter().map(|set| set.into_iter().map(|m| &moves[m]).collect()).collect()
+}
+
+fn point(d: usize, k: u64) -> Vec<f64> {
+    let mut z = vec![0.0; d];
+    Stream::new(1, PURPOSE, k).fill_normal(&mut z);
+    z.iter().map(|x| SPREAD * x).collect()
+}
+
+/// What may be done to each parameter.
+fn moves(target: &ModelTarget) -> Vec<Move<'_>> {
+    let lowered = target.lowered();
+    let mut all = Vec::new();
+    for parameter in &lowered.parameters {
+        let dims = lowered.graph.node(parameter.named.node).dims.as_slice();
+        all.extend(hows(parameter, dims).into_iter().map(|how| Move { parameter, dims, how }));
+    }
+    all.truncate(MOST_MOVES);
+    all
+}
+
+fn hows(parameter: &Parameter, dims: &[usize]) -> Vec<How> {
+    let (name, event) = match &parameter.form {
+        Form::Transformed { transform, .. } => (transform.name, transform.event),
+        Form::Noncentered => ("real", 0),
+    };
+    let labels =
+        |axis: usize| (2..=LABELS).contains(&dims[axis]).then_some(How::Exchange { axis, size: dims[axis] });
+    let axes = dims.len() - event + usize::from(name == "simplex");
+    let mirror = matches!(name, "real" | "interval").then_some(How::Mirror);
+    mirror.into_iter().chain((0..axes).filter_map(labels)).collect()
+}
+
+/// Moves that may be made together: of different parameters, and of labels of which there are as many.
+fn sets(moves: &[Move]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..TOGETHER {
+        let until = all.len();
+        for k in from..until {
+            let first = all[k].last().map_or(0, |m| m + 1);
+            for m in first..moves.len() {
+                if all[k].iter().all(|&other| fit_together(&moves[other], &moves[m])) {
+                    let set = all[k].iter().copied().chain([m]).collect();
+                    all.push(set);
+                }
+            }
+        }
+        from = until;
+    }
+    all.split_off(1)
+}
+
+fn fit_together(a: &Move, b: &Move) -> bool {
+    let sizes = match (a.how, b.how) {
+        (How::Exchange { size: a, .. }, How::Exchange { size: b, .. }) => a == b,
+        (How::Mirror, _) | (_, How::Mirror) => true,
+    };
+    sizes && a.parameter.offset != b.parameter.offset
+}
+
+/// The sets that leave the log density at a point as it is.
+fn unchanged(target: &ModelTarget, moves: &[Move], sets: Vec<Vec<usize>>, z: &[f64]) -> Vec<Vec<usize>> {
+    let made: Vec<(Vec<usize>, Vec<f64>)> = sets
+        .into_iter()
+        .filter_map(|set| {
+            let mut moved = z.to_vec();
+            set.iter().try_for_each(|&m| make(target, &moves[m], z, &mut moved))?;
+            Some((set, moved))
+        })
+        .collect();
+    let mut evaluator = target.evaluator();
+    let mut densities = |points: &[&[f64]]| {
+        let n = points.len();
+        let batch: Vec<f64> = (0..z.len() * n).map(|p| points[p % n][p / n]).collect();
+        let mut values = vec![0.0; n];
+        evaluator.log_density(&batch, n, &mut values);
+        values
+    };
+    let here = densities(&[z])[0];
+    let same = |there: &f64| (there - here).abs() <= SAME * (1.0 + here.abs());
+    let mut kept = Vec::new();
+    for some in made.chunks(BATCH) {
+        let points: Vec<&[f64]> = some.iter().map(|(_, z)| z.as_slice()).collect();
+        let values = densities(&points);
+        let unmoved = some.iter().zip(&values).filter(|(_, value)| same(value));
+        kept.extend(unmoved.map(|((set, _), _)| set.clone()));
+    }
+    kept
+}
+
+/// Makes a move of one parameter; None where that is not possible.
+fn make(target: &ModelTarget, of: &Move, z: &[f64], moved: &mut [f64]) -> Option<()> {
+    let Parameter { offset, size, form, .. } = of.parameter;
+    let own = &mut moved[*offset..offset + size];
+    let How::Exchange { axis, .. } = of.how else {
+        own.iter_mut().for_each(|u| *u = -*u);
+        return Some(());
+    };
+    let Form::Transformed { transform, .. } = form else { return exchange(own, of.dims, axis) };
+    let batch = of.dims.len() - transform.event;
+    if axis < batch {
+        return exchange(own, of.dims, axis);
+    }
+    // The labels are those of the entries of a simplex.
+    let values = target.values(&[of.parameter.named.node], z).pop()?;
+    let free = of.dims[axis] - 1;
+    for (u, x) in own.chunks_exact_mut(free).zip(values.chunks_exact(of.dims[axis])) {
+        let mut x = x.to_vec();
+        x.swap(0, 1);
+        u.copy_from_slice(&(transform.inverse)(&x, &[])?);
+    }
+    Some(())
+}
+
+/// Exchanges the first two places along an axis; what follows the axis moves with them.
+fn exchange(numbers: &mut [f64], dims: &[usize], axis: usize) -> Option<()> {
+    let before: usize = dims[..axis].iter().product();
+    let each = numbers.len() / (before * dims[axis]);
+    for part in numbers.chunks_exact_mut(each * dims[axis]) {
+        let (first, rest) = part.split_at_mut(each);
+        first.swap_with_slice(&mut rest[..each]);
+    }
+    Some(())
+}
+
+/// Whether the means of a parameter are those of one image alone.
+fn apart(of: &Move, fit: &Fit) -> bool {
+    let name = &of.parameter.named.name;
+    let own = |o: &&super::Output| {
+        o.name == *name || o.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('['))
+    };
+    let mut means: Vec<f64> = fit.outputs.iter().filter(own).map(|o| o.mean).collect();
+    let spreads: Vec<f64> = fit.outputs.iter().filter(own).map(|o| o.sd).collect();
+    if means.len() != of.dims.iter().product::<usize>() {
+        return false;
+    }
+    let here = means.clone();
+    match (of.how, &of.parameter.form) {
+        (How::Exchange { axis, .. }, _) => {
+            exchange(&mut means, of.dims, axis);
+        }
+        (How::Mirror, Form::Transformed { transform, .. }) if transform.name == "real" => {
+            means.iter_mut().for_each(|mean| *mean = -*mean);
+        }
+        // Where the middle is, others say.
+        (How::Mirror, _) => return false,
+    }
+    here.iter().zip(&means).zip(&spreads).any(|((a, b), sd)| (a - b).abs() > 2.0 * APART * sd)
+}
+
+/// What is to be said of moves that leave the log density as it is.
+fn told(set: &[&Move]) -> String {
+    let names = |how: fn(&How) -> bool| {
+        let names = set.iter().filter(|m| how(&m.how)).map(|m| m.parameter.named.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (exchanged, mirrored) = (names(|how| *how != How::Mirror), names(|how| *how == How::Mirror));
+    let labels = format!("the first two places of {exchanged} are exchanged");
+    let signs = format!("the coordinates of {mirrored} change sign");
+    let (what, remedy) = match (exchanged.is_empty(), mirrored.is_empty()) {
+        (true, _) => (signs, "fix a sign, for example with `real > 0` for one of them".to_string()),
+        (false, true) => (labels, ordered(set)),
+        (false, false) => (format!("{labels} and {signs}"), ordered(set)),
+    };
+    format!(
+        "the log density is the same if {what}: the posterior has images of what is reported, which it leaves out; {remedy}"
+    )
+}
+
+/// How labels are told apart.
+fn ordered(set: &[&Move]) -> String {
+    let vector = set.iter().find(|m| m.dims.len() == 1 && m.parameter.support != "simplex");
+    match vector {
+        Some(of) => format!(
+            "put labels in order, for example `param {} : ordered[{}]`",
+            of.parameter.named.name, of.dims[0]
+        ),
+        None => "tell the labels apart by their priors".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+
+    /// What may be done to the posterior of a model without changing it: names, with ~ where the sign changes.
+    fn found(text: &str, data: &str) -> Vec<String> {
+        let data = Dataset::from_texts(&[("data.json", data)]).unwrap();
+        let target = ModelTarget::new(text, &data).unwrap();
+        let moves = moves(&target);
+        let shown = |m: &&Move| {
+            let sign = if m.how == How::Mirror { "~" } else { "" };
+            format!("{sign}{}", m.parameter.named.name)
+        };
+        symmetries(&target, &moves)
+            .iter()
+            .map(|set| set.iter().map(shown).collect::<Vec<_>>().join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn signs_of_factors_and_labels_of_mixtures_are_free_until_they_are_fixed() {
+        let factors = |prior: &str| {
+            format!(
+                "data {{ y : binary[N, 3] }}\nparam d[3] ~ normal(0, 1.5)\nparam a[3] {prior}\nparam f[N] ~ normal(0, 1)\n\
+                 y ~ bernoulli_logit(outer(f, a) + d)"
+            )
+        };
+        let answers = "{\"y\": [[0, 1, 1], [1, 0, 1], [0, 0, 1], [1, 1, 0]]}";
+        assert_eq!(found(&factors("~ normal(0, 1.5)"), answers), ["~a ~f"]);
+        assert!(found(&factors(": real > 0 ~ half_normal(1.5)"), answers).is_empty());
+        let mixture = |means: &str| {
+            format!(
+                "data {{ y : real[N] }}\nparam w : simplex[3] ~ dirichlet([2, 2, 2])\nparam mu{means} ~ normal(0, 3)\n\
+                 param s[3] ~ half_normal(1)\n\
+                 y ~ mixture(w[1]: normal(mu[1], s[1]), w[2]: normal(mu[2], s[2]), w[3]: normal(mu[3], s[3]))"
+            )
+        };
+        let numbers = "{\"y\": [0.3, -1.2, 2.5]}";
+        assert_eq!(found(&mixture("[3]"), numbers), ["w mu s"]);
+        assert!(found(&mixture(" : ordered[3]"), numbers).is_empty());
+        let two = "data { y : real[N] }\nparam w ~ beta(2, 2)\nparam mu[2] ~ normal(0, 3)\n\
+                   y ~ mixture(w: normal(mu[1], 1), 1 - w: normal(mu[2], 1))";
+        assert_eq!(found(two, numbers), ["~w mu"]);
+    }
+}
