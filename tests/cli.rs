@@ -74,6 +74,26 @@ fn a_path_that_cannot_be_written_is_told_before_the_fit() {
 }
 
 #[test]
+fn an_answer_is_neither_lost_nor_written_over_what_it_comes_from() {
+    let f = folder("lost");
+    for (args, words) in [
+        ("fit model.ppl data.csv --out data.csv", "another name"),
+        ("fit model.ppl data.csv --out ./model.ppl", "another name"),
+        ("bench model.ppl data.csv --seconds nan", "above zero"),
+        ("bench model.ppl data.csv --seconds 0", "above zero"),
+    ] {
+        let (code, out, err) = told(&f, args);
+        assert!(code == 2 && out.is_empty() && err.contains(words), "{args}\n{err}");
+    }
+    assert_eq!(std::fs::read_to_string(f.join("model.ppl")).unwrap(), MODEL);
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stickler"));
+    let out = command.current_dir(&f).args(["fit", "model.ppl", "data.csv"]).stdout(full).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("cannot write to standard output"));
+}
+
+#[test]
 fn warnings_go_to_standard_error() {
     let f = folder("warnings");
     std::fs::write(f.join("twice.ppl"), MODEL.replace("y ~", "mu ~ normal(0, 1)\ny ~")).unwrap();

@@ -29,7 +29,6 @@ fn what_only_data_can_show_is_explained() {
         ("y ~ normal(a, 1) weight x", "data-outside-domain", "zero or positive"),
         ("y ~ normal(b[k], 1)", "index-out-of-range", "indices start at 1"),
         ("y ~ normal(y / 0, 1)", "data-outside-domain", "finite"),
-        ("y[x > 0] ~ normal(a, 1)", "mask-as-index", "weight x > 0"),
         ("let keep = k > 0\ny[keep] ~ normal(a, 1)", "mask-as-index", "where(keep, a, b)"),
         ("g ~ ordered_logistic(a, c)", "unordered-levels", "a < b < c"),
         (
@@ -40,6 +39,8 @@ fn what_only_data_can_show_is_explained() {
         ("g ~ categorical_logit(zeros(4) + a)", "level-count", "3 levels"),
         ("k ~ poisson_log(a + log(k))", "data-outside-domain", "is -inf (element 2), whatever"),
         ("y ~ lognormal(a, 1)\nx ~ gamma(2, 1)", "outside-support", "line: Some(4)"),
+        ("k ~ gamma(2, 1)", "outside-support", "lie in (0, inf)"),
+        ("let share = y / 2.5\nshare ~ beta(2, 1)", "outside-support", "element 2 is 1"),
     ];
     for (text, code, words) in cases {
         let found = problems(text);

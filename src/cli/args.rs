@@ -82,11 +82,19 @@ pub(super) struct BenchArgs {
     #[arg(long, default_value_t = 1)]
     pub(super) threads: usize,
     /// Seconds spent on each measurement
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = positive)]
     pub(super) seconds: f64,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a number above zero is needed".into()),
+    }
 }
 
 /// Coordinates in which a method of stochastic gradients runs.

@@ -1,6 +1,6 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
-use super::args::{Fallback, FitArgs};
+use super::args::{Fallback, FitArgs, ModelArgs};
 use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return Err(loaded.source.failure(&wrong));
     }
     loaded.source.warn(warnings);
-    let out = args.out.as_deref().map(Out::open).transpose()?;
+    let out = args.out.as_deref().map(|path| Out::open(path, &args.model)).transpose()?;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
@@ -47,6 +47,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     }
     let (certificate, (mut fit, run)) = certified_and_fitted(&loaded, args)?;
     fit.flags.splice(0..0, infer::reasons(target, &fit));
+    fit.flags.extend(infer::symmetry(target, &fit));
     fit.flags.extend(not_finite(&fit));
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
@@ -93,7 +94,15 @@ struct Out {
 }
 
 impl Out {
-    fn open(path: &Path) -> Result<Out, Failure> {
+    fn open(path: &Path, read: &ModelArgs) -> Result<Out, Failure> {
+        let same =
+            |other: &PathBuf| path.canonicalize().is_ok_and(|p| other.canonicalize().is_ok_and(|o| o == p));
+        if read.data.iter().chain([&read.model]).any(same) {
+            return Err(Failure::Usage(format!(
+                "cannot write {}: the fit is made from that file; give `--out` another name",
+                path.display()
+            )));
+        }
         let end = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         if TABLES.contains(&end.as_str()) {
             return Err(Failure::Usage(format!(
@@ -104,6 +113,9 @@ impl Out {
         let new = !path.exists();
         match OpenOptions::new().append(true).create(true).open(path) {
             Ok(_) => Ok(Out { path: path.to_path_buf(), new, written: false }),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                Err(Failure::Usage(format!("cannot write {}: there is no such folder", path.display())))
+            }
             Err(e) => Err(Failure::Usage(format!("cannot write {}: {}", path.display(), load::plain(&e)))),
         }
     }

@@ -66,6 +66,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::List(args) => list::run(&args),
     };
     match outcome {
+        Ok(_) if let Some(error) = out::lost() => {
+            eprintln!("error: cannot write to standard output: {}", load::plain(error));
+            ExitCode::from(2)
+        }
         Ok(code) => code,
         Err(Failure::Wrong(text)) => {
             eprint!("{text}");

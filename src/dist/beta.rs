@@ -65,7 +65,7 @@ pub static ROW: Distribution = Distribution {
     doc: "beta with shapes alpha and beta (mean alpha / (alpha + beta))",
     formula: "(alpha - 1) * log(x) + (beta - 1) * log1m(x) - lbeta(alpha, beta)",
     args: &[ArgSpec::positive("alpha"), ArgSpec::positive("beta")],
-    support: Support::UNIT,
+    support: Support::INSIDE_UNIT,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

@@ -104,7 +104,7 @@ pub static ROW: Distribution = Distribution {
     doc: "beta with mean mu and concentration kappa (shapes mu kappa and (1 - mu) kappa)",
     formula: "(mu * kappa - 1) * log(x) + ((1 - mu) * kappa - 1) * log1m(x) - lbeta(mu * kappa, (1 - mu) * kappa)",
     args: &[ArgSpec { name: "mu", domain: Domain::Unit, rank: 0, default: None }, ArgSpec::positive("kappa")],
-    support: Support::UNIT,
+    support: Support::INSIDE_UNIT,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

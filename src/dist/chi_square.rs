@@ -67,7 +67,7 @@ pub static ROW: Distribution = Distribution {
     doc: "chi-square with nu degrees of freedom",
     formula: "(0.5 * nu - 1) * log(x) - 0.5 * x - 0.5 * nu * log(2) - lgamma(0.5 * nu)",
     args: &[ArgSpec::positive("nu")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

@@ -92,7 +92,7 @@ pub static ROW: Distribution = Distribution {
     doc: "gamma with shape alpha and rate beta (mean alpha / beta)",
     formula: "alpha * log(beta) - lgamma(alpha) + (alpha - 1) * log(x) - beta * x",
     args: &[ArgSpec::positive("alpha"), ArgSpec::positive("beta")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

@@ -76,7 +76,7 @@ pub static ROW: Distribution = Distribution {
     doc: "log-logistic with scale alpha and shape beta",
     formula: "log(beta) - log(x) + beta * log(x / alpha) - 2 * log1p_exp(beta * log(x / alpha))",
     args: &[ArgSpec::positive("alpha"), ArgSpec::positive("beta")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

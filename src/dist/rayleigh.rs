@@ -35,7 +35,7 @@ pub static ROW: Distribution = Distribution {
     doc: "Rayleigh with scale sigma",
     formula: "log(x) - 2 * log(sigma) - 0.5 * (x / sigma)^2",
     args: &[ArgSpec::positive("sigma")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

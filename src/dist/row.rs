@@ -167,6 +167,8 @@ impl Support {
     pub const ABOVE_ZERO: Support = Support::Interval(End::Past(0.0), End::At(f64::INFINITY));
     /// Numbers between zero and one.
     pub const UNIT: Support = Support::Interval(End::At(0.0), End::At(1.0));
+    /// Numbers between 0 and 1, at which the density is zero or infinite.
+    pub const INSIDE_UNIT: Support = Support::Interval(End::Past(0.0), End::Past(1.0));
     /// 0, 1, 2, ...
     pub const COUNT: Support = Support::Integers(End::At(0.0), End::At(f64::INFINITY));
     /// 0 or 1.

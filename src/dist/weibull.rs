@@ -70,7 +70,7 @@ pub static ROW: Distribution = Distribution {
     doc: "Weibull with shape alpha and scale sigma",
     formula: "log(alpha) - log(x) + alpha * log(x / sigma) - (x / sigma)^alpha",
     args: &[ArgSpec::positive("alpha"), ArgSpec::positive("sigma")],
-    support: Support::POSITIVE,
+    support: Support::ABOVE_ZERO,
     discrete: false,
     event: 0,
     density: Density::Parts(&[

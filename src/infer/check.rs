@@ -101,7 +101,8 @@ fn runaways(outputs: &[Output]) -> Option<String> {
     let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).take(NAMED).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that              is a distribution would hold it",
+            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that is a \
+             distribution would hold it",
             names.join(", ")
         )
     })

@@ -17,6 +17,14 @@ struct Family<'d> {
     levels: Arc<Levels>,
 }
 
+/// The error of a name that is declared as data a second time.
+fn twice(again: &DataDecl, first: &DataDecl) -> Diagnostic {
+    Diagnostic::error("defined-twice", format!("`{}` is declared twice", again.name.name))
+        .label(again.name.span, "")
+        .label(first.name.span, "here it is declared first")
+        .help("leave one of them out, or give it a name of its own")
+}
+
 /// What a program declares as data, in order.
 pub(super) fn data_declarations(program: &Program) -> Vec<&DataDecl> {
     program
@@ -33,10 +41,16 @@ impl<'d> Lowerer<'d> {
     /// An error is one that leaves nothing to go on with; others are noted.
     pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
         let declared = data_declarations(program);
+        let binaries = declared.iter().filter(|d| d.ty.base == BaseType::Binary);
+        self.binaries = binaries.map(|d| d.name.name.clone()).collect();
         let families = self.families(&declared)?;
         let mut disputed: Vec<String> = Vec::new();
-        for decl in declared {
+        for (k, decl) in declared.iter().enumerate() {
             self.b.set_span(Some(decl.span));
+            if let Some(first) = declared[..k].iter().find(|d| d.name.name == decl.name.name) {
+                faults.add(twice(decl, first), Vec::new(), self.source);
+                continue;
+            }
             if let Err(problem) = self.declaration(decl, &families) {
                 // Arrays that do not agree about one size are one problem.
                 let size = problem.labels.first().map(|l| l.span.text(self.source).to_string());

@@ -125,7 +125,10 @@ impl Lowerer<'_> {
             let (l, r) = (left.span.text(self.source), right.span.text(self.source));
             return error.help(match (da, db) {
                 ([n], [_, m]) if n == m => {
-                    format!("the matrix and the vector meet the other way round: write `{r} * {l}`")
+                    format!(
+                        "the matrix and the vector meet the other way round: write `{r} * {l}`; for products element by element, row by row, \
+                         write `{l} .* {r}`"
+                    )
                 }
                 ([_, m], [_]) => {
                     format!("the vector needs an element for each column of the matrix: its shape is {}", self.shape(&[*m]))

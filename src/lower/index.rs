@@ -4,7 +4,7 @@ use super::env::{Binding, Value};
 use super::{Lowerer, Result};
 use crate::data::listed;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{Expr, ExprKind, Index};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
 
 /// What an index does to its axis.
 enum Pick {
@@ -233,7 +233,16 @@ impl Lowerer<'_> {
             Index::Range { from, to, span } => {
                 let known = from.as_ref().is_some_and(|e| self.is_of_model(e));
                 let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
-                let to = to.as_ref().map_or(Ok(n as i64), |e| self.integer(e))?;
+                let end = to.as_ref();
+                let to = end.map_or(Ok(n as i64), |e| self.integer(e))?;
+                if let Some(end) = end {
+                    self.refuse_backwards(
+                        from,
+                        to,
+                        end,
+                        "places count from 1 to the size of the axis: `2..N`, `2..N-1`, or `2..` to its end",
+                    )?;
+                }
                 if from <= to && (from < 1 || to > n as i64) {
                     let place = if from < 1 { from } else { to };
                     return Err(self.out_of_range(place, n, *span, base).always(from < 1 && known));
@@ -250,8 +259,9 @@ impl Lowerer<'_> {
                              `where(k == 1, a, b)`",
                         ));
                 };
-                if is_mask(&places, n) && value.integer {
-                    return Err(self.mask(e, base));
+                let condition = self.is_condition(e);
+                if condition || is_mask(&places, n) && value.integer {
+                    return Err(self.mask(e, base).always(condition));
                 }
                 if let Some(levels) = value.levels.as_ref().filter(|l| !l.are_indices() && l.len() != n) {
                     return Err(self.other_levels(e, base, levels, n));
@@ -332,6 +342,33 @@ fn is_mask(places: &[f64], n: usize) -> bool {
 }
 
 impl Lowerer<'_> {
+    /// Whether this says yes or no, and no place, whatever its numbers are.
+    fn is_condition(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Name(name) => self.binaries.contains(name),
+            ExprKind::Unary(op, _) => *op == UnaryOp::Not,
+            ExprKind::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
+            _ => false,
+        }
+    }
+
+    /// Refuses a range that ends, by a number in the model, before it begins: `y[2..-1]` has no elements, and nobody means that.
+    pub(super) fn refuse_backwards(&self, from: i64, to: i64, end: &Expr, help: &str) -> Result<()> {
+        let number = match &end.kind {
+            ExprKind::Unary(UnaryOp::Neg, inner) => matches!(inner.kind, ExprKind::Int(_)),
+            kind => matches!(kind, ExprKind::Int(_)),
+        };
+        if !number || to >= from - 1 {
+            return Ok(());
+        }
+        Err(Diagnostic::error(
+            "backwards",
+            format!("a range counts up, and this one ends, at {to}, before it begins"),
+        )
+        .label(end.span, "")
+        .help(help))
+    }
+
     /// The error of a category that indexes an axis with another number of places than it has levels.
     fn other_levels(&self, e: &Expr, base: &Expr, levels: &crate::data::Levels, n: usize) -> Diagnostic {
         let name = e.span.text(self.source);

@@ -218,6 +218,8 @@ struct Lowerer<'d> {
     declared: Vec<(String, Span)>,
     /// Names of data, with where they are declared.
     data_places: Vec<(String, Span)>,
+    /// Names of data that are 0 or 1.
+    binaries: Vec<String>,
     /// Names of sizes, with the data that gave them.
     size_origins: Vec<(String, String)>,
     /// Names that are defined element by element somewhere in the model.
@@ -261,6 +263,7 @@ impl<'d> Lowerer<'d> {
             calls: Vec::new(),
             declared: Vec::new(),
             data_places: Vec::new(),
+            binaries: Vec::new(),
             size_origins: Vec::new(),
             defining: Vec::new(),
             probing: false,

@@ -96,6 +96,7 @@ impl Lowerer<'_> {
                 .label(*span, "")
                 .help("predict from a distribution whose density integrates to 1"));
         }
+        self.refuse_unknown(&dist)?;
         if self.single_element(&p.name, &p.dims, "predict", "~ ...")? {
             let dims = self.described(&dist, p.dist.span)?;
             let value = self.drawn(dist, dims, p)?;
@@ -107,6 +108,19 @@ impl Lowerer<'_> {
         self.define(&p.name, value.clone())?;
         self.reports.push(Report::Whole(Named { name: p.name.name.clone(), node: value.node, labels }));
         Ok(())
+    }
+
+    /// Refuses to draw where an argument is left out that a density can do without: the number of draws of a multinomial distribution.
+    fn refuse_unknown(&self, dist: &Dist) -> Result<()> {
+        let Dist::Row { row, args, span } = dist else { return Ok(()) };
+        let left_out = |a: &NodeId| self.b.scalar_of(*a).is_some_and(f64::is_nan);
+        let unknown =
+            row.args.iter().zip(args).find(|(spec, a)| spec.default.is_some_and(f64::is_nan) && left_out(a));
+        let Some((spec, _)) = unknown else { return Ok(()) };
+        let message = format!("`{}` is drawn from with `{}`, which is left out", row.name, spec.name);
+        Err(Diagnostic::error("missing-argument", message)
+            .label(*span, "")
+            .help(format!("write `{}(..., {} = 10)`, with the number that is meant", row.name, spec.name)))
     }
 
     /// Whether what stands in brackets is the index of one element; otherwise it is sizes.

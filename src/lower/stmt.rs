@@ -93,6 +93,12 @@ impl Lowerer<'_> {
     pub(super) fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
         self.check_variable(&f.var)?;
         let (from, to) = (self.integer(&f.from)?, self.integer(&f.to)?);
+        self.refuse_backwards(
+            from,
+            to,
+            &f.to,
+            "to go backwards count up and index from the end: `for i in 1..N { y[N + 1 - i] ~ ... }`",
+        )?;
         if to - from >= MOST_ITERATIONS {
             return Err(Diagnostic::error(
                 "long-loop",

@@ -333,6 +333,7 @@ impl Lowerer<'_> {
             low: end(lower, f64::NEG_INFINITY),
             high: end(upper, f64::INFINITY),
             never_low: matches!(lower, End::Past(_)),
+            never_high: matches!(upper, End::Past(_)),
             closed,
         })
     }
@@ -342,16 +343,22 @@ impl Lowerer<'_> {
 struct Limits {
     low: f64,
     high: f64,
-    /// Whether the density is zero at the lower end.
+    /// Whether no value lies at the lower end.
     never_low: bool,
+    /// Whether none lies at the upper end.
+    never_high: bool,
     /// Whether the ends are values like others: those of integers.
     closed: bool,
 }
 
 impl Limits {
-    /// A boundary of a continuous support has density zero, infinity or a limit; the density itself decides.
+    /// At other boundaries of a continuous support the density itself decides: it may be zero, infinite or a limit.
     fn hold(&self, x: f64) -> bool {
-        x.is_finite() && x >= self.low && x <= self.high && !(self.never_low && x == self.low)
+        x.is_finite()
+            && x >= self.low
+            && x <= self.high
+            && !(self.never_low && x == self.low)
+            && !(self.never_high && x == self.high)
     }
 }
 

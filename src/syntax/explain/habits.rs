@@ -91,14 +91,16 @@ fn range_end(case: &Case<'_>) -> Option<Diagnostic> {
 
 /// `for i in N {`, `for i in range(N) {`, `for x in xs {`
 fn range_in_for(case: &Case<'_>) -> Option<Diagnostic> {
-    let has_range = case.find(|i| matches!(case.text(i), ".." | ":") && i + 1 < case.len()).is_some();
+    let called = matches!(case.text(3), "range" | "seq_len" | "seq_along");
+    let sign = |i: usize| case.text(i) == ".." || case.text(i) == ":" && !called;
+    let has_range = case.find(|i| sign(i) && i + 1 < case.len()).is_some();
     if case.text(0) != "for" || !case.is_name(1) || case.text(2) != "in" || has_range {
         return None;
     }
-    let brace = case.find(|i| case.text(i) == "{").unwrap_or(case.len());
+    let brace = case.find(|i| matches!(case.text(i), "{" | ":")).unwrap_or(case.len());
     let over = case.written(3, brace);
     let help = match case.text(3) {
-        "range" | "seq_len" | "seq_along" => {
+        _ if called => {
             format!("write `for {} in 1..N {{ ... }}`; both ends are included", case.text(1))
         }
         "" => "write `for i in 1..N { ... }`".to_owned(),

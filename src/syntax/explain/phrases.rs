@@ -180,6 +180,14 @@ fn formula(case: &Case<'_>) -> Option<Diagnostic> {
         )));
     }
     let left = case.written(0, tilde);
+    let joined = format!("{}_{}", case.text(tilde + 1), case.text(tilde + 3));
+    if case.text(tilde + 2) == "-" && case.text(tilde + 4) == "(" && crate::dist::find(&joined).is_some() {
+        let message = format!("`-` takes away; the distribution is called `{joined}`");
+        return Some(
+            case.error("unknown-distribution", message, (tilde + 1, tilde + 4), "")
+                .help(format!("write `{joined}(...)`")),
+        );
+    }
     let error =
         case.error("formula", "a distribution stands after `~`, not a formula", (tilde + 1, case.len()), "");
     let parts = (tilde + 1..case.len())

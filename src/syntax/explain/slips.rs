@@ -45,16 +45,23 @@ fn decimal_comma(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `param data ~ ...`, `let for = ...`
+/// Words that a name follows.
+const DECLARES: [&str; 8] = ["param", "let", "derive", "predict", "fn", "for", "of", "data"];
+
+/// `param data ~ ...`, `let for = ...`, `normal(if c then a else b, 1)`
 fn reserved_word(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
     let word = case.found_text();
-    let name_wanted =
-        matches!(case.before(i), "param" | "let" | "derive" | "predict" | "fn" | "for" | "of" | "data")
-            || i == 0 && case.inside == Inside::Data
-            || i > 0 && !case.ends_value(i - 1) && !matches!(case.before(i), "}" | "{");
+    let name_wanted = DECLARES.contains(&case.before(i))
+        || i == 0 && case.inside == Inside::Data
+        || i > 0 && !case.ends_value(i - 1) && !matches!(case.before(i), "}" | "{");
     let in_place = i == 0 && case.inside == Inside::Statements || case.before(i) == "for" && word == "in";
     (RESERVED.contains(&word) && name_wanted && !in_place).then(|| {
+        if word == "if" && !DECLARES.contains(&case.before(i)) {
+            return case
+                .error("if-in-value", "`if` chooses between statements, not between values", (i, i + 1), "")
+                .help("write `where(condition, a, b)`: `a` where the condition holds, `b` elsewhere, element by element");
+        }
         let message = format!("`{word}` is a word of the language and cannot be a name");
         let error = case.error("reserved-word", message, (i, i + 1), "choose another name");
         match case.inside {

@@ -181,6 +181,7 @@ impl StanType {
         }
         let equal = if self.head == "int" { "=" } else { "" };
         let mut text = match (self.bound("lower"), self.bound("upper")) {
+            (Some(lower), Some(upper)) if self.head == "int" => format!(" in [{lower}, {upper}]"),
             (Some(lower), Some(upper)) => format!(" in ({lower}, {upper})"),
             (Some(lower), None) => format!(" >{equal} {lower}"),
             (None, Some(upper)) => format!(" <{equal} {upper}"),
