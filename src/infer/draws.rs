@@ -4,6 +4,7 @@ use super::adapt::{adapt, effective};
 use super::cells::cells;
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
+use super::mass::Mass;
 use super::psis::{khat_error, smooth};
 use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
@@ -49,13 +50,17 @@ pub(super) const FEW_TO_LEARN: usize = 6;
 const LARGE: f64 = 3.0;
 /// So many effective draws for each draw are more than a mixture that adapts has in many coordinates.
 const EFFICIENT: f64 = 0.3;
+/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the posterior; and the same if the other is a grid, which
+/// goes where others do not.
+const SURELY: f64 = 4.0;
+const PROBABLY: f64 = 1.5;
 /// Draws that judge a proposal.
 pub(super) const PILOT: usize = 2048;
 
 /// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
 /// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
-    let mut trials = Trials { reached, outputs, options, best: None };
+    let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
     // What was fitted at one mode sees nothing of others, and has light weights all the same.
     if trials.modes() {
         return trials.best(Proposal::Gaussian);
@@ -101,6 +106,8 @@ struct Trials<'a, 't> {
     reached: &'a Reached<'t>,
     outputs: usize,
     options: &'a Options,
+    /// The mass that proposals found, where their weights have short tails; and by how many standard errors another must be below it to overlook something.
+    masses: Vec<(Mass, f64)>,
     best: Option<(Proposal, Drawn<'t>)>,
 }
 
@@ -168,10 +175,21 @@ impl<'t> Trials<'_, 't> {
     fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
         let drawn = enough(&source, self.outputs, look, self.options);
         let khat = drawn.khat;
-        if drawn.good() || self.best.as_ref().is_none_or(|best| drawn.tail < best.1.tail) {
+        if khat < TAILED {
+            let grid = matches!(source.proposal, Proposal::Cells(_));
+            self.masses.push((drawn.mass, if grid { PROBABLY } else { SURELY }));
+        }
+        let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
+        let preferred = |best: &(Proposal, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
+        if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {
             self.best = Some((source.proposal, drawn));
         }
         khat
+    }
+
+    /// Whether another proposal found more of the posterior.
+    fn overlooks(&self, drawn: &Drawn) -> bool {
+        self.masses.iter().any(|(mass, sure)| mass.exceeds(&drawn.mass, *sure))
     }
 
     /// Whether no other proposal is worth a try, or someone wants an end.
@@ -206,6 +224,7 @@ struct Source<'t> {
 /// Importance draws with their weights.
 pub(super) struct Drawn<'t> {
     pub(super) sample: Sample<'t>,
+    mass: Mass,
     /// Of the points of all draws.
     pub(super) weights: Vec<f64>,
     /// Tail shape of the weights, or of the weighted squares of the output that is known worst.
@@ -339,10 +358,12 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
         let margin = margin(errors.iter().map(|e| e.error), dear);
         // Where errors stay large, the tail of the output that is known worst counts too.
         let heavy = have > fewest && margin * LARGE < 1.0;
-        // Of several heaps a small one far away makes squares look as if they had a long tail.
-        let spread = |j: usize| match proposal.modes() {
-            1 => spread_khat(&sample, &weighed, &weights, j),
-            _ => f64::NEG_INFINITY,
+        // Of several heaps a small one far away makes squares look as if they had a long tail. A grid whose weights have a short one has seen
+        // them all.
+        let seen = matches!(proposal, Proposal::Cells(_)) && weighed.khat < TAILED;
+        let spread = |j: usize| match proposal.modes() > 1 || seen {
+            true => f64::NEG_INFINITY,
+            false => spread_khat(&sample, &weighed, &weights, j),
         };
         let khat = if heavy { weighed.khat.max(spread(place)) } else { weighed.khat };
         let more = inflation(khat) / inflation(weighed.khat);
@@ -372,6 +393,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
             let (known, inside) = (errors, inside(&sample, weighed.of(None)));
             return Drawn {
+                mass: Mass::new(sample.log_weights()),
                 sample,
                 weights,
                 khat,

@@ -18,6 +18,7 @@ mod flow;
 mod gaussian;
 mod improper;
 mod local;
+mod mass;
 pub mod methods;
 mod mode;
 mod model;

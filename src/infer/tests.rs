@@ -267,3 +267,25 @@ fn sums_over_groups_vary_as_quadrature_says() {
     assert_eq!((sum.name.as_str(), found.path), ("sum_of_all", Path::Nested));
     assert!((sum.sd / sd).ln().abs() < 0.05, "{} against {sd}", sum.sd);
 }
+
+/// In few coordinates a grid goes as far as tails count: a t with 4 degrees of freedom and an inverse gamma have the variances that they have, and a
+/// Cauchy the quantiles.
+#[test]
+fn heavy_tails_in_few_coordinates_are_known() {
+    let fitted = |text: &str| {
+        let data = Dataset::default();
+        let model = Model { program: &crate::syntax::parse(text).unwrap(), source: text, data: &data };
+        let declared = ModelTarget::new(text, &data).unwrap();
+        fit_model(&model, &declared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    let both = fitted("param z ~ student_t(4, 1, 2)\nparam s ~ inv_gamma(2.5, 3)");
+    assert!(both.khat < 0.5 && both.flags.is_empty(), "{} {:?}", both.khat, both.flags);
+    for out in &both.outputs {
+        assert!((out.sd / 8.0_f64.sqrt()).ln().abs() < 0.02, "{out:?}");
+    }
+    let cauchy = fitted("param z ~ cauchy(1, 2)");
+    let far = 2.0 * (0.45 * std::f64::consts::PI).tan();
+    assert!(
+        (cauchy.outputs[0].q5 - 1.0 + far).abs() < 0.2 && (cauchy.outputs[0].q95 - 1.0 - far).abs() < 0.2
+    );
+}
