@@ -65,6 +65,14 @@ fn a_censored_value_counts_from_its_limit() {
             (density(&text, &format!("y\n{far}"), 0.3), density(&text, &format!("y\n{at}"), 0.3));
         assert_eq!(found, wanted, "{distribution}");
     }
+    let counts = |limit: &str, k: &str| {
+        let text = format!(
+            "data {{ k : count[N] }}\nparam b ~ normal(0, 1)\nk ~ censored(poisson(exp(b)), {limit})"
+        );
+        density(&text, &format!("k\n1\n{k}\n"), 0.3)
+    };
+    assert_eq!(counts("upper = 3.5", "7"), counts("upper = 4", "4"));
+    assert_eq!(counts("lower = 0.5", "0"), counts("lower = 0", "0"));
     // P(X ≥ 2) of a normal number with mean 0.3.
     let (value, _) = density(
         "data { y : real[N] }\nparam b ~ flat()\ny ~ censored(normal(b, 1), upper = 2)",

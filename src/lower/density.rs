@@ -268,13 +268,18 @@ fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Opt
 
 /// Values beyond the limits of a censoring as the limits: a cell may hold anything there, a zero for what was not detected, say.
 fn at_limits(b: &mut Builder, dist: &Dist, value: &Value) -> std::result::Result<Value, BuildError> {
-    let Dist::Censored { lower, upper, .. } = dist else { return Ok(value.clone()) };
+    let Dist::Censored { inner, lower, upper, .. } = dist else { return Ok(value.clone()) };
     if b.constant_of(value.node).is_none() {
         return Ok(value.clone());
     }
     let (mut node, dims) = (value.node, b.dims(value.node).to_vec());
-    for (limit, row) in [(lower, &scalar::FMAX), (upper, &scalar::FMIN)] {
-        if let Some(limit) = limit {
+    // The last integer up to a lower limit, the first from an upper one on.
+    let discrete = matches!(&**inner, Dist::Row { row, .. } if row.discrete);
+    for (limit, row, whole) in [(lower, &scalar::FMAX, &scalar::FLOOR), (upper, &scalar::FMIN, &scalar::CEIL)]
+    {
+        // A limit that is not known is refused later.
+        if let Some(limit) = limit.as_ref().filter(|limit| b.constant_of(**limit).is_some()) {
+            let limit = if discrete { &b.unary(whole, *limit) } else { limit };
             let spread = b.broadcast_to(*limit, &dims);
             node = b.map(row, &[node, spread])?;
         }
