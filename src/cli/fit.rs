@@ -49,6 +49,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     fit.flags.splice(0..0, infer::reasons(target, &fit));
     fit.flags.extend(infer::symmetry(target, &fit));
     fit.flags.extend(not_finite(&fit));
+    fit.notes.extend(long_tails(&fit));
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
     let path = match &args.method {
@@ -73,14 +74,30 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
 fn not_finite(fit: &Fit) -> Option<String> {
     let finite = |o: &infer::Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
     let names: Vec<&str> = fit.outputs.iter().filter(|o| !finite(o)).map(|o| o.name.as_str()).collect();
-    let more = if names.len() > 4 { format!(" and {} more", names.len() - 4) } else { String::new() };
-    let first = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-    (!names.is_empty()).then(|| {
+    first_few(&names).map(|names| {
         format!(
-            "{first}{more}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
+            "{names}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
              (`log` of a negative number, a division by zero, an overflow)"
         )
     })
+}
+
+/// The first of some names, and how many more there are; None of none.
+fn first_few(names: &[&str]) -> Option<String> {
+    let more = if names.len() > 4 { format!(" and {} more", names.len() - 4) } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", names[..names.len().min(4)].join(", ")))
+}
+
+/// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
+const LONG: f64 = 5.0;
+
+/// The note about quantities that may have no standard deviation.
+fn long_tails(fit: &Fit) -> Option<String> {
+    let long = |o: &&infer::Output| o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5) && o.q95 > o.q5;
+    let names = first_few(&fit.outputs.iter().filter(long).map(|o| o.name.as_str()).collect::<Vec<_>>())?;
+    Some(format!(
+        "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
+    ))
 }
 
 /// Endings of tables that a user would not expect JSON in.

@@ -30,7 +30,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { sample, weights, khat, worst, margin, .. } = drawn;
+    let Drawn { sample, weights, mass, khat, worst, margin, .. } = drawn;
     let runaways = runaways(&corrected[..judged]);
     let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
@@ -69,8 +69,6 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         notes.push(sampled.note);
     }
     let draws = sample.log_weights().len();
-    let finite: Vec<f64> = sample.log_weights().iter().copied().filter(|x| !x.is_nan()).collect();
-    let log_evidence = crate::num::special::log_sum_exp(&finite) - (draws as f64).ln();
     Fit {
         status: Ending::Budget,
         path,
@@ -78,7 +76,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         factor: q.factor.clone(),
         elbo: reached.first[0],
         elbo_se: reached.first[1],
-        log_evidence,
+        log_evidence: mass.log,
         gap_nats: f64::INFINITY,
         half_variance: reached.first[2],
         khat,

@@ -224,7 +224,8 @@ struct Source<'t> {
 /// Importance draws with their weights.
 pub(super) struct Drawn<'t> {
     pub(super) sample: Sample<'t>,
-    mass: Mass,
+    /// What they say of the mass of the posterior.
+    pub(super) mass: Mass,
     /// Of the points of all draws.
     pub(super) weights: Vec<f64>,
     /// Tail shape of the weights, or of the weighted squares of the output that is known worst.

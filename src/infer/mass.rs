@@ -9,7 +9,7 @@ const SAME: f64 = 0.01;
 #[derive(Clone, Copy)]
 pub(super) struct Mass {
     /// Its logarithm.
-    log: f64,
+    pub(super) log: f64,
     /// The standard error of that.
     error: f64,
 }

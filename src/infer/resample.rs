@@ -1,5 +1,10 @@
 //! Draws without weights from draws with weights.
 
+use crate::num::stream::Stream;
+
+/// Who draws: the order of what was taken.
+const PURPOSE: u64 = 0x6d69_7865;
+
 /// Positions of `count` draws, each as often as its share of the weight says, to within one: systematic resampling. The
 /// order is mixed, so that any part of the result is as good as any other.
 pub(super) fn systematic(weights: &[f64], count: usize) -> Vec<usize> {
@@ -13,8 +18,8 @@ pub(super) fn systematic(weights: &[f64], count: usize) -> Vec<usize> {
             next += 1;
         }
     }
-    let order = crate::num::stream::Stream::new(0, 0x6d69_7865, count as u64).permutation(chosen.len());
-    order.into_iter().map(|k| chosen[k]).collect()
+    Stream::new(0, PURPOSE, count as u64).shuffle(&mut chosen);
+    chosen
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images of every mode, and a fit that found
 //! one of them says nothing of the others.
 
-use super::Fit;
+use super::{Fit, mode};
 use crate::lower::{Form, Parameter};
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
+use std::ops::ControlFlow;
 
 /// Who draws: points at which symmetries show.
 const PURPOSE: u64 = 0x7379_6d6d;
 /// Points, and how far from each other coordinates lie.
 const POINTS: u64 = 2;
 const SPREAD: f64 = 0.5;
+/// Steps uphill.
+const STEPS: usize = 40;
 /// Most coordinates, most moves, and most that are made together: loadings, scores and the slopes of scores, say.
 const MOST: usize = 3000;
 const MOST_MOVES: usize = 12;
@@ -39,6 +42,16 @@ struct Move<'a> {
     how: How,
 }
 
+impl Move<'_> {
+    /// Axes before those of one event (a simplex, say).
+    fn batch_axes(&self) -> usize {
+        match &self.parameter.form {
+            Form::Transformed { transform, .. } => self.dims.len() - transform.event,
+            Form::Noncentered => self.dims.len(),
+        }
+    }
+}
+
 /// The warning about images of what was fitted that it overlooks.
 pub fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
     if target.dimension() > MOST {
@@ -49,13 +62,27 @@ pub fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
     Some(told(&overlooked))
 }
 
-/// Moves that, made together, leave the log density as it is at a few points, and so everywhere.
+/// Moves that, made together, leave the log density as it is at a few points, and so everywhere: some by chance, and one near the mass, because a density may
+/// be simpler far from it (one that is linear beyond all data, say).
 fn symmetries<'m>(target: &ModelTarget, moves: &'m [Move<'m>]) -> Vec<Vec<&'m Move<'m>>> {
     let mut same = sets(moves);
     for k in 0..POINTS {
         same = unchanged(target, moves, same, &point(target.dimension(), k));
     }
+    if !same.is_empty() {
+        same = unchanged(target, moves, same, &near_the_mass(target));
+    }
     same.into_iter().map(|set| set.into_iter().map(|m| &moves[m]).collect()).collect()
+}
+
+/// Where some steps uphill from the first point lead.
+fn near_the_mass(target: &ModelTarget) -> Vec<f64> {
+    let mut top = point(target.dimension(), 0);
+    mode::follow(target.evaluator().as_mut(), top.clone(), STEPS, &mut |place| {
+        top.clone_from(&place.z);
+        ControlFlow::Continue(())
+    });
+    top
 }
 
 fn point(d: usize, k: u64) -> Vec<f64> {
@@ -154,11 +181,10 @@ fn make(target: &ModelTarget, of: &Move, z: &[f64], moved: &mut [f64]) -> Option
         own.iter_mut().for_each(|u| *u = -*u);
         return Some(());
     };
-    let Form::Transformed { transform, .. } = form else { return exchange(own, of.dims, axis) };
-    let batch = of.dims.len() - transform.event;
-    if axis < batch {
-        return exchange(own, of.dims, axis);
-    }
+    let (Form::Transformed { transform, .. }, true) = (form, axis >= of.batch_axes()) else {
+        exchange(own, of.dims, axis);
+        return Some(());
+    };
     // The labels are those of the entries of a simplex.
     let values = target.values(&[of.parameter.named.node], z).pop()?;
     let free = of.dims[axis] - 1;
@@ -171,14 +197,13 @@ fn make(target: &ModelTarget, of: &Move, z: &[f64], moved: &mut [f64]) -> Option
 }
 
 /// Exchanges the first two places along an axis; what follows the axis moves with them.
-fn exchange(numbers: &mut [f64], dims: &[usize], axis: usize) -> Option<()> {
+fn exchange(numbers: &mut [f64], dims: &[usize], axis: usize) {
     let before: usize = dims[..axis].iter().product();
     let each = numbers.len() / (before * dims[axis]);
     for part in numbers.chunks_exact_mut(each * dims[axis]) {
         let (first, rest) = part.split_at_mut(each);
         first.swap_with_slice(&mut rest[..each]);
     }
-    Some(())
 }
 
 /// Whether the means of a parameter are those of one image alone.
@@ -194,9 +219,7 @@ fn apart(of: &Move, fit: &Fit) -> bool {
     }
     let here = means.clone();
     match (of.how, &of.parameter.form) {
-        (How::Exchange { axis, .. }, _) => {
-            exchange(&mut means, of.dims, axis);
-        }
+        (How::Exchange { axis, .. }, _) => exchange(&mut means, of.dims, axis),
         (How::Mirror, Form::Transformed { transform, .. }) if transform.name == "real" => {
             means.iter_mut().for_each(|mean| *mean = -*mean);
         }
@@ -278,6 +301,10 @@ mod tests {
         let numbers = "{\"y\": [0.3, -1.2, 2.5]}";
         assert_eq!(found(&mixture("[3]"), numbers), ["w mu s"]);
         assert!(found(&mixture(" : ordered[3]"), numbers).is_empty());
+        // Below all data a Laplace density is linear, and covariates without a mean cancel there.
+        let far = "data { x : real[N], y : real[N] }\nparam a ~ normal(0, 100)\nparam b ~ normal(0, 10)\nparam s ~ half_normal(5)\n\
+                   y ~ double_exponential(a + b * x, s)";
+        assert!(found(far, "{\"x\": [-1, 0, 1], \"y\": [50, 60, 75]}").is_empty());
         let two = "data { y : real[N] }\nparam w ~ beta(2, 2)\nparam mu[2] ~ normal(0, 3)\n\
                    y ~ mixture(w: normal(mu[1], 1), 1 - w: normal(mu[2], 1))";
         assert_eq!(found(two, numbers), ["~w mu"]);

@@ -145,9 +145,7 @@ impl Sobol {
 fn order(key: u64, block: u64) -> [usize; BLOCK] {
     let mut stream = Stream::new(key, ORDER, block);
     let mut places = std::array::from_fn(|k| k);
-    for k in (1..BLOCK).rev() {
-        places.swap(k, stream.below(k + 1));
-    }
+    stream.shuffle(&mut places);
     places
 }
 

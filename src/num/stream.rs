@@ -77,13 +77,11 @@ impl Stream {
         rand_distr::Gamma::new(shape, 1.0).map_or(f64::NAN, |law| law.sample(self))
     }
 
-    /// A random permutation of 0..n.
-    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n).collect();
-        for i in (1..n).rev() {
-            order.swap(i, self.below(i + 1));
+    /// Puts things in an order by chance, every one as likely as another.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for i in (1..things.len()).rev() {
+            things.swap(i, self.below(i + 1));
         }
-        order
     }
 }
 
@@ -162,7 +160,8 @@ mod tests {
         let sum: f64 =
             (0..n).map(|i| Stream::new(1, 0, i).normal() * Stream::new(1, 0, i + 1).normal()).sum();
         assert!(sum.abs() < 4.5 * (n as f64).sqrt());
-        let mut permutation = Stream::new(1, 9, 0).permutation(100);
+        let mut permutation: Vec<usize> = (0..100).collect();
+        Stream::new(1, 9, 0).shuffle(&mut permutation);
         assert_ne!(permutation, (0..100).collect::<Vec<_>>());
         permutation.sort_unstable();
         assert_eq!(permutation, (0..100).collect::<Vec<_>>());

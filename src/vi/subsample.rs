@@ -61,9 +61,7 @@ impl Shuffle {
     fn reshuffle(&mut self, pass: usize) {
         let mut stream = Stream::new(self.seed, Purpose::Shuffle as u64, pass as u64);
         self.order.iter_mut().enumerate().for_each(|(i, x)| *x = i);
-        for i in (1..self.order.len()).rev() {
-            self.order.swap(i, stream.below(i + 1));
-        }
+        stream.shuffle(&mut self.order);
         self.pass = Some(pass);
     }
 }

@@ -173,7 +173,7 @@ pub(super) fn pick(
             let first = streams[b].uniform();
             // Candidates of a lattice stand in the order of their numbers. Which copy has which is up to chance in each group, or one copy would have the small
             // ones of all groups, and sums over groups would vary too much.
-            shuffle(&mut order, &mut streams[b]);
+            streams[b].shuffle(&mut order);
             for (c, &copy) in order.iter().enumerate() {
                 while sum < total * (c as f64 + first) / copies as f64 && at + 1 < candidates {
                     at += 1;
@@ -188,14 +188,6 @@ pub(super) fn pick(
         solver.inner(group.iter().enumerate().map(away).collect())
     });
     (points.collect(), gains)
-}
-
-/// Puts numbers in an order by chance.
-fn shuffle(order: &mut [usize], stream: &mut Stream) {
-    for last in (1..order.len()).rev() {
-        let place = (stream.uniform() * (last + 1) as f64) as usize;
-        order.swap(last, place.min(last));
-    }
 }
 
 /// How far from their modes, in standard deviations, groups have more than a share of `little` of what they add up to, at sixteen outer points whose

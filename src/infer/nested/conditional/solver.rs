@@ -54,6 +54,8 @@ pub(in super::super) struct Solver<'c> {
     partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(in super::super) log_marginal: Lanes,
+    /// Where the last search ended at a mode.
+    settled: [bool; LANES],
 }
 
 impl<'c> Solver<'c> {
@@ -74,6 +76,7 @@ impl<'c> Solver<'c> {
             width: LANES,
             partial: Vec::new(),
             log_marginal: [f64::NAN; LANES],
+            settled: [true; LANES],
         }
     }
 
@@ -97,8 +100,8 @@ impl<'c> Solver<'c> {
         if failed.len() == count {
             self.y.fill([0.0; LANES]);
             self.find(&all);
-        } else if let Some(&last) = failed.last() {
-            self.find_some(&all, &failed, last);
+        } else {
+            self.for_some(&all, &failed, Self::find);
         }
         self.integrate();
     }
@@ -113,6 +116,7 @@ impl<'c> Solver<'c> {
                 if !self.approach(outer) {
                     self.y.fill([0.0; LANES]);
                     self.search(outer);
+                    self.search_again(outer);
                 }
             }
             How::Given => {
@@ -123,16 +127,20 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// Solves for some of these outer points alone.
-    fn find_some(&mut self, outer: &[Lanes], which: &[usize], last: usize) {
+    /// Does something for some of these outer points alone.
+    fn for_some(&mut self, outer: &[Lanes], which: &[usize], what: impl FnOnce(&mut Self, &[Lanes])) {
+        let Some(&last) = which.last() else { return };
         let (y, factor) = (std::mem::take(&mut self.y), std::mem::take(&mut self.factor));
         let (partial, log_marginal) = (std::mem::take(&mut self.partial), self.log_marginal);
         let lane = |b: usize| which.get(b).copied().unwrap_or(last);
         let some: Vec<Lanes> = outer.iter().map(|x| std::array::from_fn(|b| x[lane(b)])).collect();
         let width = std::mem::replace(&mut self.width, which.len());
         self.y.resize(y.len(), [0.0; LANES]);
-        self.find(&some);
+        let settled = self.settled;
+        what(self, &some);
         self.width = width;
+        let found = std::mem::replace(&mut self.settled, settled);
+        which.iter().enumerate().for_each(|(b, &lane)| self.settled[lane] = found[b]);
         let back = |found: &mut Vec<Lanes>, mut others: Vec<Lanes>| {
             for (to, from) in others.iter_mut().zip(found.iter()) {
                 which.iter().enumerate().for_each(|(b, &lane)| to[lane] = from[b]);

@@ -8,6 +8,8 @@ use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, product};
 const NARROW: f64 = 3e-5;
 /// Most Newton steps.
 const NEWTON: usize = 60;
+/// Stages of a search that follows the mode from the reference on.
+const STAGES: usize = 8;
 /// Twice what the last step from an anchor may leave for the step with a Hessian of its own.
 const CLOSE: f64 = 1e-3;
 /// What it may leave for each group: an error of a third order, of less than 1e-6 nats.
@@ -77,6 +79,24 @@ impl Solver<'_> {
     /// mode, not a number where none was found.
     pub(super) fn search(&mut self, outer: &[Lanes]) {
         self.start(outer);
+        self.climb(outer);
+    }
+
+    /// Searches again where a search ended at no mode: from the mode at the reference, which moves with the outer coordinates in stages.
+    pub(super) fn search_again(&mut self, outer: &[Lanes]) {
+        let lost: Vec<usize> = (0..self.width).filter(|&b| !self.settled[b]).collect();
+        self.for_some(outer, &lost, |this, outer| {
+            for stage in 1..=STAGES {
+                let share = stage as f64 / STAGES as f64;
+                let between = |(x, centre): (&Lanes, &f64)| x.map(|x| centre + share * (x - centre));
+                let outer: Vec<Lanes> = outer.iter().zip(&this.conditional.centre).map(between).collect();
+                this.climb(&outer);
+            }
+        });
+    }
+
+    /// The same from where it is.
+    fn climb(&mut self, outer: &[Lanes]) {
         let mut climb = Climb::new(&self.y, self.near);
         // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
         let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
@@ -113,6 +133,7 @@ impl Solver<'_> {
         let rough = self.near == ROUGHLY;
         for b in 0..LANES {
             let settled = (0.0..near).contains(&decrement[b]);
+            self.settled[b] = settled;
             if settled {
                 self.y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
             }
