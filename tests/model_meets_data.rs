@@ -222,8 +222,15 @@ fn what_has_no_weight_may_lie_outside_the_support() {
         &files,
         &[0.3, -0.4],
     );
-    // Where the density at the end of the support is zero or infinite.
-    for dist in ["gamma(3, 2)", "weibull(0.5, 1)", "beta(p, 2)", "uniform(0, 2 + p)"] {
+    // Where the density at the end of the support is zero or infinite, and distributions that are made of others.
+    for dist in [
+        "gamma(3, 2)",
+        "weibull(0.5, 1)",
+        "beta(p, 2)",
+        "uniform(0, 2 + p)",
+        "truncated(normal(m, 1), lower = 0.2)",
+        "mixture(p: gamma(2, 1), 1 - p: lognormal(m, 1))",
+    ] {
         let files = [("y.csv", "y\n0\n0.5\n0.25\n0\n")];
         same(
             &model(&format!("y ~ {dist} weight y > 0")),

@@ -49,8 +49,7 @@ impl Lowerer<'_> {
         value: &Value,
         weight: Option<NodeId>,
     ) -> Option<(Dist, Value, NodeId)> {
-        let Dist::Row { row, .. } = dist else { return None };
-        if row.event > 0 || row.args.iter().any(|a| a.rank > 0) {
+        if !dist.is_elementwise() {
             return None;
         }
         let dims = self.b.dims(value.node).to_vec();
@@ -60,7 +59,7 @@ impl Lowerer<'_> {
         if places.len() == weights.len() {
             return None;
         }
-        let part = restrict(&mut self.b, dist, &dims, &places).ok()?;
+        let part = restrict(&mut self.b, dist, &dims, &places);
         let node = select(&mut self.b, value.node, &dims, &places);
         let weight = select(&mut self.b, spread, &dims, &places);
         Some((part, Value { node, ..value.clone() }, weight))
@@ -326,6 +325,9 @@ fn censored_sum(
     above: &[usize],
     weight: Option<NodeId>,
 ) -> Built {
+    if !matches!(inner, Dist::Row { .. }) {
+        return Err(BuildError("only a plain distribution can be censored".into()));
+    }
     let dims = b.dims(x).to_vec();
     let count: usize = dims.iter().product();
     let mut known = vec![true; count];
@@ -336,7 +338,7 @@ fn censored_sum(
         if places.is_empty() {
             continue;
         }
-        let part = restrict(b, inner, &dims, places)?;
+        let part = restrict(b, inner, &dims, places);
         let x = select(b, x, &dims, places);
         let weight = weight.map(|w| select(b, w, &dims, places));
         let term = match tail {
@@ -355,19 +357,31 @@ fn censored_sum(
 }
 
 /// The distribution of the listed elements alone.
-fn restrict(
-    b: &mut Builder,
-    dist: &Dist,
-    dims: &[usize],
-    places: &[usize],
-) -> std::result::Result<Dist, BuildError> {
+fn restrict(b: &mut Builder, dist: &Dist, dims: &[usize], places: &[usize]) -> Dist {
+    let some = |b: &mut Builder, of: &Option<NodeId>| of.map(|of| select(b, of, dims, places));
+    let within = |b: &mut Builder, of: &Dist| Box::new(restrict(b, of, dims, places));
     match dist {
         Dist::Row { row, args, span } => {
             let args = args.iter().map(|&a| select(b, a, dims, places)).collect();
-            Ok(Dist::Row { row, args, span: *span })
+            Dist::Row { row, args, span: *span }
         }
-        Dist::Mixture(_) | Dist::Truncated { .. } | Dist::Censored { .. } | Dist::ZeroInflated { .. } => {
-            Err(BuildError("only a plain distribution can be censored".into()))
+        Dist::Mixture(parts) => {
+            let part = |(weight, part): &(NodeId, Dist)| {
+                (select(b, *weight, dims, places), restrict(b, part, dims, places))
+            };
+            Dist::Mixture(parts.iter().map(part).collect())
+        }
+        Dist::Truncated { inner, lower, upper } => {
+            let [lower, upper] = [lower, upper].map(|limit| some(b, limit));
+            Dist::Truncated { inner: within(b, inner), lower, upper }
+        }
+        Dist::Censored { inner, left, right, lower, upper } => {
+            let [left, right, lower, upper] = [left, right, lower, upper].map(|mark| some(b, mark));
+            Dist::Censored { inner: within(b, inner), left, right, lower, upper }
+        }
+        Dist::ZeroInflated { probability, inner } => {
+            let probability = select(b, *probability, dims, places);
+            Dist::ZeroInflated { probability, inner: within(b, inner) }
         }
     }
 }

@@ -66,6 +66,17 @@ impl Dist {
         }
     }
 
+    /// Whether it describes each element by itself, with numbers or one of each array that is as long.
+    pub fn is_elementwise(&self) -> bool {
+        match self {
+            Dist::Row { row, .. } => row.event == 0 && row.args.iter().all(|a| a.rank == 0),
+            Dist::Mixture(parts) => parts.iter().all(|(_, part)| part.is_elementwise()),
+            Dist::Truncated { inner, .. }
+            | Dist::Censored { inner, .. }
+            | Dist::ZeroInflated { inner, .. } => inner.is_elementwise(),
+        }
+    }
+
     /// The nodes that it needs.
     pub fn nodes(&self, into: &mut Vec<NodeId>) {
         match self {
