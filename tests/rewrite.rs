@@ -270,3 +270,26 @@ fn ordered_categories_share_their_gaps() {
         assert!(dump.contains("ordered_logistic.gap"), "{dump}");
     }
 }
+
+/// Hurdles and counts that are cut at 1, as written and by functions of their own.
+#[test]
+fn all_counts_but_zero_are_computed_from_the_mass_at_zero() {
+    let data = repeated(60);
+    let model = |statement: &str| {
+        format!(
+            "data {{ x : real[N]; count : count[N] }}\nparam a ~ normal(0, 1)\nparam b ~ normal(0, 1)\nparam phi ~ half_normal(2)\n{statement}"
+        )
+    };
+    for dist in [
+        "poisson_log(a + b * x)",
+        "poisson(exp(a + b * x))",
+        "neg_binomial_2(exp(a + b * x), phi)",
+        "binomial(5, inv_logit(a + b * x))",
+        "geometric(inv_logit(a + b * x))",
+    ] {
+        let cut = model(&format!("count ~ truncated({dist}, lower = 1) weight count > 0"));
+        agree(&cut, &data, 1.0, 1e-11);
+        assert!(!stickler::plan::dump(both(&cut, &data).0.plan()).contains("lccdf"), "{dist}");
+    }
+    agree(&model("target += poisson_lccdf(0 | exp(a + b * x))"), &data, 1.0, 1e-12);
+}

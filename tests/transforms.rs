@@ -3,7 +3,9 @@
 
 use nalgebra::DMatrix;
 use stickler::graph::Builder;
+use stickler::num::stream::Stream;
 use stickler::plan::{Plan, Workspace};
+use stickler::target::ModelTarget;
 use stickler::transform::{TABLE, Transform};
 
 /// The shape of one value and the bounds that a transform is tried with.
@@ -104,4 +106,24 @@ fn sum_to_zero_is_an_isometry() {
     assert!(x.iter().sum::<f64>().abs() < 1e-14);
     assert!((length(&x) - length(&u)).abs() < 1e-14);
     assert_eq!(log_jacobian, 0.0);
+}
+
+/// With many entries it is computed by running sums: the same basis.
+#[test]
+fn many_numbers_that_sum_to_zero_are_those_of_the_basis() {
+    let t = stickler::transform::find("sum_to_zero").unwrap();
+    let (batch, k) = (2, 301);
+    let none: [(&str, &str); 0] = [];
+    let data = stickler::data::Dataset::from_texts(&none).unwrap();
+    let source = format!("param x[{batch}] : sum_to_zero[{k}] ~ normal(0, 1)");
+    let target = ModelTarget::new(&source, &data).unwrap();
+    let mut u = vec![0.0; batch * (k - 1)];
+    Stream::new(5, 0, 0).fill_normal(&mut u);
+    let node = target.lowered().parameters[0].named.node;
+    let x = target.values(&[node], &u).remove(0);
+    for (x, u) in x.chunks_exact(k).zip(u.chunks_exact(k - 1)) {
+        assert!(x.iter().sum::<f64>().abs() < 1e-12);
+        let back = (t.inverse)(x, &[]).unwrap();
+        assert!(back.iter().zip(u).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
 }

@@ -6,6 +6,10 @@ use crate::facts::Interval;
 use crate::ops::array::{Sum, Take};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
+use std::sync::Arc;
+
+/// Numbers whose logarithms are so small that a power by them is known to about as many digits as the exponent.
+const MILD: std::ops::RangeInclusive<f64> = 1e-20..=1e20;
 
 /// What a function of one argument comes to.
 enum Simpler {
@@ -140,8 +144,8 @@ impl Builder {
         let (mut weights, count) = ([Vec::new(), Vec::new()], dims.iter().product::<usize>());
         for e in 0..count {
             let number = |&a: &NodeId| {
-                let at = Broadcast::between(self.dims(a), &dims).at(e);
-                self.constant_of(a).map_or(Interval::REAL, |values| Interval::point(values[at]))
+                let point = |values: &Arc<[f64]>| values[Broadcast::between(self.dims(a), &dims).at(e)];
+                self.constant_of(a).map_or(Interval::REAL, |values| Interval::point(point(values)))
             };
             let numbers: Vec<Interval> = args.iter().map(number).collect();
             let each = odds(&numbers, k)?;
@@ -213,7 +217,17 @@ impl Builder {
     }
 
     fn cheaper_power(&mut self, row: &ScalarRow, args: &[NodeId], dims: &[usize]) -> Option<NodeId> {
-        if *row != scalar::POW || self.dims(args[0]) != dims {
+        if *row != scalar::POW {
+            return None;
+        }
+        if let Some(base) = self.constant_of(args[0]).filter(|base| base.iter().all(|x| MILD.contains(x))) {
+            // Logarithms of data are taken once.
+            let logs: Vec<f64> = base.iter().map(|x| x.ln()).collect();
+            let logs = self.constant(logs, self.dims(args[0]).to_vec());
+            let exponent = self.mul(args[1], logs).ok()?;
+            return Some(self.unary(&scalar::EXP, exponent));
+        }
+        if self.dims(args[0]) != dims {
             return None;
         }
         let cheaper = match self.scalar_of(args[1])? {

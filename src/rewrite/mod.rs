@@ -7,6 +7,7 @@ mod covariance;
 mod hoist;
 mod inverse_scale;
 mod known_scale;
+mod mass_at_zero;
 mod normal_sums;
 mod ordered;
 mod predictor;
@@ -33,6 +34,7 @@ pub struct Rule {
 
 /// Every rule, in the order of use.
 pub static TABLE: &[&Rule] = &[
+    &mass_at_zero::RULE,
     &summed::RULE,
     &ordered::RULE,
     &radicand::RULE,
@@ -50,7 +52,7 @@ pub static TABLE: &[&Rule] = &[
 ];
 
 /// The rules that leave every row of the data a summand of its own.
-pub static BY_ROWS: &[&Rule] = &[&summed::RULE, &ordered::RULE, &predictor::RULE];
+pub static BY_ROWS: &[&Rule] = &[&mass_at_zero::RULE, &summed::RULE, &ordered::RULE, &predictor::RULE];
 
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {

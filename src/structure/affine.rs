@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 /// Most coefficients that one form holds; beyond, an array counts as variables of its own.
 pub(super) const MOST_ENTRIES: usize = 40_000_000;
+/// The same for running sums, which are computed faster than their forms are read.
+const MOST_RUNNING: usize = 2_000_000;
 
 /// `constant[i] + Σ_j value_ij · variable_j` for every element `i`. The columns of a row ascend.
 #[derive(Clone, Debug)]
@@ -248,6 +250,26 @@ impl Affine {
         Some(out.finish())
     }
 
+    /// Running sums, begun anew after each `period` elements; None if that takes too many coefficients: each sum has those of all before it.
+    pub fn running_sums(&self, period: usize, variables: usize) -> Option<Affine> {
+        let mut out = Writer::default();
+        let mut total = Accumulator::new(variables);
+        let mut constant = 0.0;
+        for i in 0..self.len() {
+            if i % period == 0 {
+                total.clear();
+                constant = 0.0;
+            }
+            constant += self.constant[i];
+            total.add(self.row(i), 1.0);
+            total.write(constant, &mut out);
+            if out.values.len() > MOST_RUNNING {
+                return None;
+            }
+        }
+        Some(out.finish())
+    }
+
     /// `M v` for a matrix of numbers [rows, inner] and this vector.
     pub fn product(&self, matrix: &Arc<[f64]>, rows: usize, variables: usize) -> Option<Affine> {
         let inner = self.len();
@@ -380,9 +402,17 @@ impl Accumulator {
     }
 
     fn flush(&mut self, constant: f64, out: &mut Writer) {
+        self.write(constant, out);
+        self.clear();
+    }
+
+    fn write(&mut self, constant: f64, out: &mut Writer) {
         self.touched.sort_unstable();
         let values: Vec<f64> = self.touched.iter().map(|&c| self.dense[c as usize]).collect();
         out.push(constant, &self.touched, &values);
+    }
+
+    fn clear(&mut self) {
         for &c in &self.touched {
             self.dense[c as usize] = 0.0;
             self.seen[c as usize] = false;

@@ -216,9 +216,7 @@ impl Pass<'_> {
         }
         if op.downcast::<CumSum>().is_some() {
             let period = node.dims.last().copied().unwrap_or(1).max(1);
-            return arg(0)?.sums(node.len(), self.variables, |i, add| {
-                (i - i % period..=i).for_each(|j| add(j, 1.0));
-            });
+            return arg(0)?.running_sums(period, self.variables);
         }
         if op.downcast::<MatMul>().is_some() {
             return self.product(node);

@@ -1,9 +1,11 @@
 //! Reductions over one axis or over the whole array.
 
+use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
 use crate::num::real::Real;
-use crate::ops::operand::accumulate;
+use crate::ops::operand::{Arg, accumulate};
+use std::cell::Cell;
 
 /// The shape without the reduced axis.
 pub(super) fn without_axis(shape: &Shape, axis: Option<usize>) -> Result<Shape, ShapeError> {
@@ -88,28 +90,56 @@ impl Kernel for LogSumExp {
     }
 
     fn forward<T: Real>(&self, cx: &mut Forward<T>) {
-        let lines = Lines::new(cx.dims[0], self.axis);
-        let lowest = T::splat(f64::NEG_INFINITY);
-        lines.each(|line, places| {
-            cx.out[line] = places.fold(lowest, |m, p| m.max(cx.args[0].get(p))).detach();
-        });
-        lines.each(|line, places| {
-            let top = cx.out[line];
-            let sum = places.fold(T::zero(), |s, p| s + (cx.args[0].get(p) - top).exp());
-            cx.out[line] = top.if_equal(lowest, lowest, top + sum.ln());
-        });
+        let Lines { outer, n, inner } = Lines::new(cx.dims[0], self.axis);
+        match cx.args[0] {
+            Arg::Var(x) => log_sums(x, cx.out, outer, n, inner),
+            Arg::Const(c) => {
+                let x: Vec<T> = c.iter().map(|x| T::splat(*x)).collect();
+                log_sums(&x, cx.out, outer, n, inner);
+            }
+        }
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
-        let Some(adjoint) = cx.adjoints[0] else { return };
+        let (Some(adjoint), Arg::Var(x)) = (cx.adjoints[0], cx.args[0]) else { return };
+        let Lines { outer, n, inner } = Lines::new(cx.dims[0], self.axis);
+        add_shares(x, cx.out, cx.adjoint, adjoint, outer, n, inner);
+    }
+}
+
+wide_lanes! {
+    /// log Σ exp of each line of an array [outer, n, inner]: the largest element, and the logarithm of a sum of what is at most one.
+    fn log_sums<'a, T>(x: &'a [T], out: &'a mut [T], outer: usize, n: usize, inner: usize) {
         let lowest = T::splat(f64::NEG_INFINITY);
-        Lines::new(cx.dims[0], self.axis).each(|line, places| {
-            places.for_each(|p| {
-                let x = cx.args[0].get(p);
-                let share = x.if_equal(lowest, T::zero(), (x - cx.out[line]).exp());
-                accumulate(adjoint, p, cx.adjoint[line] * share);
-            });
-        });
+        for line in 0..outer * inner {
+            let start = line / inner * n * inner + line % inner;
+            let mut top = lowest;
+            for k in 0..n {
+                top = top.max(x[start + k * inner]);
+            }
+            top = top.detach();
+            let mut sum = T::zero();
+            for k in 0..n {
+                sum += (x[start + k * inner] - top).exp();
+            }
+            out[line] = top.if_equal(lowest, lowest, top + sum.ln());
+        }
+    }
+}
+
+wide_lanes! {
+    /// Adds what each element of a line takes of its adjoint: its share of the sum.
+    fn add_shares<'a, T>(x: &'a [T], out: &'a [T], up: &'a [T], adjoint: &'a [Cell<T>], outer: usize, n: usize, inner: usize) {
+        let lowest = T::splat(f64::NEG_INFINITY);
+        for line in 0..outer * inner {
+            let start = line / inner * n * inner + line % inner;
+            let (all, up) = (out[line], up[line]);
+            for k in 0..n {
+                let at = start + k * inner;
+                let share = x[at].if_equal(lowest, T::zero(), (x[at] - all).exp());
+                adjoint[at].set(adjoint[at].get() + up * share);
+            }
+        }
     }
 }
 
