@@ -293,3 +293,129 @@ fn all_counts_but_zero_are_computed_from_the_mass_at_zero() {
     }
     agree(&model("target += poisson_lccdf(0 | exp(a + b * x))"), &data, 1.0, 1e-12);
 }
+
+fn durations(rows: usize) -> Dataset {
+    let mut stream = Stream::new(3, 0, 0);
+    let mut text = "x1,x2,y,w,late\n".to_string();
+    for i in 0..rows {
+        let (x1, x2, y) = (stream.normal(), stream.normal(), 0.1 + stream.exponential());
+        text += &format!("{x1},{x2},{y},{},{}\n", stream.uniform(), usize::from(i % 3 == 0));
+    }
+    Dataset::from_texts(&[("data.csv", text.as_str())]).expect("reads")
+}
+
+const DURATIONS: &str =
+    "data { X : real[N, K] = columns(\"x*\"); y : real[N] > 0; w : real[N] > 0; late : binary[N] }
+param a ~ normal(0, 1)
+param b[K] ~ normal(0, 1)
+param k ~ half_normal(2)
+let eta = a + X * b
+";
+
+/// Regressions whose rates and scales are exponentials, alone, over a shape and times one, with weights and without, some of them censored.
+#[test]
+fn rates_and_scales_of_regressions_are_taken_by_their_logarithms() {
+    let data = durations(900);
+    for dist in [
+        "exponential(exp(eta))",
+        "exponential(k * exp(eta))",
+        "exponential(1 ./ exp(eta))",
+        "gamma(k, exp(-eta))",
+        "gamma(k, k / exp(eta))",
+        "gamma(2.5, 2.5 ./ exp(eta))",
+        "weibull(k, exp(eta))",
+        "weibull(1.5, k * exp(eta))",
+        "censored(weibull(k, exp(eta)), right = late)",
+        "censored(exponential(exp(-eta)), right = late)",
+    ] {
+        for weight in ["", " weight w"] {
+            let source = format!("{DURATIONS}y ~ {dist}{weight}");
+            agree(&source, &data, 1.0, 1e-11);
+            let plan = stickler::plan::dump(both(&source, &data).0.plan());
+            assert!(plan.contains("poisson_log") && !plan.contains("matmul"), "{source}\n{plan}");
+        }
+    }
+    for dist in ["normal(a, exp(eta))", "student_t(4, a, exp(eta))", "logistic(a, k * exp(eta))"] {
+        for weight in ["", " weight w"] {
+            let source = format!("{DURATIONS}y ~ {dist}{weight}");
+            agree(&source, &data, 1.0, 1e-11);
+            let plan = stickler::plan::dump(both(&source, &data).0.plan());
+            assert!(!plan.contains("normal.scale") && !plan.contains("minus_log"), "{source}\n{plan}");
+        }
+    }
+}
+
+/// Long chains of functions read predictors row by row, wherever these stand, and what is computed for a row is no coefficient.
+#[test]
+fn predictors_within_chains_are_computed_with_them() {
+    let data = durations(700);
+    for statement in [
+        "target += -exp(eta) .* tanh(k * eta)",
+        "y ~ lognormal(sin(eta), 1)",
+        "y ~ normal(a + X * b + tanh(k * y), 0.7)",
+        "y ~ student_t(4, eta - 2 * exp(-k * y) .* w, 1.1)",
+        "let mu = exp(eta)\ny ~ inv_gamma(k + 1, mu)",
+    ] {
+        let source = format!("{DURATIONS}{statement}");
+        agree(&source, &data, 0.5, 1e-10);
+        let plan = stickler::plan::dump(both(&source, &data).0.plan());
+        assert!(!plan.contains("matmul") && !plan.contains("of 70"), "{source}\n{plan}");
+    }
+}
+
+#[test]
+fn the_sum_of_a_predictor_is_one_row() {
+    let data = durations(700);
+    for statement in ["sum(eta)", "sum(w .* eta - y)", "-0.5 * sum(eta[1..500] / 3)"] {
+        let source = format!("{DURATIONS}target += {statement}\nb ~ normal(1, k)");
+        agree(&source, &data, 1.0, 1e-10);
+        let plan = stickler::plan::dump(both(&source, &data).0.plan());
+        let values: usize = plan.split_whitespace().nth(4).and_then(|n| n.parse().ok()).expect("is a number");
+        assert!(values < 50, "{source}\n{plan}");
+    }
+}
+
+fn choices(rows: usize) -> Dataset {
+    let mut stream = Stream::new(5, 0, 0);
+    let mut text = "x1,x2,y,k,n,g\n".to_string();
+    for i in 0..rows {
+        let (x1, x2, y, n) = (stream.normal(), stream.normal(), 2.0 * stream.normal(), stream.exponential());
+        text += &format!("{x1},{x2},{y},{},{},{}\n", 1 + i % 3, (3.0 * n).floor(), 1 + i % 7);
+    }
+    Dataset::from_texts(&[("data.csv", text.as_str())]).expect("reads")
+}
+
+/// Log-sum-exps of categories and mixtures are functions of columns, which are computed with them; what was seen is a sum over coefficients.
+#[test]
+fn categories_and_mixtures_are_computed_column_by_column() {
+    let data = choices(600);
+    let head = "data { X : real[N, D] = columns(\"x*\"); y : real[N]; k : int[N]; n : count[N]; g : int[N] }\n\
+                param a[2] ~ normal(0, 1)\nparam B[D, 2] ~ normal(0, 1)\nparam m : ordered[8] ~ normal(0, 2)\nparam w : simplex[8] ~ dirichlet(ones(8))\n\
+                param u[7, 3] ~ normal(0, 1)\n";
+    let normals: Vec<String> = (1..=8).map(|j| format!("w[{j}]: normal(m[{j}], 0.8)")).collect();
+    let statements = [
+        "k ~ categorical_logit(concat_columns(a + X * B, zeros(N)))".to_string(),
+        "k ~ categorical_logit(u[g])".to_string(),
+        "for j in 1..3 { let s[j] = X * B[:, 1 + mod(j, 2)] * j }\nk ~ categorical_logit(s')".to_string(),
+        format!("y ~ mixture({})", normals.join(", ")),
+        "n ~ mixture(w[1]: poisson_log(m[1]), w[2]: poisson_log(m[2]), 1 - w[1] - w[2]: poisson(2))"
+            .to_string(),
+    ];
+    for statement in statements {
+        let source = format!("{head}{statement}");
+        agree(&source, &data, 0.5, 1e-10);
+        let plan = stickler::plan::dump(both(&source, &data).0.plan());
+        assert!(!plan.contains("= log_sum_exp(") && !plan.contains("matmul"), "{source}\n{plan}");
+    }
+}
+
+/// Rows that are the same are computed once also where the function is one of functions.
+#[test]
+fn repeated_rows_of_mixtures_are_weighed() {
+    let data = choices(600);
+    let source = "data { n : count[N]; g : int[N] }\nparam m : ordered[2] ~ normal(0, 2)\nparam v[7] ~ normal(0, 1)\n\
+                  n ~ mixture(0.3: poisson_log(m[1]), 0.7: poisson_log(m[2] + v[g]))\nn ~ zero_inflated(0.2, poisson(exp(m[1])))";
+    agree(source, &data, 0.5, 1e-11);
+    let plan = stickler::plan::dump(both(source, &data).0.plan());
+    assert!(!plan.contains("over 600"), "{plan}");
+}

@@ -17,6 +17,8 @@ mod shared;
 mod tails;
 
 pub use density::{log_density, log_density_sum, weighted};
+pub use exponential::JOINT as EXPONENTIAL_JOINT;
+pub use gamma::RATE as GAMMA_RATE;
 pub use guard::{log_tail, within};
 pub use half_cauchy::{BY_INVERSE as HALF_CAUCHY_BY_INVERSE, JOINT as HALF_CAUCHY_JOINT};
 pub use multi_student_t::TAIL as STUDENT_TAIL;
@@ -24,10 +26,13 @@ pub use normal::{JOINT as NORMAL_JOINT, SCALE as NORMAL_SCALE, VARIANCE as NORMA
 pub(crate) use ordered::FAR as NO_CUT;
 pub use ordered_logistic::{AROUND as ORDERED_AROUND, BETWEEN as ORDERED_BETWEEN, GAP as ORDERED_GAP};
 pub use other_names::other_name;
+pub use poisson_log::JOINT as POISSON_LOG_JOINT;
 pub use row::{
     ArgSpec, BaseArg, Build, Density, Distribution, Domain, End, LOG_X, LOG1M_X, Link, Noncentered, Part,
     Probe, Sampler, Support,
 };
+pub use shared::{MINUS_LOG, SHAPE_LOG};
+pub use weibull::{JOINT as WEIBULL_JOINT, LCCDF as WEIBULL_LCCDF};
 
 mod bernoulli;
 mod bernoulli_logit;

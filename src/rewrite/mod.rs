@@ -2,11 +2,13 @@
 //!
 //! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
 
+mod columns;
 mod coordinates;
 mod covariance;
 mod hoist;
 mod inverse_scale;
 mod known_scale;
+mod log_rate;
 mod mass_at_zero;
 mod normal_sums;
 mod ordered;
@@ -34,8 +36,10 @@ pub struct Rule {
 
 /// Every rule, in the order of use.
 pub static TABLE: &[&Rule] = &[
+    &columns::RULE,
     &mass_at_zero::RULE,
     &summed::RULE,
+    &log_rate::RULE,
     &ordered::RULE,
     &radicand::RULE,
     &hoist::RULE,
@@ -47,12 +51,17 @@ pub static TABLE: &[&Rule] = &[
     &normal_sums::RULE,
     &known_scale::RULE,
     &inverse_scale::RULE,
+    &predictor::SUMS,
     &predictor::RULE,
     &repeated::RULE,
 ];
 
 /// The rules that leave every row of the data a summand of its own.
-pub static BY_ROWS: &[&Rule] = &[&mass_at_zero::RULE, &summed::RULE, &ordered::RULE, &predictor::RULE];
+pub static BY_ROWS: &[&Rule] =
+    &[&mass_at_zero::RULE, &summed::RULE, &log_rate::RULE, &ordered::RULE, &predictor::RULE];
+
+/// Rows beyond which chains of functions are computed a few rows at a time: there what is computed for a row need not end with it.
+const IN_TILES: usize = 256;
 
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {

@@ -4,7 +4,8 @@
 
 use super::{Rule, replace_where};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::ops::array::{Design, Operator};
+use crate::ops::array::{Design, Operator, Take};
+use crate::ops::scalar::ScalarRow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ pub(super) static RULE: Rule = Rule {
 
 /// Fewest rows worth looking at.
 const FEWEST_ROWS: usize = 16;
+
+/// Most columns of one argument.
+const MOST_COLUMNS: usize = 64;
 
 /// Rows among which at least one must be a repetition before all are looked at.
 const SAMPLE: usize = 2048;
@@ -43,6 +47,10 @@ enum Column {
     Known(Arc<[f64]>),
     /// A linear predictor, and its coefficients.
     Predictor(Arc<Operator>, NodeId),
+    /// For each an element of another node.
+    Listed(Arc<[u32]>, NodeId),
+    /// A function of such columns.
+    Computed(&'static ScalarRow, Vec<(Column, NodeId)>),
 }
 
 struct Rows {
@@ -57,18 +65,7 @@ impl Rows {
         if count < FEWEST_ROWS {
             return None;
         }
-        let column = |&a: &NodeId| {
-            let node = graph.node(a);
-            match (&node.op, node.dims.as_slice()) {
-                (Op::Constant(numbers), [n]) if *n == count => Some(Column::Known(numbers.clone())),
-                (Op::Array(op), [n]) if *n == count => {
-                    let operator = op.downcast::<Design>()?.0.clone();
-                    (operator.rows == count).then(|| Column::Predictor(operator, node.args[0]))
-                }
-                _ if node.len() == 1 => Some(Column::Same),
-                _ => None,
-            }
-        };
+        let column = |&a: &NodeId| Column::of(graph, a, count, &mut { MOST_COLUMNS });
         Some(Rows { count, args: args.iter().map(column).collect::<Option<_>>()? })
     }
 
@@ -76,17 +73,7 @@ impl Rows {
     fn bits(&self, row: usize, weighted: bool) -> Vec<u64> {
         let mut bits = Vec::new();
         for column in &self.args[..self.args.len() - usize::from(weighted)] {
-            match column {
-                Column::Same => {}
-                Column::Known(numbers) => bits.push(numbers[row].to_bits()),
-                Column::Predictor(o, _) => {
-                    bits.extend(o.offset.iter().map(|x| x[row].to_bits()));
-                    let dense = o.dense.iter().flat_map(|x| &x[row * o.columns..(row + 1) * o.columns]);
-                    let entries = row * o.entries..(row + 1) * o.entries;
-                    bits.extend(dense.chain(&o.factors[entries.clone()]).map(|x| x.to_bits()));
-                    bits.extend(o.places[entries].iter().map(|&p| u64::from(p)));
-                }
-            }
+            column.bits(row, &mut bits);
         }
         bits
     }
@@ -95,7 +82,11 @@ impl Rows {
     fn distinct(&self, weighted: bool) -> Option<(Vec<usize>, Vec<f64>)> {
         let weight = |row: usize| match self.args.last() {
             Some(Column::Known(weights)) if weighted => Some(weights[row]),
-            Some(Column::Same | Column::Predictor(..)) if weighted => None,
+            Some(Column::Same | Column::Predictor(..) | Column::Listed(..) | Column::Computed(..))
+                if weighted =>
+            {
+                None
+            }
             _ => Some(1.0),
         };
         let (mut kept, mut weights, mut places) = (Vec::new(), Vec::new(), HashMap::new());
@@ -122,6 +113,48 @@ fn by_weight(rows: &[usize], weights: &[f64]) -> (Vec<usize>, Vec<f64>) {
 }
 
 impl Column {
+    /// What a node is row by row, in no more than so many columns.
+    fn of(graph: &Graph, id: NodeId, count: usize, left: &mut usize) -> Option<Column> {
+        let node = graph.node(id);
+        if node.len() == 1 {
+            return Some(Column::Same);
+        }
+        *left = left.checked_sub(1)?;
+        if node.dims != [count] {
+            return None;
+        }
+        match &node.op {
+            Op::Constant(numbers) => Some(Column::Known(numbers.clone())),
+            Op::Array(op) => match (op.downcast::<Design>(), op.downcast::<Take>()) {
+                (Some(design), _) => Some(Column::Predictor(design.0.clone(), node.args[0])),
+                (None, Some(take)) => Some(Column::Listed(take.table.clone(), node.args[0])),
+                (None, None) => None,
+            },
+            Op::Map(row) => {
+                let arg = |&a: &NodeId| Some((Column::of(graph, a, count, left)?, a));
+                Some(Column::Computed(row, node.args.iter().map(arg).collect::<Option<_>>()?))
+            }
+            Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => None,
+        }
+    }
+
+    /// Adds the bits of what makes a row.
+    fn bits(&self, row: usize, bits: &mut Vec<u64>) {
+        match self {
+            Column::Same => {}
+            Column::Known(numbers) => bits.push(numbers[row].to_bits()),
+            Column::Predictor(o, _) => {
+                bits.extend(o.offset.iter().map(|x| x[row].to_bits()));
+                let dense = o.dense.iter().flat_map(|x| &x[row * o.columns..(row + 1) * o.columns]);
+                let entries = row * o.entries..(row + 1) * o.entries;
+                bits.extend(dense.chain(&o.factors[entries.clone()]).map(|x| x.to_bits()));
+                bits.extend(o.places[entries].iter().map(|&p| u64::from(p)));
+            }
+            Column::Listed(table, _) => bits.push(u64::from(table[row])),
+            Column::Computed(_, args) => args.iter().for_each(|(column, _)| column.bits(row, bits)),
+        }
+    }
+
     /// The argument `id` with these rows alone.
     fn only(&self, b: &mut Builder, id: NodeId, kept: &[usize]) -> NodeId {
         match self {
@@ -132,6 +165,13 @@ impl Column {
             Column::Predictor(operator, coefficients) => {
                 let fewer = Design(Arc::new(only(operator, kept)));
                 b.array(fewer, &[*coefficients]).unwrap_or(id)
+            }
+            Column::Listed(table, of) => {
+                b.take(*of, kept.iter().map(|&row| table[row]).collect(), vec![kept.len()])
+            }
+            Column::Computed(row, args) => {
+                let args = args.iter().map(|(column, id)| column.only(b, *id, kept)).collect();
+                b.like(&Op::Map(row), args, vec![kept.len()])
             }
         }
     }

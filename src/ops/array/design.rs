@@ -62,6 +62,21 @@ impl Operator {
         8 * (offset + dense + self.factors.len()) + 4 * self.places.len()
     }
 
+    /// The sum of each column.
+    pub fn column_sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.coefficients];
+        for row in self.dense.iter().flat_map(|x| x.chunks_exact(self.columns.max(1))) {
+            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        }
+        for &(c, x) in &self.everywhere {
+            sums[c] += x * self.rows as f64;
+        }
+        for (&c, x) in self.places.iter().zip(&self.factors) {
+            sums[c as usize] += x;
+        }
+        sums
+    }
+
     /// Rows `start..start + out.len()`.
     #[inline(always)]
     pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {

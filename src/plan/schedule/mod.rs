@@ -203,9 +203,14 @@ impl Scheduler<'_> {
 
     /// The operator of a linear predictor that only one sum uses, and that sum can compute by itself.
     fn predictor(&self, id: NodeId) -> Option<&Arc<Operator>> {
-        let Op::Array(op) = &self.graph.node(id).op else { return None };
         let alone = self.uses[id.0 as usize] == 1 && self.tiled[id.0 as usize].is_none();
-        alone.then_some(&op.downcast::<Design>()?.0)
+        self.design(id).filter(|_| alone)
+    }
+
+    /// The operator of a linear predictor.
+    fn design(&self, id: NodeId) -> Option<&Arc<Operator>> {
+        let Op::Array(op) = &self.graph.node(id).op else { return None };
+        Some(&op.downcast::<Design>()?.0)
     }
 
     /// The argument of a sum that is a linear predictor of its own, and which one it is.

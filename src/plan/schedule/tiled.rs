@@ -60,9 +60,11 @@ impl Scheduler<'_> {
         }
         self.gather_nodes(&mut groups, &mut of);
         for group in &mut groups {
-            // Without a chain, a sum goes through its arguments a few rows at a time anyway.
-            let chain = |id: &NodeId| group.arrays || self.predictor(*id).is_none();
-            if !group.nodes.iter().any(|id| !group.ends.contains(id) && chain(id)) {
+            // Without a chain, a sum goes through its arguments a few rows at a time anyway, if no more than one is a predictor.
+            let inner = |id: &NodeId| group.nodes.contains(id) && !group.ends.contains(id);
+            let chain = |id: &NodeId| inner(id) && (group.arrays || self.predictor(*id).is_none());
+            let several = |end: &NodeId| self.graph.node(*end).args.iter().filter(|a| inner(a)).count() > 1;
+            if !group.nodes.iter().any(chain) && !group.ends.iter().any(several) {
                 group.nodes.drain(..).for_each(|id| of[id.0 as usize] = None);
             }
             group.nodes.reverse();
@@ -104,8 +106,9 @@ impl Scheduler<'_> {
             Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::Ode(_) | Op::Recursion(_) => false,
         };
         let rows = if sum { self.elements(node) } else { 0 };
-        let chain = |&a: &NodeId| self.predictor(a).is_none() && self.by_row(a, rows);
-        (rows > MOST_ELEMENTS && node.args.iter().any(chain)).then_some(rows)
+        let within = || node.args.iter().filter(|a| self.by_row(**a, rows));
+        let chain = within().count() > 1 || within().any(|a| self.predictor(*a).is_none());
+        (rows > MOST_ELEMENTS && chain).then_some(rows)
     }
 
     /// The rows of a long array, if it is computed from others that are.
@@ -126,7 +129,7 @@ impl Scheduler<'_> {
         };
         let fits = match &node.op {
             Op::Map(_) => true,
-            Op::Array(op) => match (op.downcast::<Take>(), self.predictor(id)) {
+            Op::Array(op) => match (op.downcast::<Take>(), self.design(id)) {
                 // Consecutive elements are a place, unless they are rows in another shape.
                 (Some(take), _) if take.consecutive().is_some() => {
                     take.is_reshape(rows) && self.by_row(node.args[0], rows)
