@@ -14,9 +14,11 @@ const LINES: usize = 12;
 /// How far apart the points on a line are, in standard deviations; how far they go, at least, and in standard deviations; and how many at least
 /// and at most to each side: the density may have steps that its curvature knows nothing of.
 const APART: f64 = 1.5;
-const REACH: f64 = 4.0;
+const REACH: f64 = 7.0;
 const REACH_EACH: f64 = 30.0;
-const EACH_SIDE: [usize; 2] = [40, 128];
+const EACH_SIDE: [usize; 2] = [96, 160];
+/// A place on a line so many nats above the mode is where its coordinate should be.
+const HIGHER: f64 = 2.0;
 /// Most places on lines.
 const MOST: usize = 128;
 
@@ -45,17 +47,24 @@ pub(super) fn starts(
     let mut evaluations = values.len();
     let high = (0..images.len()).filter(|&k| values[k] > top.value - IMAGE);
     let best = high.reduce(|a, b| if values[b] > values[a] { b } else { a });
-    let high = best.map(|k| images[k].clone()).into_iter().collect();
+    let mut high: Vec<Vec<f64>> = best.map(|k| images[k].clone()).into_iter().collect();
     let d = top.z.len();
     let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
+    let (mut together, mut risen) = (top.z.clone(), false);
     if let Some(curvature) = curvature.filter(|_| d <= LINES && !target.solves_equations()) {
         for i in 0..d {
             let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], about / (2 * d));
+            let best = found.iter().reduce(|a, b| if b.0 > a.0 { b } else { a });
+            if let Some((_, z)) = best.filter(|(value, _)| *value > top.value + HIGHER) {
+                (together[i], risen) = (z[i], true);
+            }
             seen.extend(found);
             evaluations += count;
         }
         seen.sort_by(|a, b| b.0.total_cmp(&a.0));
     }
+    // Coordinates that are higher elsewhere each by itself may be so all together.
+    high.extend(risen.then_some(together));
     Starts { high, on_lines: seen.into_iter().take(MOST).map(|(_, z)| z).collect(), evaluations }
 }
 

@@ -1,7 +1,7 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
 
 use super::{Options, Stop, elsewhere, whiten};
-use crate::num::linalg::{cholesky, dot, solve_cholesky};
+use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
 use rayon::prelude::*;
@@ -32,6 +32,11 @@ const FEW: usize = 100;
 /// Most searches from places on lines through the highest mode, and how far below it, in nats, such a place may be after a few steps.
 const FROM_LINES: usize = 10;
 const BEHIND: f64 = 15.0;
+/// How often it is looked elsewhere, as long as tops rise by so many nats.
+const PASSES: usize = 6;
+const RISEN: f64 = 2.0;
+/// A top with so much more mass than another, in nats, has nearly all of it.
+const NEARLY_ALL: f64 = 5.0;
 /// Log densities on these lines, many at once, for each gradient of the searches before.
 const LOOKS: usize = 4;
 
@@ -105,17 +110,43 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         });
         let starts = expected(target, &options.stop).into_iter().chain(random).collect();
         search.add(target, starts, &mut tops);
-        let highest = tops.iter().reduce(|a, b| if b.place.value > a.place.value { b } else { a });
-        let starts = match highest.filter(|_| !options.stop.requested()) {
-            Some(top) => search.elsewhere(target, top),
-            None => Vec::new(),
-        };
-        search.add(target, starts, &mut tops);
+        for _ in 0..PASSES {
+            let Some(top) = highest(&tops).filter(|_| !options.stop.requested()) else { break };
+            let (before, starts) = (top.place.value, search.elsewhere(target, top));
+            search.add(target, starts, &mut tops);
+            // What is seen from a top much higher is something else.
+            if !highest(&tops).is_some_and(|top| top.place.value > before + RISEN) {
+                break;
+            }
+        }
     }
-    // Where the origin lies on a ridge between two, or on the way to infinity, others come first.
+    // Where the origin lies on a ridge between two, or on the way to infinity, others come first; and one that has nearly all of the mass.
     tops.sort_by_key(|t| dense && !settled(&t.place, t.curvature.as_deref()));
+    let masses: Vec<f64> = tops.iter().map(Top::log_mass).collect();
+    let heaviest = (0..tops.len()).reduce(|a, b| if masses[b] > masses[a] { b } else { a });
+    if let Some(k) = heaviest.filter(|&k| masses[k] > masses[0] + NEARLY_ALL) {
+        tops.swap(0, k);
+    }
     let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
     Some(Modes { modes, gradients: search.gradients })
+}
+
+fn highest(tops: &[Top]) -> Option<&Top> {
+    tops.iter().reduce(|a, b| if b.place.value > a.place.value { b } else { a })
+}
+
+impl Top {
+    /// The logarithm of the mass about it by its curvature, but for a constant; minus infinity where it is no top.
+    fn log_mass(&self) -> f64 {
+        let d = self.place.z.len();
+        let Some(mut factor) = self.curvature.clone().filter(|h| settled(&self.place, Some(h))) else {
+            return f64::NEG_INFINITY;
+        };
+        match cholesky(&mut factor, d) {
+            Ok(()) => self.place.value - 0.5 * log_det_cholesky(&factor, d),
+            Err(_) => f64::NEG_INFINITY,
+        }
+    }
 }
 
 /// Where a model expects its parameters before it sees data: the mode of what it says then, with the origin for those that have none.

@@ -7,6 +7,7 @@
 //! itself, so what is only nearly Gaussian is corrected, and shows in k̂.
 
 mod anchors;
+mod aside;
 mod climb;
 mod colours;
 mod conditional;
@@ -48,13 +49,18 @@ const LIGHT: f64 = 0.55;
 const SMALL: f64 = 0.25;
 /// The gap, in nats, at which the fit of the outer coordinates is done: its Gaussian only proposes.
 const NEAR: f64 = 0.02;
-/// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model.
+/// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model. More where it takes few, and the outer coordinates
+/// are not only scales.
 const OTHERS: u64 = 1;
+const MORE_OTHERS: u64 = 8;
+const NOT_ONLY_SCALES: std::ops::RangeInclusive<usize> = 4..=12;
 /// Colours of a Hessian from which on it is costly, and the k̂ of weights below which the Gaussian at the mode of all coordinates will do then;
 /// and most coordinates where it is looked whether it does that so well that nothing need be taken apart.
 const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 const SOON_SEEN: usize = 60;
+/// How often modes are searched again from higher places.
+const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
 /// Draws that judge what was fitted.
@@ -134,16 +140,30 @@ fn with(
     let q = &found.fitted.q;
     conditional.anchor(q, options.seed);
     conditional.look_how_far(q, options.seed);
+    let aside = aside::aside(&conditional, q, options.seed);
+    if aside.is_wide {
+        conditional.reach_far();
+    }
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
     }
     let mut fit = weigh(target, &conditional, &scales, &found, options)?;
     excuse(&mut fit, &found.fitted, options);
+    fit.flags.extend(aside.other.map(|(at, mass)| other_mode(target, conditional.parts.inner[at], mass)));
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;
     fit.as_declared = false;
     fit.notes.push(note);
     Some(fit)
+}
+
+/// The warning about another mode of a coordinate.
+fn other_mode(target: &ModelTarget, coordinate: usize, mass: f64) -> String {
+    let names = target.coordinate_names();
+    format!(
+        "given the others {} has another mode, with about {mass:.1e} of the mass, which the answer may leave out; --fallback nuts samples all of them",
+        names[coordinate]
+    )
 }
 
 /// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
@@ -247,13 +267,30 @@ impl Start {
     }
 }
 
-/// Modes of the outer coordinates, at the highest of which the conditional is centred from then on.
+/// Modes of the outer coordinates, at the highest of which the conditional is centred from then on. Where inner coordinates have higher places than their
+/// modes there, they are searched from these.
 fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
-    let scales = conditional.outer_scales();
-    let found = modes(&Marginal::new(conditional, &scales).followed(), OTHERS, options).ok()?;
-    let scales = scales_at(found.modes.first()?, &scales)?;
-    conditional.recentre(&found.modes.first()?.point, &marginal::widths(&scales));
-    Some(Start::Modes(found, scales))
+    let mut again = 0;
+    loop {
+        let scales = conditional.outer_scales();
+        let others = others(&conditional.parts);
+        let found = modes(&Marginal::new(conditional, &scales).followed(), others, options).ok()?;
+        let scales = scales_at(found.modes.first()?, &scales)?;
+        let top = &found.modes.first()?.point;
+        conditional.recentre(top, &marginal::widths(&scales));
+        let higher = aside::higher(conditional, top);
+        if higher.is_empty() || again == AGAIN {
+            return Some(Start::Modes(found, scales));
+        }
+        conditional.search_from(&higher);
+        again += 1;
+    }
+}
+
+/// How many random points modes of the outer coordinates are searched from.
+fn others(parts: &Partition) -> u64 {
+    let more = parts.how == How::Quadratic && NOT_ONLY_SCALES.contains(&parts.outer.len());
+    if more { MORE_OTHERS } else { OTHERS }
 }
 
 /// Where weights are light, the gap of the Gaussian is no fault: it only proposes, and what is reported comes from the weights.
@@ -299,7 +336,7 @@ impl Whole<'_> {
 /// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot; small groups have
 /// none.
 fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
-    if conditional.grouped.is_none() || half_variance < SMALL {
+    if conditional.grouped.is_none() || half_variance < SMALL && !conditional.reaches_far() {
         return [1, 1];
     }
     if let Some(lattice) = conditional.lattice() {

@@ -66,8 +66,9 @@ pub(super) struct Conditional<'t> {
     held: Option<Given>,
     /// The log density by groups, where these are weighed one by one.
     pub(super) grouped: Option<Grouped>,
-    /// How far from their modes groups reach, in standard deviations.
+    /// How far from their modes groups reach, in standard deviations, and whether that is further than draws around them.
     far: f64,
+    wide: bool,
     /// Points at which groups are integrated out, where the outer coordinates are too many for differences.
     rule: Option<Rule>,
     pattern: Pattern,
@@ -109,6 +110,7 @@ impl<'t> Conditional<'t> {
             held: None,
             grouped: None,
             far: f64::INFINITY,
+            wide: false,
             rule: None,
             pattern,
             anchors: OnceLock::new(),
@@ -167,6 +169,7 @@ impl<'t> Conditional<'t> {
             held: None,
             grouped: None,
             far: f64::INFINITY,
+            wide: false,
             rule: None,
             pattern,
             anchors: OnceLock::new(),
@@ -209,6 +212,28 @@ impl<'t> Conditional<'t> {
             farthest(&mut solver, &lanes(&outer, LANES), &drawn_group, lattice, LITTLE)
         };
         self.far = (0..LOOKS).step_by(LANES).map(look).fold(0.0, f64::max);
+    }
+
+    /// Takes the widest lattice for groups from then on, however even weights are without one.
+    pub(super) fn reach_far(&mut self) {
+        (self.far, self.wide) = (f64::INFINITY, true);
+    }
+
+    /// Whether groups have mass that draws around their modes do not reach.
+    pub(super) fn reaches_far(&self) -> bool {
+        self.wide
+    }
+
+    /// Searches modes from these places of inner coordinates on.
+    pub(super) fn search_from(&mut self, places: &[(usize, f64)]) {
+        places.iter().for_each(|&(at, x)| self.reference[at] = x);
+        self.factor.clear();
+        self.drift.fill(0.0);
+    }
+
+    /// The length of a step of each inner coordinate.
+    pub(super) fn steps(&self) -> &[f64] {
+        &self.steps
     }
 
     /// Whether groups are integrated out by a rule.

@@ -1,0 +1,106 @@
+//! Effects whose likelihood is not that of one mode: a fit is right, by sums over fine grids, or says that it may not be.
+
+use std::ops::ControlFlow;
+use stickler::data::Dataset;
+use stickler::infer::{Fit, Model, Options, fit_model};
+use stickler::num::stream::Stream;
+use stickler::target::ModelTarget;
+
+const GROUPS: usize = 6;
+
+fn fitted(text: &str, data: &str, seed: u64) -> Fit {
+    let data = Dataset::from_texts(&[("data.json", data)]).expect("reads");
+    let program = stickler::syntax::parse(text).expect("parses");
+    let target = ModelTarget::new(text, &data).expect("lowers");
+    let model = Model { program: &program, source: text, data: &data };
+    let options = Options { seed, ..Options::default() };
+    fit_model(&model, &target, &options, &mut |_| ControlFlow::Continue(())).expect("fits")
+}
+
+/// Means and standard deviations of effects normal(mu, spread) for mu ~ normal(0, wide), from the log likelihood of each.
+fn exact(log_likelihood: impl Fn(usize, f64) -> f64, spread: f64, wide: f64) -> Vec<[f64; 2]> {
+    let grid: Vec<f64> = (0..4800).map(|k| spread * (0.005 * (f64::from(k) + 0.5) - 12.0)).collect();
+    let likelihoods: Vec<Vec<f64>> = (0..GROUPS)
+        .map(|j| {
+            let logs: Vec<f64> = grid.iter().map(|x| log_likelihood(j, *x)).collect();
+            let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            logs.iter().map(|l| (l - top).exp()).collect()
+        })
+        .collect();
+    let mut sums = [[0.0; 3]; GROUPS];
+    let mut total = 0.0;
+    for k in 0..400 {
+        let mu = 10.0 * spread * (f64::from(k) / 200.0 - 1.0);
+        let prior: Vec<f64> = grid.iter().map(|x| (-0.5 * ((x - mu) / spread).powi(2)).exp()).collect();
+        let moments: Vec<[f64; 3]> = likelihoods
+            .iter()
+            .map(|like| {
+                let at = |i: usize| like[i] * prior[i];
+                let moment = |p: i32| (0..grid.len()).map(|i| at(i) * grid[i].powi(p)).sum::<f64>();
+                [moment(0), moment(1), moment(2)]
+            })
+            .collect();
+        let weight = (-0.5 * (mu / wide).powi(2)).exp() * moments.iter().map(|m| m[0]).product::<f64>();
+        total += weight;
+        for (sum, m) in sums.iter_mut().zip(&moments) {
+            (0..3).for_each(|p| sum[p] += weight * m[p] / m[0]);
+        }
+    }
+    sums.iter().map(|s| [s[1] / total, (s[2] / total - (s[1] / total).powi(2)).sqrt()]).collect()
+}
+
+fn right_or_flagged(fit: &Fit, truth: &[[f64; 2]], promised: bool) {
+    for (j, [mean, sd]) in truth.iter().enumerate() {
+        let name = format!("theta[{}]", j + 1);
+        let found = fit.outputs.iter().find(|o| o.name == name).expect("is reported");
+        let right = (found.mean - mean).abs() < 0.05 * sd && (found.sd / sd).ln().abs() < 0.05;
+        assert!(
+            right || !promised && !fit.flags.is_empty(),
+            "{name}: {} ± {} against {mean} ± {sd}, k-hat {}, {:?}",
+            found.mean,
+            found.sd,
+            fit.khat,
+            fit.flags
+        );
+    }
+}
+
+/// Decays that are over at the first time leave a shoulder on one side, as wide as the prior.
+#[test]
+fn shoulders_are_integrated() {
+    let times = [0.5, 1.0, 2.0, 4.0];
+    let mut stream = Stream::new(9, 0, 0);
+    let effects = [-1.5, -0.4, 0.3, 0.9, 1.6, 2.4];
+    let decay = |theta: f64, t: f64| 3.0 * (-theta.exp() * t).exp();
+    let rows: Vec<Vec<f64>> = effects
+        .iter()
+        .map(|theta| times.iter().map(|t| decay(*theta, *t) + 0.4 * stream.normal()).collect())
+        .collect();
+    let text = "data { y : real[J, T]; t : real[T] }\nparam mu ~ normal(0, 2)\nparam theta[J] ~ normal(mu, 1.2)\n\
+                y ~ normal(3 * exp(-exp(as_column(theta)) * as_row(t)), 0.4)";
+    let data = format!("{{\"y\": {rows:?}, \"t\": {times:?}}}");
+    let like = |j: usize, theta: f64| {
+        rows[j].iter().zip(times).map(|(y, t)| -0.5 * ((y - decay(theta, t)) / 0.4).powi(2)).sum()
+    };
+    let truth = exact(like, 1.2, 2.0);
+    (1..=3).for_each(|seed| right_or_flagged(&fitted(text, &data, seed), &truth, true));
+}
+
+/// Curves that turn back have several places for each effect.
+#[test]
+fn other_modes_are_found_or_told() {
+    let curve = |theta: f64| theta + 1.2 * (2.0 * theta).sin();
+    for (round, noise) in [(1, 0.15), (2, 0.6)] {
+        let mut stream = Stream::new(round, 0, 0);
+        let y: Vec<f64> =
+            (0..GROUPS).map(|_| curve(2.0 * stream.normal()) + noise * stream.normal()).collect();
+        let text = format!(
+            "data {{ y : real[J] }}\nparam mu ~ normal(0, 3)\nparam theta[J] ~ normal(mu, 2)\n\
+             y ~ normal(theta + 1.2 * sin(2 * theta), {noise})"
+        );
+        let like = |j: usize, theta: f64| -0.5 * ((y[j] - curve(theta)) / noise).powi(2);
+        let truth = exact(like, 2.0, 3.0);
+        let data = format!("{{\"y\": {y:?}}}");
+        (1..=3).for_each(|seed| right_or_flagged(&fitted(&text, &data, seed), &truth, false));
+    }
+}
