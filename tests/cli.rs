@@ -79,6 +79,9 @@ fn an_answer_is_neither_lost_nor_written_over_what_it_comes_from() {
     for (args, words) in [
         ("fit model.ppl data.csv --out data.csv", "another name"),
         ("fit model.ppl data.csv --out ./model.ppl", "another name"),
+        ("fit model.ppl data.csv --method all --out x.csv", ".json"),
+        ("certify model.ppl data.csv --out data.csv", "another name"),
+        ("certify model.ppl data.csv --out ./model.ppl", "another name"),
         ("bench model.ppl data.csv --seconds nan", "above zero"),
         ("bench model.ppl data.csv --seconds 0", "above zero"),
     ] {

@@ -52,6 +52,13 @@ pub(super) struct ModelArgs {
     pub(super) set: Vec<String>,
 }
 
+impl ModelArgs {
+    /// All files that are read.
+    pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.data.iter().chain([&self.model])
+    }
+}
+
 #[derive(Args)]
 pub(super) struct GradArgs {
     #[command(flatten)]

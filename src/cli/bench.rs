@@ -68,7 +68,8 @@ struct Share {
 
 impl Share {
     fn of(lines: &[Line], draws: usize, seconds: f64, threads: usize) -> Share {
-        let (one, threads) = (Peak::measure(), threads as f64);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (one, threads) = (Peak::measure(), threads.min(cores) as f64);
         Share {
             operations: lines.iter().map(|l| l.operations).sum::<usize>() as f64,
             bytes: lines.iter().map(|l| l.bytes).sum::<usize>() as f64 / draws as f64,

@@ -1,5 +1,6 @@
 //! `stickler certify`: what is certain about a model before it is fitted.
 
+use super::answer::Answer;
 use super::args::CertifyArgs;
 use super::{Failure, Outcome, load};
 use crate::certify::certify;
@@ -14,10 +15,11 @@ pub(super) fn run(args: &CertifyArgs) -> Outcome {
     match &args.verify {
         Some(file) => verify(args, file),
         None => {
+            let from = args.model.iter().chain(&args.data);
+            let out = args.out.as_deref().map(|path| Answer::open(path, from)).transpose()?;
             let (text, value) = derive(args)?;
-            if let Some(path) = &args.out {
-                std::fs::write(path, format!("{value:#}\n"))
-                    .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+            if let Some(out) = out {
+                out.write(&format!("{value:#}\n"))?;
             }
             if args.json {
                 outln!("{value}")

@@ -1,6 +1,7 @@
 //! `stickler fit`: fits a model and says how far the answer can be trusted.
 
-use super::args::{Fallback, FitArgs, ModelArgs};
+use super::answer::Answer;
+use super::args::{Fallback, FitArgs};
 use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
@@ -10,9 +11,8 @@ use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
-use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -38,18 +38,14 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return Err(loaded.source.failure(&wrong));
     }
     loaded.source.warn(warnings);
-    let out = args.out.as_deref().map(|path| Out::open(path, &args.model)).transpose()?;
+    let out = args.out.as_deref().map(|path| open(path, args)).transpose()?;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }
     if args.method.as_deref() == Some(ALL) {
         return compare(&loaded, args, out);
     }
-    let (certificate, (mut fit, run)) = certified_and_fitted(&loaded, args)?;
-    fit.flags.splice(0..0, infer::reasons(target, &fit));
-    fit.flags.extend(infer::symmetry(target, &fit));
-    fit.flags.extend(not_finite(&fit));
-    fit.notes.extend(long_tails(&fit));
+    let (certificate, (fit, run)) = certified_and_fitted(&loaded, args)?;
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
     let path = match &args.method {
@@ -64,93 +60,28 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         out!("{}", report::text(&fit, path, &vouched));
     }
     if let Some(out) = out {
-        let text = if is_csv(&out.path) { report::csv(&fit) } else { format!("{json:#}\n") };
+        let text = if is_csv(out.path()) { report::csv(&fit) } else { format!("{json:#}\n") };
         out.write(&text)?;
     }
     Ok(ExitCode::from(exit))
 }
 
-/// The warning about quantities whose summaries are not finite.
-fn not_finite(fit: &Fit) -> Option<String> {
-    let finite = |o: &infer::Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
-    let names: Vec<&str> = fit.outputs.iter().filter(|o| !finite(o)).map(|o| o.name.as_str()).collect();
-    first_few(&names).map(|names| {
-        format!(
-            "{names}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
-             (`log` of a negative number, a division by zero, an overflow)"
-        )
-    })
-}
-
-/// The first of some names, and how many more there are; None of none.
-fn first_few(names: &[&str]) -> Option<String> {
-    let more = if names.len() > 4 { format!(" and {} more", names.len() - 4) } else { String::new() };
-    (!names.is_empty()).then(|| format!("{}{more}", names[..names.len().min(4)].join(", ")))
-}
-
-/// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
-const LONG: f64 = 5.0;
-
-/// The note about quantities that may have no standard deviation.
-fn long_tails(fit: &Fit) -> Option<String> {
-    let long = |o: &&infer::Output| o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5) && o.q95 > o.q5;
-    let names = first_few(&fit.outputs.iter().filter(long).map(|o| o.name.as_str()).collect::<Vec<_>>())?;
-    Some(format!(
-        "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
-    ))
-}
-
 /// Endings of tables that a user would not expect JSON in.
 const TABLES: [&str; 5] = ["tsv", "parquet", "arrow", "feather", "xlsx"];
 
-/// A file for the answer, opened before the fit: a path that cannot be written is told before the work, not after it.
-struct Out {
-    path: PathBuf,
-    new: bool,
-    written: bool,
-}
-
-impl Out {
-    fn open(path: &Path, read: &ModelArgs) -> Result<Out, Failure> {
-        let same =
-            |other: &PathBuf| path.canonicalize().is_ok_and(|p| other.canonicalize().is_ok_and(|o| o == p));
-        if read.data.iter().chain([&read.model]).any(same) {
-            return Err(Failure::Usage(format!(
-                "cannot write {}: the fit is made from that file; give `--out` another name",
-                path.display()
-            )));
-        }
-        let end = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if TABLES.contains(&end.as_str()) {
-            return Err(Failure::Usage(format!(
-                "cannot write {}: a name that ends in .csv gets the draws, any other the fit as JSON, and not .{end}",
-                path.display()
-            )));
-        }
-        let new = !path.exists();
-        match OpenOptions::new().append(true).create(true).open(path) {
-            Ok(_) => Ok(Out { path: path.to_path_buf(), new, written: false }),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                Err(Failure::Usage(format!("cannot write {}: there is no such folder", path.display())))
-            }
-            Err(e) => Err(Failure::Usage(format!("cannot write {}: {}", path.display(), load::plain(&e)))),
-        }
+/// Opens the file for the answer; a name that promises another form than it would have is refused.
+fn open(path: &Path, args: &FitArgs) -> Result<Answer, Failure> {
+    let end = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let refused = |why: String| Err(Failure::Usage(format!("cannot write {}: {why}", path.display())));
+    if TABLES.contains(&end.as_str()) {
+        return refused(format!(
+            "a name that ends in .csv gets the draws, any other the fit as JSON, and not .{end}"
+        ));
     }
-
-    fn write(mut self, text: &str) -> Result<(), Failure> {
-        self.written = true;
-        std::fs::write(&self.path, text)
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {}", self.path.display(), load::plain(&e))))
+    if is_csv(path) && args.method.as_deref() == Some(ALL) {
+        return refused("a comparison of methods has no draws; give a name that ends in .json".into());
     }
-}
-
-impl Drop for Out {
-    /// Leaves no empty file behind where there was none.
-    fn drop(&mut self) {
-        if self.new && !self.written {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+    Answer::open(path, args.model.files())
 }
 
 /// The certificate of the model, and the fit that the arguments ask for; with the run that theorems license, where that is what they ask for.
@@ -162,12 +93,14 @@ fn certified_and_fitted(
     match &args.method {
         Some(method) if method != NUTS => {
             let certificate = certified();
-            let fit = named(loaded, &certificate, method, args)?;
+            let mut fit = named(loaded, &certificate, method, args)?;
+            infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, None)))
         }
         None if args.certified => {
             let certificate = certified();
-            let (fit, run) = super::certified::fit(&loaded.target, &loaded.source, &certificate, args)?;
+            let (mut fit, run) = super::certified::fit(&loaded.target, &loaded.source, &certificate, args)?;
+            infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, Some(run))))
         }
         // A fit by itself asks nothing of the certificate: they are made at the same time.
@@ -262,7 +195,7 @@ fn progress(p: &Progress) -> String {
 }
 
 /// Every method, in one table.
-fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Out>) -> Outcome {
+fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Answer>) -> Outcome {
     let numbers = args.steps.is_some() || args.batch.is_some();
     if numbers || args.fallback.is_some() || !args.descent.given().is_empty() {
         return Err(Failure::Usage(

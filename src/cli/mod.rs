@@ -3,6 +3,7 @@
 #[macro_use]
 mod out;
 
+mod answer;
 mod args;
 mod bench;
 mod certified;

@@ -29,7 +29,7 @@ const LEVEL: f64 = 0.5;
 const NAMED: usize = 4;
 
 /// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
-pub fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
+pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
     let d = target.dimension();
     if !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
         return None;

@@ -12,6 +12,7 @@ pub mod certified;
 mod check;
 pub mod compare;
 mod coordinates;
+mod doubt;
 mod draws;
 mod elsewhere;
 mod flow;
@@ -43,15 +44,14 @@ mod whiten;
 
 pub use assess::assess;
 pub use cells::Cells;
+pub use doubt::doubt;
 pub use gaussian::{Ending, Gaussian};
-pub use improper::reasons;
 pub use model::{Model, fit_model};
 pub use options::{Nuts, Options, Stop};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
 pub use students::Students;
 pub use summary::Output;
-pub use symmetry::symmetry;
 
 use crate::target::Target;
 use crate::vi::Scale;

@@ -9,7 +9,7 @@ use super::gaussian::Gaussian;
 use super::rivals::Rival;
 use super::{
     Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, by_sampling, complete,
-    conclude, nested, polished, refine, whiten, without_sampling,
+    conclude, doubt, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::{Coordinates, Lowered, lower_with};
@@ -70,6 +70,7 @@ pub fn fit_model(
     if options.stop.requested() && fit.status != Ending::Stopped {
         fit.flags.push("the fit was stopped before it was done".into());
     }
+    doubt(declared, &mut fit);
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
 }

@@ -56,7 +56,7 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
     let mut flags = Vec::new();
     if !(rhat <= RHAT) || !(size >= EFFECTIVE) {
         flags.push(format!(
-            "the NUTS chains have not mixed: R-hat is {rhat:.3} (at most {RHAT} is wanted) and {size:.0} draws are effective"
+            "the NUTS chains have not mixed: R-hat is {rhat:.3} (at most {RHAT} is wanted) and {size:.0} draws are effective (at least {EFFECTIVE})"
         ));
     }
     if chains.divergent > 0 {

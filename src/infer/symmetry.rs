@@ -22,6 +22,8 @@ const TOGETHER: usize = 3;
 const LABELS: usize = 10;
 /// Log densities are the same if they differ by less, relative to their size.
 const SAME: f64 = 1e-9;
+/// Slopes are the same if they differ by less, relative to the largest of their parameter.
+const SAME_SLOPE: f64 = 1e-6;
 /// Means further from each other, or from where a change of sign would leave them, in standard deviations, are those of one image alone.
 const APART: f64 = 0.3;
 /// Points evaluated together.
@@ -52,19 +54,38 @@ impl Move<'_> {
     }
 }
 
+impl Move<'_> {
+    /// Whether the slopes of the parameter have moved with it, from `before` to `after`. Those of a simplex are not looked at.
+    fn moves_slopes(&self, before: &[f64], after: impl Fn(usize) -> f64) -> bool {
+        let Parameter { offset, size, .. } = *self.parameter;
+        let mut own = before[offset..offset + size].to_vec();
+        match self.how {
+            How::Mirror => own.iter_mut().for_each(|g| *g = -*g),
+            How::Exchange { axis, .. } if axis < self.batch_axes() => exchange(&mut own, self.dims, axis),
+            How::Exchange { .. } => return true,
+        }
+        let largest = own.iter().fold(1.0_f64, |m, g| m.max(g.abs()));
+        own.iter().enumerate().all(|(i, g)| (g - after(offset + i)).abs() <= SAME_SLOPE * largest)
+    }
+}
+
 /// The warning about images of what was fitted that it overlooks.
-pub fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
+pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
     if target.dimension() > MOST {
         return None;
     }
     let moves = moves(target);
-    let overlooked = symmetries(target, &moves).into_iter().find(|set| set.iter().any(|m| apart(m, fit)))?;
+    let known = symmetries(target, &moves);
+    // Where the fit is, a density that has steps is no longer the same on both sides.
+    let known = if fit.as_declared { unchanged(target, &moves, known, &fit.mean) } else { known };
+    let sets = known.iter().map(|set| set.iter().map(|&m| &moves[m]).collect::<Vec<_>>());
+    let overlooked = sets.into_iter().find(|set| set.iter().any(|m| apart(m, fit)))?;
     Some(told(&overlooked))
 }
 
 /// Moves that, made together, leave the log density as it is at a few points, and so everywhere: some by chance, and one near the mass, because a density may
 /// be simpler far from it (one that is linear beyond all data, say).
-fn symmetries<'m>(target: &ModelTarget, moves: &'m [Move<'m>]) -> Vec<Vec<&'m Move<'m>>> {
+fn symmetries(target: &ModelTarget, moves: &[Move]) -> Vec<Vec<usize>> {
     let mut same = sets(moves);
     for k in 0..POINTS {
         same = unchanged(target, moves, same, &point(target.dimension(), k));
@@ -72,7 +93,7 @@ fn symmetries<'m>(target: &ModelTarget, moves: &'m [Move<'m>]) -> Vec<Vec<&'m Mo
     if !same.is_empty() {
         same = unchanged(target, moves, same, &near_the_mass(target));
     }
-    same.into_iter().map(|set| set.into_iter().map(|m| &moves[m]).collect()).collect()
+    same
 }
 
 /// Where some steps uphill from the first point lead.
@@ -143,7 +164,8 @@ fn fit_together(a: &Move, b: &Move) -> bool {
     sizes && a.parameter.offset != b.parameter.offset
 }
 
-/// The sets that leave the log density at a point as it is.
+/// The sets that leave the log density at a point as it is, and move its gradient as they move the point: where the log density is so large that its
+/// digits tell nothing, its slopes do.
 fn unchanged(target: &ModelTarget, moves: &[Move], sets: Vec<Vec<usize>>, z: &[f64]) -> Vec<Vec<usize>> {
     let made: Vec<(Vec<usize>, Vec<f64>)> = sets
         .into_iter()
@@ -154,21 +176,26 @@ fn unchanged(target: &ModelTarget, moves: &[Move], sets: Vec<Vec<usize>>, z: &[f
         })
         .collect();
     let mut evaluator = target.evaluator();
-    let mut densities = |points: &[&[f64]]| {
+    let mut evaluate = |points: &[&[f64]]| {
         let n = points.len();
         let batch: Vec<f64> = (0..z.len() * n).map(|p| points[p % n][p / n]).collect();
-        let mut values = vec![0.0; n];
-        evaluator.log_density(&batch, n, &mut values);
-        values
+        let (mut values, mut slopes) = (vec![0.0; n], vec![0.0; batch.len()]);
+        evaluator.evaluate(&batch, n, &mut values, &mut slopes);
+        (values, slopes)
     };
-    let here = densities(&[z])[0];
-    let same = |there: &f64| (there - here).abs() <= SAME * (1.0 + here.abs());
+    let (here, slopes) = evaluate(&[z]);
+    let same = |there: f64| (there - here[0]).abs() <= SAME * (1.0 + here[0].abs());
     let mut kept = Vec::new();
     for some in made.chunks(BATCH) {
         let points: Vec<&[f64]> = some.iter().map(|(_, z)| z.as_slice()).collect();
-        let values = densities(&points);
-        let unmoved = some.iter().zip(&values).filter(|(_, value)| same(value));
-        kept.extend(unmoved.map(|((set, _), _)| set.clone()));
+        let (values, there) = evaluate(&points);
+        for (k, (set, _)) in some.iter().enumerate() {
+            let slope = |i: usize| there[i * some.len() + k];
+            let set = set.clone();
+            if same(values[k]) && set.iter().all(|&m| moves[m].moves_slopes(&slopes, slope)) {
+                kept.push(set);
+            }
+        }
     }
     kept
 }
@@ -276,7 +303,7 @@ mod tests {
         };
         symmetries(&target, &moves)
             .iter()
-            .map(|set| set.iter().map(shown).collect::<Vec<_>>().join(" "))
+            .map(|set| set.iter().map(|&m| shown(&&moves[m])).collect::<Vec<_>>().join(" "))
             .collect()
     }
 

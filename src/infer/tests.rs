@@ -129,10 +129,10 @@ fn tailed(freedom: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync {
 #[test]
 fn a_slow_fall_is_told_with_its_power() {
     let target = from_fn(5, tailed(3.0));
-    let told = reasons(&target, &run(&target)).unwrap();
+    let told = improper::reasons(&target, &run(&target)).unwrap();
     assert!(told.contains("of z[1] falls only like a power of the distance (about 4.0)"), "{told}");
     let target = from_fn(5, tailed(30.0));
-    assert_eq!(reasons(&target, &run(&target)), None);
+    assert_eq!(improper::reasons(&target, &run(&target)), None);
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are none.
+
+use super::improper::reasons;
+use super::symmetry::symmetry;
+use super::{Fit, Output};
+use crate::target::ModelTarget;
+
+/// Most names told.
+const NAMED: usize = 4;
+/// Rounding errors of a log density, in nats, that can be told from none.
+const ROUNDING: f64 = 0.01;
+/// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
+const LONG: f64 = 5.0;
+
+/// Adds to a fit the flags and notes that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
+pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
+    fit.flags.splice(0..0, reasons(target, fit));
+    fit.flags.extend(symmetry(target, fit));
+    fit.flags.extend(rounded(fit));
+    fit.flags.extend(not_finite(fit));
+    fit.notes.extend(long_tails(fit));
+}
+
+/// The warning about a log density so large that its differences are rounding errors.
+fn rounded(fit: &Fit) -> Option<String> {
+    (fit.elbo.abs() * f64::EPSILON > ROUNDING).then(|| {
+        format!(
+            "the log density is about {:.0e} where the posterior is, and the differences that make the answer are lost in its rounding errors; \
+             bring data and priors to the same scale",
+            fit.elbo
+        )
+    })
+}
+
+/// The warning about quantities whose summaries are not finite.
+fn not_finite(fit: &Fit) -> Option<String> {
+    let finite = |o: &Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
+    let names = first_few(fit, |o| !finite(o))?;
+    Some(format!(
+        "{names}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
+         (`log` of a negative number, a division by zero, an overflow)"
+    ))
+}
+
+/// The note about quantities that may have no standard deviation.
+fn long_tails(fit: &Fit) -> Option<String> {
+    let long = |o: &Output| o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5) && o.q95 > o.q5;
+    let names = first_few(fit, long)?;
+    Some(format!(
+        "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
+    ))
+}
+
+/// The first of the quantities of which this holds, and how many more there are; None if there is none.
+fn first_few(fit: &Fit, of: impl Fn(&Output) -> bool) -> Option<String> {
+    let names: Vec<&str> = fit.outputs.iter().filter(|o| of(o)).map(|o| o.name.as_str()).collect();
+    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", names[..names.len().min(NAMED)].join(", ")))
+}
