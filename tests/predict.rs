@@ -47,6 +47,29 @@ fn draws_follow_the_distribution_as_written() {
     assert!((product - 0.5).abs() < 0.05, "covariance {product}");
 }
 
+/// Where arguments are outside their domains there is nothing to draw from.
+#[test]
+fn a_distribution_that_does_not_exist_has_no_draws() {
+    let dists = [
+        "half_normal(mu)",
+        "normal(0, mu)",
+        "exponential(mu)",
+        "weibull(2, mu)",
+        "uniform(0, mu)",
+        "bernoulli(mu)",
+        "truncated(normal(0, mu), lower = 1)",
+        "zero_inflated(mu, poisson(2))",
+        "mixture(mu: normal(0, 1), 1 - mu: normal(5, 1))",
+    ];
+    // What is known of the argument does not show that it is outside.
+    let text: String = dists.iter().enumerate().map(|(i, d)| format!("predict z{i} ~ {d}\n")).collect();
+    let text = text.replace("mu", "(mu + sin(mu))");
+    let model = model(&text);
+    let drawn = |mu: f64| model.constrain(&[mu])[1..].to_vec();
+    assert!(drawn(-0.5).iter().all(|x| x.is_nan()), "{:?}", drawn(-0.5));
+    assert!(drawn(0.5).iter().all(|x| x.is_finite()), "{:?}", drawn(0.5));
+}
+
 #[test]
 fn a_point_has_one_prediction_alone_and_in_a_batch() {
     let model = model("predict a[2] ~ normal(mu, 1)");

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Endings that turn a distribution's name into a function.
 const SUFFIXES: [&str; 4] = ["_lpdf", "_lpmf", "_lcdf", "_lccdf"];
 
+/// Functions of arrays that add or multiply their elements: labels cannot be.
+const ADDING: [&str; 8] = ["sum", "mean", "prod", "sd", "variance", "cumsum", "dot", "standardize"];
+
 /// Functions of integers that give integers.
 const INTEGER_ROWS: [&str; 8] = ["abs", "fmax", "fmin", "idiv", "mod", "floor", "ceil", "round"];
 
@@ -127,6 +130,10 @@ impl Lowerer<'_> {
             required.resize(names.len(), false);
         }
         let values = self.arguments(row.name, &names, &required, args, span)?;
+        if ADDING.contains(&row.name) {
+            let given = values.iter().flatten().zip(args);
+            given.into_iter().try_for_each(|(v, arg)| self.refuse_category(v, arg.value.span))?;
+        }
         let types: Vec<Option<Ty>> = values.iter().map(|v| v.as_ref().map(|v| self.type_of(v))).collect();
         let ty = (row.check)(&types).map_err(|e| {
             Diagnostic::error("wrong-argument", format!("`{}`: {e}", row.name)).label(span, "")
@@ -153,9 +160,13 @@ impl Lowerer<'_> {
         let required = vec![true; row.args.len()];
         let values: Vec<Value> =
             self.arguments(row.name, row.args, &required, args, span)?.into_iter().flatten().collect();
-        if row.name != "where" {
-            values.iter().zip(args).try_for_each(|(v, arg)| self.refuse_category(v, arg.value.span))?;
-        }
+        // Of a choice only the condition is a number.
+        let numbers = if row.name == "where" { 1 } else { values.len() };
+        values
+            .iter()
+            .zip(args)
+            .take(numbers)
+            .try_for_each(|(v, arg)| self.refuse_category(v, arg.value.span))?;
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
         let node = at(self.b.map(row, &nodes), span)?;
         let integer = values.iter().all(|v| v.integer) && INTEGER_ROWS.contains(&row.name)

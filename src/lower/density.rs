@@ -77,6 +77,7 @@ impl Lowerer<'_> {
                      density is not normalised"
                 )));
         }
+        self.refuse_category(&w, span)?;
         self.check_positive_weights(&w, span)?;
         Ok(Some(w.node))
     }

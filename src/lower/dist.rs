@@ -236,6 +236,7 @@ impl Lowerer<'_> {
     fn marks(&mut self, e: &Option<Expr>) -> Result<Option<NodeId>> {
         let Some(e) = e else { return Ok(None) };
         let value = self.expr(e)?;
+        self.refuse_category(&value, e.span)?;
         if let Some(numbers) = self.b.constant_of(value.node)
             && let Some(i) = numbers.iter().position(|&x| x != 0.0 && x != 1.0)
         {

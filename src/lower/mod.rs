@@ -279,7 +279,7 @@ impl<'d> Lowerer<'d> {
 
     fn program(&mut self, program: &Program) -> Faults {
         let mut faults = Faults::default();
-        self.warnings = warnings::two_priors(program);
+        self.warnings = warnings::said_again(program);
         for (problem, name) in without_prior(program, self.source) {
             faults.add(problem, vec![name], self.source);
         }

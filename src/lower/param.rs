@@ -284,6 +284,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Region> {
         if let Some(ty) = ty {
+            refuse_discrete(ty)?;
             if let Some(name) = transform_of(ty.base) {
                 let region = Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() };
                 self.inside_prior(&region, prior, ty)?;
@@ -422,6 +423,20 @@ fn is_matrix(base: BaseType) -> bool {
         base,
         BaseType::CorrMatrix | BaseType::CovMatrix | BaseType::CholeskyCorr | BaseType::CholeskyCov
     )
+}
+
+/// Refuses types of integers: there is no gradient in what takes steps.
+fn refuse_discrete(ty: &TypeExpr) -> Result<()> {
+    let name = match ty.base {
+        BaseType::Int => "int",
+        BaseType::Binary => "binary",
+        BaseType::Count => "count",
+        BaseType::Category => "category",
+        _ => return Ok(()),
+    };
+    Err(Diagnostic::error("discrete-latent", format!("`{name}` is a type of data; latents are continuous here"))
+        .label(ty.span, "")
+        .help("sum a discrete latent out with `mixture`; if it is meant as a number that may vary freely, declare it `real`"))
 }
 
 /// The transform of a type that names one.

@@ -7,14 +7,76 @@ use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BinaryOp, DistExpr, DistKind, Expr, ExprKind, Ident, Program, StmtKind};
+use crate::syntax::ast::{
+    BinaryOp, DistExpr, DistKind, Expr, ExprKind, ForLoop, Ident, Program, Sample, StmtKind,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Transforms whose values have a finite volume, so that a flat density on them is a distribution.
 const BOUNDED: [&str; 5] = ["interval", "simplex", "unit_vector", "corr_matrix", "cholesky_corr"];
 
+/// What a program says more than once, as it stands: all of it counts.
+pub(super) fn said_again(program: &Program) -> Vec<Diagnostic> {
+    let mut found = two_priors(program);
+    found.extend(data_twice(program));
+    let loops = program.statements.iter().filter_map(|s| match &s.kind {
+        StmtKind::For(f) => Some(f),
+        _ => None,
+    });
+    loops.for_each(|f| data_in_loop(program, f, &mut found));
+    found
+}
+
+fn is_data(program: &Program, name: &str) -> bool {
+    let declares =
+        |kind: &StmtKind| matches!(kind, StmtKind::Data(all) if all.iter().any(|d| d.name.name == name));
+    program.statements.iter().any(|s| declares(&s.kind))
+}
+
+/// Data that two statements describe whole; weights may have meant that.
+fn data_twice(program: &Program) -> Vec<Diagnostic> {
+    let mut first: Vec<(&str, Span)> = Vec::new();
+    let mut found = Vec::new();
+    for stmt in &program.statements {
+        let StmtKind::Sample(Sample { value, weight: None, .. }) = &stmt.kind else { continue };
+        let ExprKind::Name(name) = &value.kind else { continue };
+        match first.iter().find(|(known, _)| known == name) {
+            Some((_, before)) if is_data(program, name) => found.push(
+                Diagnostic::warning(
+                    "counted-twice",
+                    format!("two statements describe `{name}`, and both count"),
+                )
+                .label(value.span, "the second")
+                .label(*before, "the first")
+                .help("leave one of them out; a distribution that is one or the other is a `mixture`"),
+            ),
+            _ => first.push((name, value.span)),
+        }
+    }
+    found
+}
+
+/// Data that a statement in a loop describes whole, once for each turn.
+fn data_in_loop(program: &Program, f: &ForLoop, found: &mut Vec<Diagnostic>) {
+    for stmt in &f.body {
+        match &stmt.kind {
+            StmtKind::For(inner) => data_in_loop(program, inner, found),
+            StmtKind::Sample(Sample { value, .. }) => {
+                let (ExprKind::Name(name), var) = (&value.kind, &f.var.name) else { continue };
+                if is_data(program, name) {
+                    let message = format!("the whole of `{name}` counts once for each `{var}`");
+                    found.push(Diagnostic::warning("counted-in-loop", message).label(value.span, "").help(format!(
+                        "one element is `{name}[{var}]`; without the loop `{name} ~ ...` describes all of them"
+                    )));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Parameters with two priors: both count.
-pub(super) fn two_priors(program: &Program) -> Vec<Diagnostic> {
+fn two_priors(program: &Program) -> Vec<Diagnostic> {
     let proper = |d: &DistExpr| !matches!(&d.kind, DistKind::Call { name, .. } if name.name == "flat");
     let mut first: Vec<(&str, Span)> = Vec::new();
     let mut found = Vec::new();

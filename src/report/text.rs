@@ -15,7 +15,7 @@ pub fn text(fit: &Fit, path: &str, vouched: &Vouched) -> String {
     );
     for o in &fit.outputs {
         let numbers: Vec<String> =
-            [o.mean, o.sd, o.q5, o.q50, o.q95].iter().map(|&x| format!("{:>11}", number(x))).collect();
+            [o.mean, o.sd, o.q5, o.q50, o.q95].iter().map(|&x| format!("{:>11}", beside(x, o.sd))).collect();
         let _ = writeln!(out, "{:<width$} {} {:>9}", o.name, numbers.join(" "), number(o.mcse));
     }
     let _ = writeln!(
@@ -75,10 +75,32 @@ fn verdict(khat: f64) -> &'static str {
 
 /// Four significant digits.
 fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
-        let places = if x == 0.0 { 3 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
+    significant(x, 4)
+}
+
+/// As many digits as show a hundredth of the standard deviation, and four at least.
+fn beside(x: f64, sd: f64) -> String {
+    let digits = magnitude(x) - magnitude(sd) + 3;
+    significant(x, if sd > 0.0 && x != 0.0 && x.is_finite() { digits.clamp(4, MOST_DIGITS) } else { 4 })
+}
+
+/// Most digits that are told.
+const MOST_DIGITS: i32 = 12;
+
+/// The power of ten of the first digit.
+fn magnitude(x: f64) -> i32 {
+    x.abs().log10().floor() as i32
+}
+
+fn significant(x: f64, digits: i32) -> String {
+    if x == 0.0 {
+        return "0.000".into();
+    }
+    let plain = (1e-3..1e6).contains(&x.abs()) || digits > magnitude(x) && (1.0..1e10).contains(&x.abs());
+    if plain {
+        let places = (digits - 1 - magnitude(x)).clamp(0, 6) as usize;
         format!("{x:.places$}")
     } else {
-        format!("{x:.3e}")
+        format!("{x:.places$e}", places = digits as usize - 1)
     }
 }

@@ -1,6 +1,7 @@
 //! Draws of predicted quantities: from the distribution as written, at the values that its arguments have at one draw.
 
-use crate::dist::{Distribution, Sampler};
+use crate::dist::{ArgSpec, Distribution, End, Sampler};
+use crate::facts::Range;
 use crate::graph::{Graph, NodeId};
 use crate::lower::{Dist, Predicted};
 use crate::ops::operand::Broadcast;
@@ -20,6 +21,9 @@ pub(super) fn generator(z: impl Iterator<Item = f64>) -> ChaCha8Rng {
     z.for_each(|x| x.to_bits().hash(&mut h));
     ChaCha8Rng::seed_from_u64(h.finish())
 }
+
+/// A draw of one number, from the arguments of its distribution.
+type Draw = fn(&mut ChaCha8Rng, &[f64]) -> f64;
 
 /// Values of nodes at one draw.
 pub(super) struct Values<'a> {
@@ -57,6 +61,9 @@ impl Values<'_> {
                 let pick = |i: usize| {
                     let weights = parts.iter().map(|(w, _)| self.element(*w, dims, i));
                     let total: f64 = weights.clone().sum();
+                    if !weights.clone().all(|w| w >= 0.0) {
+                        return f64::NAN;
+                    }
                     let mut left = total * uniform(rng);
                     let chosen = weights.take_while(|w| {
                         left -= w;
@@ -84,7 +91,10 @@ impl Values<'_> {
             Dist::ZeroInflated { probability, inner } => {
                 let mut all = self.from(inner, dims, rng);
                 for (i, x) in all.iter_mut().enumerate() {
-                    if uniform(rng) < self.element(*probability, dims, i) {
+                    let probability = self.element(*probability, dims, i);
+                    if !(0.0..=1.0).contains(&probability) {
+                        *x = f64::NAN;
+                    } else if uniform(rng) < probability {
                         *x = 0.0;
                     }
                 }
@@ -105,7 +115,7 @@ impl Values<'_> {
             Sampler::None => vec![f64::NAN; count],
             Sampler::Number(draw) => {
                 let at = |i: usize| -> Vec<f64> { args.iter().map(|&a| self.element(a, dims, i)).collect() };
-                (0..count).map(|i| draw(rng, &at(i))).collect()
+                (0..count).map(|i| allowed_draw(row, draw, &at(i), rng)).collect()
             }
             Sampler::Event(draw) => {
                 let (batch, event) = dims.split_at(dims.len().saturating_sub(row.event));
@@ -117,7 +127,11 @@ impl Values<'_> {
                         .zip(row.args)
                         .map(|(&a, spec)| self.block(a, spec.rank, batch, k))
                         .collect();
-                    draw(rng, &blocks, one);
+                    let single =
+                        |(block, spec): (&&[f64], &ArgSpec)| spec.rank > 0 || is_allowed(spec, block);
+                    if blocks.iter().zip(row.args).all(single) {
+                        draw(rng, &blocks, one);
+                    }
                 }
                 out
             }
@@ -140,6 +154,9 @@ impl Values<'_> {
             && let (Some(lcdf), Some(lccdf), false) = (row.lcdf, row.lccdf, row.discrete)
         {
             let at: Vec<f64> = args.iter().map(|&a| self.element(a, dims, i)).collect();
+            if !are_allowed(row, &at) {
+                return f64::NAN;
+            }
             let below = |x: f64| if x.is_infinite() { end(x, false) } else { value(lcdf, x, &at) };
             let above = |x: f64| if x.is_infinite() { end(x, true) } else { value(lccdf, x, &at) };
             // In the tail on the side of the ends probabilities keep their digits.
@@ -165,7 +182,8 @@ impl Values<'_> {
         match dist {
             Dist::Row { row, args, .. } => match row.sample {
                 Sampler::Number(draw) => {
-                    draw(rng, &args.iter().map(|&a| self.element(a, dims, i)).collect::<Vec<_>>())
+                    let at: Vec<f64> = args.iter().map(|&a| self.element(a, dims, i)).collect();
+                    allowed_draw(row, draw, &at, rng)
                 }
                 Sampler::Event(_) | Sampler::None => f64::NAN,
             },
@@ -174,6 +192,25 @@ impl Values<'_> {
             }
         }
     }
+}
+
+/// A draw, not a number where there is no such distribution.
+fn allowed_draw(row: &Distribution, draw: Draw, at: &[f64], rng: &mut ChaCha8Rng) -> f64 {
+    if are_allowed(row, at) { draw(rng, at) } else { f64::NAN }
+}
+
+/// Whether a distribution has such arguments.
+fn are_allowed(row: &Distribution, at: &[f64]) -> bool {
+    let empty = match row.support.interval() {
+        Some((End::Arg(low), End::Arg(high))) => !(at[low] < at[high]),
+        _ => false,
+    };
+    !empty && row.args.iter().zip(at).all(|(spec, x)| is_allowed(spec, &[*x]))
+}
+
+fn is_allowed(spec: &ArgSpec, numbers: &[f64]) -> bool {
+    let inside = |x: &f64| spec.domain.range().is_none_or(|range| Range::of(&[*x]).within(range));
+    numbers.iter().all(|x| !x.is_nan() && inside(x))
 }
 
 /// log P(X ≤ x), or log P(X > x) if `above`, at an infinite x.
