@@ -374,7 +374,8 @@ fn without_prior<'p>(
     program.statements.iter().filter_map(move |stmt| {
         let StmtKind::Param(p) = &stmt.kind else { return None };
         let name = &p.name.name;
-        if p.prior.is_some() || described.contains(&name.as_str()) {
+        let refused = p.ty.as_ref().is_some_and(|ty| param::refuse_discrete(ty).is_err());
+        if p.prior.is_some() || described.contains(&name.as_str()) || refused {
             return None;
         }
         let written = stmt.span.text(source).lines().next().unwrap_or_default().trim_end();

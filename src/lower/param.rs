@@ -426,7 +426,7 @@ fn is_matrix(base: BaseType) -> bool {
 }
 
 /// Refuses types of integers: there is no gradient in what takes steps.
-fn refuse_discrete(ty: &TypeExpr) -> Result<()> {
+pub(super) fn refuse_discrete(ty: &TypeExpr) -> Result<()> {
     let name = match ty.base {
         BaseType::Int => "int",
         BaseType::Binary => "binary",

@@ -22,6 +22,7 @@ mod variance;
 pub use coordinates::join_coordinates;
 
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
+use crate::ops::array::Sum;
 use crate::ops::scalar::ADD;
 
 /// A rewrite.
@@ -66,6 +67,11 @@ const IN_TILES: usize = 256;
 /// Applies each rule once.
 pub fn rewrite(graph: Graph, roots: &[NodeId], dimension: usize, rules: &[&Rule]) -> (Graph, Vec<NodeId>) {
     rules.iter().fold((graph, roots.to_vec()), |(graph, roots), rule| (rule.apply)(graph, &roots, dimension))
+}
+
+/// Whether a node is the sum of all elements of another.
+fn is_total(node: &Node) -> bool {
+    matches!(&node.op, Op::Array(op) if op.downcast::<Sum>().is_some_and(|sum| sum.axis.is_none()))
 }
 
 /// [`replace`] for a graph that has a candidate; others stay as they are.

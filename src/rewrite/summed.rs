@@ -1,8 +1,7 @@
 //! A function whose values are only added up is a summed function: what densities of events, and sums that a model writes, come to.
 
-use super::{Rule, replace_where};
-use crate::graph::{Graph, Node, NodeId, Op};
-use crate::ops::array::Sum;
+use super::{Rule, is_total, replace_where};
+use crate::graph::{Graph, NodeId, Op};
 use crate::ops::scalar::{ADD, DIV, MUL, NEG, SUB};
 
 /// The rule.
@@ -14,9 +13,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
     let uses = graph.uses(roots);
-    let sum = |node: &Node| matches!(&node.op, Op::Array(op) if op.downcast::<Sum>().is_some_and(|s| s.axis.is_none()));
-    replace_where(graph, roots, sum, |b, node, args| {
-        if !sum(node) || uses[node.args[0].0 as usize] > 1 {
+    replace_where(graph, roots, is_total, |b, node, args| {
+        if !is_total(node) || uses[node.args[0].0 as usize] > 1 {
             return None;
         }
         let values = b.graph().node(args[0]).clone();

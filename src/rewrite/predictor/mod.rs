@@ -31,7 +31,7 @@ const FEWEST_ROWS: usize = 4;
 const MOST_ENTRIES: usize = 64;
 
 fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
-    let mut known: HashMap<NodeId, Option<NodeId>> = HashMap::new();
+    let mut known: HashMap<(NodeId, usize), Option<NodeId>> = HashMap::new();
     replace(graph, roots, |b, node, args| {
         let count = rows(b, args);
         let (functions, fewest) = match &node.op {
@@ -41,7 +41,7 @@ fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
         };
         let mut new = args.to_vec();
         for arg in &mut new[..functions] {
-            let found = *known.entry(*arg).or_insert_with(|| predictor(b, *arg, count, fewest));
+            let found = *known.entry((*arg, fewest)).or_insert_with(|| predictor(b, *arg, count, fewest));
             *arg = found.unwrap_or(*arg);
         }
         (new != args).then(|| b.like(&node.op, new, node.dims.clone()))

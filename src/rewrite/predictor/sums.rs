@@ -2,10 +2,9 @@
 
 use super::form::{Form, Part, Scope, form};
 use super::{FEWEST_ROWS, assemble, is_affine};
-use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::ops::array::Sum;
+use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::ops::scalar::{ADD, MUL, SUB};
-use crate::rewrite::{Rule, replace_where};
+use crate::rewrite::{Rule, is_total, replace_where};
 use std::collections::HashMap;
 
 /// The rule.
@@ -17,9 +16,8 @@ pub(in crate::rewrite) static RULE: Rule = Rule {
 
 fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
     let uses = graph.uses(roots);
-    let sum = |node: &Node| matches!(&node.op, Op::Array(op) if op.downcast::<Sum>().is_some_and(|s| s.axis.is_none()));
-    replace_where(graph, roots, sum, |b, node, args| {
-        if !sum(node) {
+    replace_where(graph, roots, is_total, |b, node, args| {
+        if !is_total(node) {
             return None;
         }
         let alone = uses[node.args[0].0 as usize] == 1;

@@ -82,15 +82,11 @@ impl Solver<'_> {
         self.climb(outer);
     }
 
-    /// Searches again where a search ended at no mode: from the mode at the reference, which moves with the outer coordinates in stages. After a stage at
-    /// which none has a mode there is nothing left to follow, and the last comes next.
+    /// Searches again where a search ended at no mode: from the mode at the reference, which moves with the outer coordinates in stages.
     pub(super) fn search_again(&mut self, outer: &[Lanes]) {
         let lost: Vec<usize> = (0..self.width).filter(|&b| !self.settled[b]).collect();
         self.for_some(outer, &lost, |this, outer| {
-            let mut stage = 0;
-            while stage < STAGES {
-                let followed = stage == 0 || this.settled[..this.width].contains(&true);
-                stage = if followed { stage + 1 } else { STAGES };
+            for stage in 1..=STAGES {
                 let share = stage as f64 / STAGES as f64;
                 let between = |(x, centre): (&Lanes, &f64)| x.map(|x| centre + share * (x - centre));
                 let outer: Vec<Lanes> = outer.iter().zip(&this.conditional.centre).map(between).collect();
