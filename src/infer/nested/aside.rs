@@ -6,6 +6,7 @@
 use super::super::gaussian::Gaussian;
 use super::anchors::points;
 use super::conditional::{Conditional, LANES, Lanes, Solver, lanes};
+use std::collections::HashMap;
 
 /// Most coordinates of a group.
 const LARGEST: usize = 2;
@@ -116,13 +117,19 @@ impl<'a> Lines<'a> {
         let names = conditional.target.coordinate_names();
         let name = |at: usize| names[conditional.parts.inner[at]].split('[').next().unwrap_or_default();
         let steps = conditional.steps();
+        // Between which numbers the modes of each parameter lie.
+        let mut ends: HashMap<&str, [Lanes; 2]> = HashMap::new();
+        for &at in along {
+            let [low, high] = ends.entry(name(at)).or_insert([modes[at]; 2]);
+            for b in 0..LANES {
+                (low[b], high[b]) = (low[b].min(modes[at][b]), high[b].max(modes[at][b]));
+            }
+        }
         let (mut reach, mut sd) = (Vec::new(), Vec::new());
         for &at in along {
             let own: Lanes = std::array::from_fn(|b| (unit[at][b] - none[at][b]).abs());
-            let siblings: Vec<usize> = along.iter().copied().filter(|&k| name(k) == name(at)).collect();
-            let to_others = |b: usize| {
-                siblings.iter().map(|&k| (modes[k][b] - modes[at][b]).abs()).fold(0.0, f64::max) / steps[at]
-            };
+            let [low, high] = ends[name(at)];
+            let to_others = |b: usize| (high[b] - modes[at][b]).max(modes[at][b] - low[b]) / steps[at];
             reach.push(std::array::from_fn(|b| {
                 let at_all = REACH_AT_ALL / steps[at];
                 let at_all = if at_all < TOO_MANY * own[b] { at_all } else { 0.0 };
