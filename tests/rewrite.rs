@@ -409,6 +409,24 @@ fn categories_and_mixtures_are_computed_column_by_column() {
     }
 }
 
+/// Sums along the short axis of what is computed for each row are sums of columns, alone and within a log-sum-exp.
+#[test]
+fn sums_of_what_is_computed_for_rows_are_sums_of_columns() {
+    let data = choices(600);
+    let head = "data { X : real[N, D] = columns(\"x*\"); y : real[N]; g : int[N]; k : int[N] }\nparam u[7, 4] ~ normal(0, 1)\n\
+                param v[3, 4] ~ normal(0, 1)\nparam q[3, D] ~ normal(0, 1)\nparam w : simplex[3] ~ dirichlet(ones(3))\nparam s ~ half_normal(1)\n";
+    let statements = [
+        "y ~ normal(rowsum(u[g] .* v[k]), s)",
+        "for j in 1..3 { let part[j] = log(w[j]) + rowsum(normal_lpdf(X | q[j], s)) }\ntarget += log_sum_exp(part, axis = 1)",
+    ];
+    for statement in statements {
+        let source = format!("{head}{statement}");
+        agree(&source, &data, 0.5, 1e-10);
+        let plan = stickler::plan::dump(both(&source, &data).0.plan());
+        assert!(!plan.contains("= sum(") && !plan.contains("= log_sum_exp("), "{source}\n{plan}");
+    }
+}
+
 /// Rows that are the same are computed once also where the function is one of functions.
 #[test]
 fn repeated_rows_of_mixtures_are_weighed() {

@@ -1,48 +1,59 @@
-//! Log-sum-exps along a short axis of a long array, as one function of its columns: what mixtures and categories need for each row is then computed with
-//! it, a few rows at a time, and no array of all of it is stored.
+//! Sums and log-sum-exps along a short axis of a long array, as functions of its columns: what mixtures, categories and products of factors need for each
+//! row is then computed with it, a few rows at a time, and no array of all of it is stored.
 
 use super::{IN_TILES, Rule, replace_where};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::ops::array::{Concat, LogSumExp, MatMul, Sum, Take};
+use crate::ops::array::{Concat, LogSumExp, MatMul, Sum, Take, all_in_order};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::LOG_SUM_EXPS;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
     name: "columns",
-    doc: "a log-sum-exp of a few numbers for each of many rows is a function of columns",
+    doc: "a sum or log-sum-exp of a few numbers for each of many rows is a function of columns",
     apply,
 };
 
 /// Most columns.
 const MOST_COLUMNS: usize = 24;
 
-/// Most columns that are added up.
-const MOST_ADDED: usize = 16;
-
 /// Most columns of one function.
 const TOGETHER: usize = LOG_SUM_EXPS.len() + 1;
 
+/// What becomes of the numbers of a row.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Sum,
+    LogSumExp,
+}
+
 fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
+    let uses = graph.uses(roots);
     replace_where(
         graph,
         roots,
-        |node| axis(node).is_some(),
+        |node| reduction(node).is_some(),
         |b, node, args| {
-            let axis = axis(node)?;
-            let tables = tables(b.dims(args[0]), axis)?;
-            let columns: Vec<NodeId> =
-                tables.iter().map(|table| listed(b, args[0], table)).collect::<Option<_>>()?;
-            let all = together(b, columns)?;
+            let (kind, axis) = reduction(node)?;
+            // A sum of what is stored anyway is fast as it is.
+            let computed =
+                matches!(b.graph().node(args[0]).op, Op::Map(_)) && uses[node.args[0].0 as usize] == 1;
+            let tables = tables(b.dims(args[0]), axis).filter(|_| computed || kind == Kind::LogSumExp)?;
+            let columns: Vec<NodeId> = tables.iter().map(|table| listed(b, args[0], table)).collect();
+            let all = match kind {
+                Kind::Sum => sum(b, columns)?,
+                Kind::LogSumExp => log_sum_exp(b, columns)?,
+            };
             Some(b.broadcast_to(all, &node.dims))
         },
     )
 }
 
-/// The axis of a log-sum-exp.
-fn axis(node: &Node) -> Option<usize> {
+/// What a node makes of the numbers along an axis.
+fn reduction(node: &Node) -> Option<(Kind, usize)> {
     let Op::Array(op) = &node.op else { return None };
-    op.downcast::<LogSumExp>()?.axis
+    let sum = op.downcast::<Sum>().and_then(|sum| Some((Kind::Sum, sum.axis?)));
+    sum.or_else(|| Some((Kind::LogSumExp, op.downcast::<LogSumExp>()?.axis?)))
 }
 
 /// The places of each column: one for each of many rows.
@@ -55,8 +66,13 @@ fn tables(dims: &[usize], axis: usize) -> Option<Vec<Vec<u32>>> {
     fits.then(|| (0..columns).map(table).collect())
 }
 
+/// The sum of columns.
+fn sum(b: &mut Builder, columns: Vec<NodeId>) -> Option<NodeId> {
+    columns.into_iter().map(Some).reduce(|a, c| b.add2(a?, c?).ok())?
+}
+
 /// The log-sum-exp of columns, by functions of as many as there are functions for.
-fn together(b: &mut Builder, mut columns: Vec<NodeId>) -> Option<NodeId> {
+fn log_sum_exp(b: &mut Builder, mut columns: Vec<NodeId>) -> Option<NodeId> {
     while columns.len() > 1 {
         let some = columns.chunks(TOGETHER).map(|some| match some {
             [one] => Some(*one),
@@ -68,54 +84,41 @@ fn together(b: &mut Builder, mut columns: Vec<NodeId>) -> Option<NodeId> {
 }
 
 /// Listed elements of a node, as a vector or as one number that is all of them: of what was computed for more of them, what is computed for these alone.
-fn listed(b: &mut Builder, id: NodeId, table: &[u32]) -> Option<NodeId> {
+fn listed(b: &mut Builder, id: NodeId, table: &[u32]) -> NodeId {
     let node = b.graph().node(id).clone();
     if table.iter().all(|p| *p == table[0]) {
-        return Some(b.take(id, vec![table[0]], Vec::new()));
+        return b.take(id, vec![table[0]], Vec::new());
     }
-    if let Some(sum) = added_up(b, &node, table) {
-        return Some(sum);
+    if node.dims.len() == 1 && all_in_order(table, node.len()) {
+        return id;
     }
-    if table.len() == node.len() && table.iter().enumerate().all(|(i, &p)| i == p as usize) {
-        return Some(b.reshape(id, vec![table.len()]));
-    }
-    let inside = match &node.op {
+    inside(b, &node, table).unwrap_or_else(|| b.take(id, table.to_vec(), vec![table.len()]))
+}
+
+/// [`listed`], by what the node is computed from.
+fn inside(b: &mut Builder, node: &Node, table: &[u32]) -> Option<NodeId> {
+    let op = match &node.op {
         Op::Map(row) => {
             let arg = |&a: &NodeId| {
                 let index = Broadcast::between(b.dims(a), &node.dims);
                 listed(b, a, &table.iter().map(|&p| index.at(p as usize) as u32).collect::<Vec<_>>())
             };
-            let args: Vec<NodeId> = node.args.iter().map(arg).collect::<Option<_>>()?;
-            b.map(row, &args).ok()
+            let args: Vec<NodeId> = node.args.iter().map(arg).collect();
+            return b.map(row, &args).ok();
         }
-        Op::Array(op) => match (op.downcast::<Take>(), op.downcast::<Concat>(), op.downcast::<MatMul>()) {
-            (Some(take), ..) => {
-                let places: Vec<u32> = table.iter().map(|&p| take.table[p as usize]).collect();
-                listed(b, node.args[0], &places)
-            }
-            (_, Some(_), _) => of_one_part(b, &node, table),
-            (.., Some(_)) => column_of_product(b, &node, table),
-            _ => None,
-        },
-        Op::Constant(_) | Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => None,
+        Op::Array(op) => op,
+        Op::Constant(_) | Op::Input { .. } | Op::MapSum { .. } | Op::Ode(_) | Op::Recursion(_) => {
+            return None;
+        }
     };
-    Some(inside.unwrap_or_else(|| b.take(id, table.to_vec(), vec![table.len()])))
-}
-
-/// The sum along the short axis of what is computed for many rows, as a sum of columns.
-fn added_up(b: &mut Builder, node: &Node, table: &[u32]) -> Option<NodeId> {
-    let Op::Array(op) = &node.op else { return None };
-    op.downcast::<Sum>()?.axis.filter(|axis| *axis == 1)?;
-    let arg = b.graph().node(node.args[0]);
-    let &[rows, width] = arg.dims.as_slice() else { return None };
-    let computed = matches!(arg.op, Op::Map(_)) && rows > IN_TILES && width <= MOST_ADDED;
-    if !computed || table.len() != node.len() || !table.iter().enumerate().all(|(i, &p)| i == p as usize) {
-        return None;
+    if let Some(take) = op.downcast::<Take>() {
+        let places: Vec<u32> = table.iter().map(|&p| take.table[p as usize]).collect();
+        return Some(listed(b, node.args[0], &places));
     }
-    let column = |j: usize| (0..rows).map(|i| (i * width + j) as u32).collect::<Vec<u32>>();
-    let columns: Vec<NodeId> =
-        (0..width).map(|j| listed(b, node.args[0], &column(j))).collect::<Option<_>>()?;
-    columns.into_iter().map(Some).reduce(|a, c| b.add2(a?, c?).ok())?
+    if op.downcast::<Concat>().is_some() {
+        return of_one_part(b, node, table);
+    }
+    op.downcast::<MatMul>().and_then(|_| column_of_product(b, node, table))
 }
 
 /// Elements of parts put together that are all those of one part.
@@ -124,7 +127,7 @@ fn of_one_part(b: &mut Builder, node: &Node, table: &[u32]) -> Option<NodeId> {
     for &part in &node.args {
         let end = start + b.graph().node(part).len() as u32;
         if table.iter().all(|p| (start..end).contains(p)) {
-            return listed(b, part, &table.iter().map(|p| p - start).collect::<Vec<_>>());
+            return Some(listed(b, part, &table.iter().map(|p| p - start).collect::<Vec<_>>()));
         }
         start = end;
     }

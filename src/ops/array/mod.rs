@@ -33,5 +33,5 @@ pub use op::{ArrayKernel, ArrayOp, Forward, Kernel, OpRef, Reverse, ShapeError};
 pub use reduce::{LogSumExp, Product, Sum};
 pub use scan::{CumProd, CumSum};
 pub use solve::{Inverse, LogDet, Solve};
-pub use take::Take;
+pub use take::{Take, all_in_order};
 pub use triangular::TriangularSolve;

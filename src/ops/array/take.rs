@@ -29,8 +29,13 @@ impl Take {
 
     /// Whether it only gives the elements another shape.
     pub fn is_reshape(&self, size: usize) -> bool {
-        self.table.len() == size && (size == 0 || self.consecutive() == Some(0))
+        all_in_order(&self.table, size)
     }
+}
+
+/// Whether a table lists all of so many elements, in their order.
+pub fn all_in_order(table: &[u32], size: usize) -> bool {
+    table.len() == size && table.iter().zip(0..).all(|(&place, i)| place == i)
 }
 
 impl Kernel for Take {

@@ -2,7 +2,7 @@
 
 use super::MOST_ENTRIES;
 use crate::graph::{Graph, Node, NodeId, Op};
-use crate::ops::array::{Concat, MatMul, Sum, Take};
+use crate::ops::array::{Concat, MatMul, Sum, Take, all_in_order};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar;
 use std::ops::Deref;
@@ -233,7 +233,7 @@ impl Part {
         match self {
             Part::Dense { .. } => true,
             Part::Column { factors, .. } => !same(factors),
-            Part::Gather { elements, .. } => !elements.iter().enumerate().all(|(i, &e)| i == e as usize),
+            Part::Gather { elements, .. } => !all_in_order(elements, elements.len()),
         }
     }
 }
