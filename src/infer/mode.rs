@@ -40,8 +40,10 @@ const NEARLY_ALL: f64 = 5.0;
 /// Log densities on these lines, many at once, for each gradient of the searches before.
 const LOOKS: usize = 4;
 
-/// Searches from random points, after the first.
-pub(super) const OTHERS: u64 = 3;
+/// Searches from random points, after the first; and where coordinates are few.
+const OTHERS: u64 = 3;
+const OTHERS_OF_FEW: u64 = 12;
+const VERY_FEW: usize = 3;
 /// Dimension up to which these are made.
 const SEVERAL: usize = 300;
 
@@ -129,6 +131,12 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
     }
     let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
     Some(Modes { modes, gradients: search.gradients })
+}
+
+/// How many random points modes of a target are searched from.
+pub(super) fn others(target: &dyn Target) -> u64 {
+    let soon = target.dimension() <= VERY_FEW && !target.solves_equations();
+    if soon { OTHERS_OF_FEW } else { OTHERS }
 }
 
 fn highest(tops: &[Top]) -> Option<&Top> {

@@ -23,7 +23,8 @@ fn run(job: &Job, _: Watch) -> Result<Found, Error> {
     job.holds_a_matrix()?;
     let d = job.d;
     let mut evaluator = job.target.evaluator();
-    let searched = mode::find(job.target, job.options, true, mode::OTHERS).ok_or(NoFit::NoStart)?;
+    let searched =
+        mode::find(job.target, job.options, true, mode::others(job.target)).ok_or(NoFit::NoStart)?;
     let gradients = searched.gradients + searched.modes.len();
     let mut why = Error::NoMode;
     let mut best: Option<(Gaussian, f64)> = None;

@@ -27,7 +27,8 @@ impl Job<'_> {
         }
         let d = self.d;
         let mut evaluator = self.target.evaluator();
-        let found = mode::find(self.target, self.options, dense, mode::OTHERS).ok_or(NoFit::NoStart)?;
+        let found =
+            mode::find(self.target, self.options, dense, mode::others(self.target)).ok_or(NoFit::NoStart)?;
         let mut gradients = found.gradients + found.modes.len() + LOOK;
         let mut best: Option<(Gaussian, f64)> = None;
         for mode in found.modes {

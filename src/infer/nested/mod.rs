@@ -25,12 +25,12 @@ mod tune;
 
 use super::bend::{Bent, LAYERS, grow, judge};
 use super::flow::{Flow, Reached};
-use super::gaussian::{FIRST, Fitted, Gaussian};
+use super::gaussian::{FIRST, Gaussian};
 use super::mode::{Mode, Modes};
 use super::warp::Warped;
 use super::{
-    Approach, Ending, Fit, KHAT_LIMIT, Options, Path, Progress, draws, ending_flag, finish, from_modes,
-    modes, refine, whiten,
+    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, draws, excuse, finish, from_modes, modes,
+    refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::{ModelTarget, Target};
@@ -43,8 +43,6 @@ use std::ops::ControlFlow;
 
 /// Who draws: inner coordinates given outer ones, and points at which patterns are found.
 const PURPOSE: u64 = 0x6e65_7374;
-/// Weights with a k̂ below this need no bending, which takes thousands of gradients, each many of the model.
-const LIGHT: f64 = 0.55;
 /// A half-variance of log weights below this needs no choice among candidates.
 const SMALL: f64 = 0.25;
 /// The gap, in nats, at which the fit of the outer coordinates is done: its Gaussian only proposes.
@@ -221,6 +219,7 @@ fn weigh(
     };
     // Where each draw takes a search and an integral, what bending takes is less than what the weights of the Gaussian as it is ask for.
     let mut fit = (!integrates || judged.elbo[2] < EVEN).then(|| reached((flow, q), judged, &found.rivals));
+    // Light weights need no bending, which takes thousands of gradients, each many of the model.
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
         let draws = if integrates { PILOT } else { draws::PILOT };
@@ -291,19 +290,6 @@ fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
 fn others(parts: &Partition) -> u64 {
     let more = parts.how == How::Quadratic && NOT_ONLY_SCALES.contains(&parts.outer.len());
     if more { MORE_OTHERS } else { OTHERS }
-}
-
-/// Where weights are light, the gap of the Gaussian is no fault: it only proposes, and what is reported comes from the weights.
-fn excuse(fit: &mut Fit, fitted: &Fitted, options: &Options) {
-    let Some(flag) = ending_flag(fitted, options) else { return };
-    if fitted.ending == Ending::Budget && fit.khat < LIGHT && fit.flags == [flag] {
-        fit.flags.clear();
-        fit.status = Ending::Converged;
-        let gap = fitted.gap;
-        fit.notes.push(format!(
-            "the Gaussian that draws come from was left with an estimated gap of {gap:.3} nats, which their weights make up for"
-        ));
-    }
 }
 
 /// All coordinates together, with what is asked of them for every partition and found once.

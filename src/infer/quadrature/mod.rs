@@ -28,6 +28,17 @@ const LAST: usize = 128;
 const STEPS: usize = 100;
 /// The decrement, in nats, at which a rule's optimum is reached.
 const REACHED: f64 = 1e-12;
+/// An ELBO that the last rule moves by more, in nats, is none: under a Gaussian, functions such as exp(exp(t)) have no expectation.
+const UNSETTLED: f64 = 0.01;
+/// The same for all rules together, beside this share of it.
+const WANDERED: f64 = 1.0;
+const SHARE: f64 = 0.01;
+/// Points to each side of its mean, in standard deviations, at which it is seen whether a function is concave: the first, and from each to the next.
+const WIDE: usize = 16;
+const NEAREST: f64 = 0.5;
+const FURTHER: f64 = 1.6;
+/// Rounding errors of slopes, as shares of their size there, and of their size near the mean.
+const ROUNDING: [f64; 2] = [1e-9, 1e-11];
 
 /// The optimum.
 pub(super) struct Solution {
@@ -38,6 +49,8 @@ pub(super) struct Solution {
     pub(super) gap: f64,
     /// Whether every function is quadratic, so that the posterior is Gaussian.
     pub(super) quadratic: bool,
+    /// Whether every function was seen to be concave, near and far from its mean: then there is no other mode.
+    pub(super) concave: bool,
     /// Evaluations of all functions at one point each.
     pub(super) evaluations: usize,
 }
@@ -74,14 +87,18 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     };
     let mut at = problem.narrow()?;
     let mut points = FIRST;
-    let mut before = f64::NAN;
+    let (mut first, mut before) = (f64::NAN, f64::NAN);
     loop {
         let rule = Rule::new(points)?;
         let (look, gap) = problem.climb(&mut at, &rule)?;
         let settled = (look.elbo - before).abs() <= 1e-9 * (1.0 + look.elbo.abs());
         if look.quadratic || settled || points >= LAST {
             let error = if settled || look.quadratic { 0.0 } else { (look.elbo - before).abs() };
+            if error > UNSETTLED || (look.elbo - first).abs() > WANDERED + SHARE * first.abs() {
+                return None;
+            }
             return Some(Solution {
+                concave: look.quadratic || problem.is_concave(&at),
                 q: Gaussian {
                     mean: at.mean,
                     factor: Scale::Dense(problem.forms.family.triangle(&at.precision, at.root)?),
@@ -92,6 +109,7 @@ pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
                 evaluations: problem.evaluations,
             });
         }
+        first = if before.is_nan() { look.elbo } else { first };
         before = look.elbo;
         points *= 2;
     }
@@ -114,6 +132,8 @@ impl Problem<'_> {
     /// Newton steps, each halved until the ELBO rises, to the optimum for this rule.
     fn climb(&mut self, at: &mut At, rule: &Rule) -> Option<(Look, f64)> {
         let mut look = self.look(&at.mean, &at.root, rule)?;
+        // A Gaussian may become so narrow that any function is quadratic under it.
+        let quadratic = look.quadratic;
         let mut gap = f64::INFINITY;
         for k in 1..=STEPS {
             // What a step gains is only worth knowing exactly where it may be the last.
@@ -138,7 +158,17 @@ impl Problem<'_> {
                 break;
             }
         }
+        look.quadratic &= quadratic;
         Some((look, gap))
+    }
+
+    /// Whether the slopes of all functions fall, as far as can be seen.
+    fn is_concave(&mut self, at: &At) -> bool {
+        let far: Vec<f64> = (0..WIDE as i32).map(|k| NEAREST * FURTHER.powi(k)).collect();
+        let steps: Vec<f64> = far.iter().rev().map(|s| -s).chain([0.0]).chain(far.iter().copied()).collect();
+        let forms = self.forms.under(&at.mean, &at.root);
+        self.evaluate(&forms, &steps);
+        self.slopes.par_chunks(steps.len()).all(fall)
     }
 
     /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict; where the mean
@@ -158,18 +188,24 @@ impl Problem<'_> {
         mean.iter().all(|x| x.is_finite()).then_some((At { mean, root, precision }, decrement))
     }
 
-    /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.
-    fn look(&mut self, mean: &[f64], root: &[f64], rule: &Rule) -> Option<Look> {
-        let (n, q) = (self.forms.len(), rule.points.len());
-        let forms = self.forms.under(mean, root);
+    /// The sums of all functions where each form is so many of its standard deviations from its mean; their slopes are kept.
+    fn evaluate(&mut self, forms: &[[f64; 2]], steps: &[f64]) -> Vec<f64> {
+        let (n, q) = (self.forms.len(), steps.len());
         self.points.resize(n * q, 0.0);
-        self.points.par_chunks_mut(q).zip(&forms).for_each(|(row, [centre, spread])| {
-            row.iter_mut().zip(&rule.points).for_each(|(t, s)| *t = centre + spread * s);
+        self.points.par_chunks_mut(q).zip(forms).for_each(|(row, [centre, spread])| {
+            row.iter_mut().zip(steps).for_each(|(t, s)| *t = centre + spread * s);
         });
         let mut values = vec![0.0; q];
         self.slopes.resize(n * q, 0.0);
         self.evaluator.evaluate(&self.points, q, &mut values, &mut self.slopes);
         self.evaluations += q;
+        values
+    }
+
+    /// The ELBO and its derivatives at `N(mean, C Cᵀ)`.
+    fn look(&mut self, mean: &[f64], root: &[f64], rule: &Rule) -> Option<Look> {
+        let forms = self.forms.under(mean, root);
+        let (q, values) = (rule.points.len(), self.evaluate(&forms, &rule.points));
         let moments: Vec<Moments> =
             self.slopes.par_chunks(q).zip(&forms).map(|(g, form)| Moments::new(g, form[1], rule)).collect();
         let energy: f64 = values.iter().zip(&rule.weights).map(|(v, w)| v * w).sum();
@@ -179,6 +215,15 @@ impl Problem<'_> {
         let quadratic = moments.iter().all(|m| m.quadratic);
         finite.then_some(Look { elbo: energy + entropy, gradient, curvature, quadratic })
     }
+}
+
+/// Whether slopes at ascending points fall, but for rounding errors; those that are not finite say nothing.
+fn fall(slopes: &[f64]) -> bool {
+    let middle = slopes.len() / 2;
+    let near = &slopes[middle - WIDE / 4..=middle + WIDE / 4];
+    let floor = ROUNDING[1] * near.iter().filter(|g| g.is_finite()).fold(0.0_f64, |m, g| m.max(g.abs()));
+    let rises = |w: &[f64]| w[1] - w[0] > ROUNDING[0] * (w[0].abs() + w[1].abs()) + floor;
+    !slopes.windows(2).any(|w| w.iter().all(|g| g.is_finite()) && rises(w))
 }
 
 /// `(C Cᵀ)⁻¹`.
