@@ -102,7 +102,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
     let count = (32 * d).clamp(2048, 8192);
     while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
         let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
-        let leaders = bent.target.layers.last().map(|l| l.leaders);
+        let leaders = bent.target.layers.last().map(Warp::leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
         bent.gradients += count;
         if found.gain < shape::LEAST_GAIN {

@@ -17,17 +17,18 @@ pub(super) fn skew_of(bend: f64) -> f64 {
     bend.signum() * c
 }
 
-/// Coefficients that are not 0, each with the feature of the leaders that it multiplies.
-pub(super) type Terms<'a> = Vec<(f64, &'a [f64])>;
+/// What the leaders of a layer do to a coordinate of all draws: the logarithm of its spread, and what is added to it.
+pub(super) struct Led<'a> {
+    pub(super) log: &'a [f64],
+    pub(super) added: &'a [f64],
+}
 
-/// One coordinate of all draws: y = S(w) e^s + Σ b x, where s = constant + Σ a x.
+/// One coordinate of all draws: y = S(w) e^log + added, or S(w) without leaders.
 pub(super) struct Coordinate<'a> {
     pub(super) w: &'a [f64],
     /// Of the margin S; 0 where that is w itself.
     pub(super) skew: f64,
-    pub(super) constant: f64,
-    pub(super) spread: Terms<'a>,
-    pub(super) bend: Terms<'a>,
+    pub(super) led: Option<Led<'a>>,
 }
 
 /// Where what is known of a coordinate goes: S, S', the slope of log S', e^s and y; the log determinant is added to.
@@ -71,27 +72,17 @@ impl LaneWork<F8> for Bend<'_, '_> {
             }
             store(view, value, into.value, at);
             let mut y = value;
-            if !of.spread.is_empty() {
-                let log = plus(view, U::splat(of.constant), &of.spread, at);
+            if let Some(led) = &of.led {
+                let log: U = load(view, led.log, at);
                 let swell = log.exp();
                 store(view, swell, into.swell, at);
                 log_det += log;
-                y = value * swell;
+                y = value * swell + load(view, led.added, at);
             }
-            store(view, plus(view, y, &of.bend, at), into.y, at);
+            store(view, y, into.y, at);
             store(view, log_det, into.log_det, at);
         }
     }
-}
-
-/// A number and a sum of terms.
-#[inline(always)]
-fn plus<U: Real>(view: View<F8, U>, start: U, terms: &[(f64, &[f64])], at: usize) -> U {
-    let mut sum = start;
-    for (a, x) in terms {
-        sum += load(view, x, at).scale(*a);
-    }
-    sum
 }
 
 /// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right, with S' and (log S')'. For large

@@ -7,7 +7,7 @@
 
 use super::bent::skew_of;
 use super::gaussian::Gaussian;
-use super::warp::{Warp, norms, pair_count, pairs, products};
+use super::warp::{Bends, Warp, norms, pair_count, pairs, products};
 use crate::num::linalg::{
     add_product, cholesky, lower_product, lower_transposed_product, solve_lower_many,
     solve_lower_transposed_many,
@@ -250,5 +250,5 @@ fn coefficients(
         }
     }
     let skew = skew.into_iter().map(skew_of).collect();
-    (Warp { mean, factor, order, leaders, spread, bend, skew }, gain)
+    (Warp::new(mean, factor, order, leaders, Bends { spread, bend, skew }), gain)
 }

@@ -6,22 +6,32 @@
 //! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
 //! that nothing explodes. Everything is triangular, so the log determinant is a sum.
 
-use super::bent::{Coordinate, Known, Terms};
+use super::bent::{Coordinate, Known, Led};
 use super::flow::{Flow, Placed};
 use super::gaussian::Gaussian;
-use crate::num::dispatch::best;
-use crate::num::linalg::{lower_product, lower_transposed_product};
+use crate::num::linalg::{
+    add_product, add_transposed_product, log_det_cholesky, lower_product, lower_transposed_product,
+};
 use crate::target::{Evaluator, Target};
 
 /// One layer.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
-    pub(super) mean: Vec<f64>,
-    /// Lower triangular, in the order of the layer.
-    pub(super) factor: Vec<f64>,
+    mean: Vec<f64>,
+    /// Lower triangular, in the order of the layer, and the logarithm of its determinant.
+    factor: Vec<f64>,
+    log_det: f64,
     /// The coordinate at each place of the layer's order.
-    pub(super) order: Vec<usize>,
-    pub(super) leaders: usize,
+    order: Vec<usize>,
+    leaders: usize,
+    bends: Bends,
+    /// What the logarithm of the spread of each coordinate begins with, so that spreads are 1 on average.
+    constants: Vec<f64>,
+}
+
+/// How the coordinates of a layer follow its leaders, in its order: only leaders that come before a coordinate act on it, and the coefficients of the others are 0.
+#[derive(Clone, Debug)]
+pub(super) struct Bends {
     /// a: `d × (leaders + pairs)`.
     pub(super) spread: Vec<f64>,
     /// b: `d × pairs`, pairs as [`pairs`] lists them.
@@ -49,12 +59,12 @@ fn levelled(w: f64) -> f64 {
     w / (1.0 + w * w / 16.0).sqrt()
 }
 
-/// What a forward pass leaves for the way back, each `d × n`.
+/// What a forward pass leaves for the way back, each `d × n` or, of the leaders, fewer rows.
 #[derive(Default)]
 struct Trace {
     w: Vec<f64>,
-    /// t(w) of the leaders.
-    lead: Vec<f64>,
+    /// t(w) of the leaders, then the products of pairs.
+    features: Vec<f64>,
     /// S(w), S'(w) and the slope of log S'(w).
     value: Vec<f64>,
     slope: Vec<f64>,
@@ -63,75 +73,80 @@ struct Trace {
     swell: Vec<f64>,
 }
 
+impl Trace {
+    /// Room for so many coordinates of all draws, as if nothing were bent.
+    fn begin(&mut self, size: usize) {
+        for (room, usual) in
+            [(&mut self.value, 0.0), (&mut self.slope, 1.0), (&mut self.curve, 0.0), (&mut self.swell, 1.0)]
+        {
+            room.clear();
+            room.resize(size, usual);
+        }
+    }
+}
+
 impl Warp {
+    /// The layer `mean + factor y` of coordinates in an order that begins with so many leaders.
+    pub(super) fn new(
+        mean: Vec<f64>,
+        factor: Vec<f64>,
+        order: Vec<usize>,
+        leaders: usize,
+        bends: Bends,
+    ) -> Warp {
+        let norms = norms(leaders);
+        let constant = |row: &[f64]| -row.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>();
+        let constants = bends.spread.chunks_exact(norms.len().max(1)).map(constant).collect();
+        let log_det = 0.5 * log_det_cholesky(&factor, mean.len());
+        Warp { mean, factor, log_det, order, leaders, bends, constants }
+    }
+
     /// The layer of a Gaussian: in its coordinates the Gaussian is standard.
     pub(super) fn plain(q: &Gaussian) -> Warp {
         let d = q.mean.len();
-        let factor = q.factor.dense(d);
-        Warp {
-            mean: q.mean.clone(),
-            factor,
-            order: (0..d).collect(),
-            leaders: 0,
-            spread: Vec::new(),
-            bend: Vec::new(),
-            skew: vec![0.0; d],
-        }
+        let bends = Bends { spread: Vec::new(), bend: Vec::new(), skew: vec![0.0; d] };
+        Warp::new(q.mean.clone(), q.factor.dense(d), (0..d).collect(), 0, bends)
     }
 
     /// The same layer with its bends scaled by a share.
     pub(super) fn damped(&self, share: f64) -> Warp {
         let scaled = |x: &[f64]| x.iter().map(|x| share * x).collect();
-        Warp {
-            spread: scaled(&self.spread),
-            bend: scaled(&self.bend),
-            skew: scaled(&self.skew),
-            ..self.clone()
+        let Bends { spread, bend, skew } = &self.bends;
+        let bends = Bends { spread: scaled(spread), bend: scaled(bend), skew: scaled(skew) };
+        Warp::new(self.mean.clone(), self.factor.clone(), self.order.clone(), self.leaders, bends)
+    }
+
+    /// How many leaders there are.
+    pub(super) fn leaders(&self) -> usize {
+        self.leaders
+    }
+
+    /// The logarithms of what the leaders put on the spreads, and what they add, each `d × n`; nothing without leaders.
+    fn led(&self, features: &[f64], n: usize) -> [Vec<f64>; 2] {
+        if self.leaders == 0 {
+            return [Vec::new(), Vec::new()];
         }
-    }
-
-    /// How many numbers each row of `spread` has.
-    fn features(&self) -> usize {
-        self.leaders + pair_count(self.leaders)
-    }
-
-    /// Leaders and pairs of leaders that stand before place `p`.
-    fn before(&self, p: usize) -> (usize, usize) {
-        let h = p.min(self.leaders);
-        (h, pair_count(h))
+        let (d, pairs) = (self.mean.len(), pair_count(self.leaders));
+        let mut logs: Vec<f64> = self.constants.iter().flat_map(|c| std::iter::repeat_n(*c, n)).collect();
+        add_product(1.0, &self.bends.spread, features, [d, self.leaders + pairs, n], &mut logs);
+        let mut added = vec![0.0; d * n];
+        add_product(1.0, &self.bends.bend, &features[self.leaders * n..], [d, pairs, n], &mut added);
+        [logs, added]
     }
 
     /// z from w for `n` draws; adds the log determinant.
     fn forward(&self, w: &[f64], n: usize, log_det: &mut [f64], trace: &mut Trace) -> Vec<f64> {
         let d = self.mean.len();
-        for (room, usual) in [
-            (&mut trace.value, 0.0),
-            (&mut trace.slope, 1.0),
-            (&mut trace.curve, 0.0),
-            (&mut trace.swell, 1.0),
-        ] {
-            room.clear();
-            room.resize(d * n, usual);
-        }
+        trace.begin(d * n);
         trace.w = w.to_vec();
-        trace.lead = w[..self.leaders * n].iter().map(|w| levelled(*w)).collect();
-        let lead = &trace.lead;
-        let products = products(lead, self.leaders, n);
-        let count = pair_count(self.leaders);
-        let norms = norms(self.leaders);
+        trace.features = w[..self.leaders * n].iter().map(|w| levelled(*w)).collect();
+        trace.features.extend(products(&trace.features, self.leaders, n));
+        let [logs, added] = self.led(&trace.features, n);
         let mut y = vec![0.0; d * n];
         for p in 0..d {
             let row = p * n..(p + 1) * n;
-            let (h, pairs) = self.before(p);
-            let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
-            let features = lead.chunks_exact(n).chain(products.chunks_exact(n));
-            let coordinate = Coordinate {
-                w: &w[row.clone()],
-                skew: self.skew[p],
-                constant: -spread.iter().zip(&norms).map(|(a, norm)| norm * a * a).sum::<f64>(),
-                spread: if h > 0 { terms(spread, features) } else { Vec::new() },
-                bend: terms(&self.bend[p * count..p * count + pairs], products.chunks_exact(n)),
-            };
+            let led = (self.leaders > 0).then(|| Led { log: &logs[row.clone()], added: &added[row.clone()] });
+            let coordinate = Coordinate { w: &w[row.clone()], skew: self.bends.skew[p], led };
             coordinate.bend(&mut Known {
                 value: &mut trace.value[row.clone()],
                 slope: &mut trace.slope[row.clone()],
@@ -148,8 +163,7 @@ impl Warp {
             let out = &mut z[i * n..(i + 1) * n];
             out.iter_mut().zip(&placed[p * n..(p + 1) * n]).for_each(|(z, x)| *z = self.mean[i] + x);
         }
-        let constant: f64 = (0..d).map(|p| self.factor[p * d + p].ln()).sum();
-        log_det.iter_mut().for_each(|l| *l += constant);
+        log_det.iter_mut().for_each(|l| *l += self.log_det);
         z
     }
 
@@ -162,68 +176,38 @@ impl Warp {
         }
         let mut slope = vec![0.0; d * n];
         lower_transposed_product(&self.factor, &placed, [d, n], &mut slope);
-        let count = pair_count(self.leaders);
-        let mut of_leaders = vec![0.0; self.leaders * n];
-        let mut of_pairs = vec![0.0; count * n];
         let mut out = vec![0.0; d * n];
-        let mut through = vec![0.0; n];
-        for p in 0..d {
-            let row = p * n..(p + 1) * n;
-            let (h, pairs) = self.before(p);
-            let slope = &slope[row.clone()];
-            let bend = &self.bend[p * count..p * count + pairs];
-            for (c, into) in bend.iter().zip(of_pairs.chunks_exact_mut(n)) {
-                if *c != 0.0 {
-                    add_scaled(into, *c, slope);
-                }
-            }
-            let (value, swell) = (&trace.value[row.clone()], &trace.swell[row.clone()]);
-            for (b, t) in through.iter_mut().enumerate() {
-                *t = 1.0 + slope[b] * value[b] * swell[b];
-            }
-            let spread = &self.spread[p * self.features()..(p + 1) * self.features()];
-            let features = of_leaders.chunks_exact_mut(n).chain(of_pairs.chunks_exact_mut(n));
-            for (a, into) in spread.iter().zip(features) {
-                if h > 0 && *a != 0.0 {
-                    add_scaled(into, *a, &through);
-                }
-            }
-            for (b, o) in out[row].iter_mut().enumerate() {
-                let at = p * n + b;
-                *o += slope[b] * trace.swell[at] * trace.slope[at] + trace.curve[at];
-            }
+        for (at, o) in out.iter_mut().enumerate() {
+            *o = slope[at] * trace.swell[at] * trace.slope[at] + trace.curve[at];
         }
-        for ((h, k), adjoint) in pairs(self.leaders).zip(of_pairs.chunks_exact(n)) {
-            for b in 0..n {
-                of_leaders[h * n + b] += adjoint[b] * trace.lead[k * n + b];
-                of_leaders[k * n + b] += adjoint[b] * trace.lead[h * n + b];
-            }
-        }
-        for ((o, l), w) in out.iter_mut().zip(&of_leaders).zip(&trace.w) {
+        for ((o, l), w) in out.iter_mut().zip(self.of_leaders(&slope, n, trace)).zip(&trace.w) {
             let square = 1.0 + w * w / 16.0;
             *o += l / (square * square.sqrt());
         }
         out
     }
-}
 
-/// The coefficients that are not 0, with what they multiply.
-fn terms<'a>(coefficients: &[f64], features: impl Iterator<Item = &'a [f64]>) -> Terms<'a> {
-    let mut terms = Vec::with_capacity(coefficients.len());
-    terms.extend(coefficients.iter().copied().zip(features).filter(|(a, _)| *a != 0.0));
-    terms
-}
-
-/// `into += a x`.
-fn add_scaled(into: &mut [f64], a: f64, x: &[f64]) {
-    best(
-        #[inline(always)]
-        || {
-            for (o, x) in into.iter_mut().zip(x) {
-                *o += a * x;
+    /// The gradient in t of the leaders that what follows them gives, from that in y.
+    fn of_leaders(&self, slope: &[f64], n: usize, trace: &Trace) -> Vec<f64> {
+        if self.leaders == 0 {
+            return Vec::new();
+        }
+        let (d, count) = (self.mean.len(), pair_count(self.leaders));
+        let through: Vec<f64> =
+            slope.iter().zip(&trace.value).zip(&trace.swell).map(|((g, v), s)| 1.0 + g * v * s).collect();
+        let mut adjoint = vec![0.0; (self.leaders + count) * n];
+        add_transposed_product(1.0, &self.bends.spread, &through, [self.leaders + count, d, n], &mut adjoint);
+        let (leaders, of_pairs) = adjoint.split_at_mut(self.leaders * n);
+        add_transposed_product(1.0, &self.bends.bend, slope, [count, d, n], of_pairs);
+        for ((h, k), adjoint) in pairs(self.leaders).zip(of_pairs.chunks_exact(n)) {
+            for b in 0..n {
+                leaders[h * n + b] += adjoint[b] * trace.features[k * n + b];
+                leaders[k * n + b] += adjoint[b] * trace.features[h * n + b];
             }
-        },
-    );
+        }
+        adjoint.truncate(self.leaders * n);
+        adjoint
+    }
 }
 
 /// The variance of each feature under a standard normal: of the leaders, then of their pairs.
@@ -266,7 +250,7 @@ impl Flow for Warped<'_> {
     }
 
     fn leaders(&self) -> usize {
-        self.layers.last().map_or(0, |l| l.leaders)
+        self.layers.last().map_or(0, Warp::leaders)
     }
 
     fn warped(&self) -> Option<&Warped<'_>> {
@@ -384,15 +368,13 @@ mod tests {
             let acts = (0..leaders).map(|h| h < p).chain(pairs(leaders).map(|(_, k)| k < p));
             acts.enumerate().filter(|(_, acts)| !acts).for_each(|(f, _)| features[p * width + f] = 0.0);
         }
-        Warp {
-            mean: some(d, 1.0),
-            factor,
-            order: (0..d).rev().collect(),
-            leaders,
-            spread: features,
-            bend: some(d * pair_count(leaders), 0.2),
-            skew: some(d, 0.3),
+        let mut bend = some(d * pair_count(leaders), 0.2);
+        for p in 0..leaders {
+            let acts = pairs(leaders).map(|(_, k)| k < p).enumerate();
+            acts.filter(|(_, acts)| !acts).for_each(|(f, _)| bend[p * pair_count(leaders) + f] = 0.0);
         }
+        let bends = Bends { spread: features, bend, skew: some(d, 0.3) };
+        Warp::new(some(d, 1.0), factor, (0..d).rev().collect(), leaders, bends)
     }
 
     /// The integral of the pulled-back density does not change, and its gradient is the derivative of its value.

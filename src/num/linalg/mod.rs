@@ -15,6 +15,7 @@ mod rotations;
 mod sparse;
 mod triangular;
 mod tridiagonal;
+mod vector;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_in, log_det_cholesky, solve_cholesky};
 pub use eigen::{Eigen, EigenRoom, symmetric_eigen};

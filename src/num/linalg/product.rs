@@ -153,6 +153,11 @@ impl LaneWork<F8> for Packing<'_> {
 impl Product<'_> {
     /// Adds the product to C.
     pub fn add(self) {
+        let Some(this) = self.add_by_vector() else { return };
+        this.add_by_tiles();
+    }
+
+    fn add_by_tiles(self) {
         let length = DEPTH.min(self.depth);
         let strips = length * WIDE.min(self.n).div_ceil(COLUMNS);
         let slices = if self.by_columns() { length * TALL.min(self.m).div_ceil(ROWS) } else { 0 };

@@ -191,7 +191,9 @@ mod tests {
 
     #[test]
     fn products_match_their_definition() {
-        for (m, depth, n) in [(1, 1, 1), (3, 5, 2), (4, 16, 16), (9, 300, 35), (110, 530, 17), (7, 3, 1100)] {
+        for (m, depth, n) in
+            [(1, 1, 1), (3, 5, 2), (4, 16, 16), (9, 300, 35), (110, 530, 17), (7, 3, 1100), (41, 70, 1)]
+        {
             let (a, b, c) = (random(1, m * depth), random(2, depth * n), random(3, m * n));
             let mut got = c.clone();
             add_product(0.5, &a, &b, [m, depth, n], &mut got);
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn triangular_products_read_and_write_the_lower_triangle_only() {
-        for (d, n) in [(1, 1), (2, 8), (5, 16), (33, 7), (300, 20)] {
+        for (d, n) in [(1, 1), (2, 8), (5, 16), (33, 7), (300, 20), (45, 1)] {
             let mut l = random(4, d * d);
             let u = random(5, d * n);
             let at = |i: usize, j: usize| if j <= i { l[i * d + j] } else { 0.0 };
