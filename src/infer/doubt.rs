@@ -35,7 +35,7 @@ fn rounded(fit: &Fit) -> Option<String> {
 /// The warning about quantities whose summaries are not finite.
 fn not_finite(fit: &Fit) -> Option<String> {
     let finite = |o: &Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
-    let names = first_few(fit, |o| !finite(o))?;
+    let names = first_few(&names(fit, |o| !finite(o)))?;
     Some(format!(
         "{names}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
          (`log` of a negative number, a division by zero, an overflow)"
@@ -45,15 +45,19 @@ fn not_finite(fit: &Fit) -> Option<String> {
 /// The note about quantities that may have no standard deviation.
 fn long_tails(fit: &Fit) -> Option<String> {
     let long = |o: &Output| o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5) && o.q95 > o.q5;
-    let names = first_few(fit, long)?;
+    let names = first_few(&names(fit, long))?;
     Some(format!(
         "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
     ))
 }
 
-/// The first of the quantities of which this holds, and how many more there are; None if there is none.
-fn first_few(fit: &Fit, of: impl Fn(&Output) -> bool) -> Option<String> {
-    let names: Vec<&str> = fit.outputs.iter().filter(|o| of(o)).map(|o| o.name.as_str()).collect();
+/// The quantities of which this holds.
+fn names(fit: &Fit, of: impl Fn(&Output) -> bool) -> Vec<&str> {
+    fit.outputs.iter().filter(|o| of(o)).map(|o| o.name.as_str()).collect()
+}
+
+/// The first of these names, and how many more there are; None if there is none.
+pub(super) fn first_few(names: &[&str]) -> Option<String> {
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", names[..names.len().min(NAMED)].join(", ")))
 }

@@ -1,6 +1,7 @@
 //! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and coordinates along which it ends suddenly: why an
 //! approximation is poor, or its standard deviations are.
 
+use super::doubt::first_few;
 use super::{Fit, KHAT_LIMIT, Proposal};
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::target::{Evaluator, Target};
@@ -25,8 +26,6 @@ const POWER: f64 = 5.5;
 const POWER_OF_VARIANCE: f64 = 3.0;
 /// Powers below this are no end at all.
 const LEVEL: f64 = 0.5;
-/// Most names told.
-const NAMED: usize = 4;
 
 /// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
 pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
@@ -64,11 +63,10 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
         })
         .filter_map(|i| names.get(i).map(String::as_str))
         .collect();
-    let more = if ended.len() > NAMED { ", ..." } else { "" };
-    let (first, told) = (ended.first()?, ended.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "));
+    let (first, told) = (ended.first()?, first_few(&ended)?);
     Some(format!(
-        "within four standard deviations of {told}{more} the log density is not finite: it ends where a distribution or a function has no \
-         value; declare these bounds, for example `param {first} : real > 0`"
+        "within four standard deviations of {told} the log density is not finite: it ends where a distribution or a function has no \
+         value; declare these bounds, for example `param {first} : real > 0`, or `real > max(y)` where no y may be larger"
     ))
 }
 
@@ -94,18 +92,16 @@ fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
         .filter(|(_, power)| *power < limit)
         .collect();
     let heaviest = found.iter().map(|(_, power)| *power).reduce(f64::min)?;
-    let first = found.iter().take(NAMED);
-    let told: Vec<&str> = first.filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
-    let more = if found.len() > NAMED { ", ..." } else { "" };
+    let named: Vec<&str> = found.iter().filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
+    let told = first_few(&named)?;
     let so = if heaviest < POWER_OF_VARIANCE {
         "it has no variance, and what is reported as one depends on how far draws reach"
     } else {
         "a few draws far away decide its standard deviation, which is known less well than it says; its quantiles are not affected"
     };
     Some(format!(
-        "the posterior of {}{more} falls only like a power of the distance (about {heaviest:.1}), as a heavy-tailed prior does where data say \
-         little: {so}; a prior with lighter tails, such as `normal`, would hold it",
-        told.join(", ")
+        "the posterior of {told} falls only like a power of the distance (about {heaviest:.1}), as a heavy-tailed prior does where data say \
+         little: {so}; a prior with lighter tails, such as `normal`, would hold it"
     ))
 }
 
@@ -166,10 +162,9 @@ fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
         .filter(|&i| step[i].abs() > 0.1 * longest)
         .filter_map(|i| names.get(i).map(String::as_str))
         .collect();
-    let more = if moved.len() > NAMED { ", ..." } else { "" };
+    let told = first_few(&moved)?;
     Some(format!(
-        "the posterior has no end along a direction of {}{more}: far out the log density is no lower than here, so there is \
-         no mean to estimate; give what the data do not tell a prior that is a distribution",
-        moved.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ")
+        "the posterior has no end along a direction of {told}: far out the log density is no lower than here, so there is \
+         no mean to estimate; give what the data do not tell a prior that is a distribution"
     ))
 }

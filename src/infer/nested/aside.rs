@@ -6,6 +6,7 @@
 use super::super::gaussian::Gaussian;
 use super::anchors::points;
 use super::conditional::{Conditional, LANES, Lanes, Solver, lanes};
+use super::groups::{known, places};
 use std::collections::HashMap;
 
 /// Most coordinates of a group.
@@ -54,7 +55,7 @@ pub(super) fn higher(conditional: &Conditional, outer: &[f64]) -> Vec<(usize, f6
 
 /// Looks at so many outer points (coordinate `i` of point `b` at `i * count + b`), of which each has as many lanes as the others.
 fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
-    let order = places_in_groups(conditional);
+    let order = places(&conditional.group);
     let mut found = Aside::default();
     if conditional.grouped.is_none() || order.iter().any(|k| *k >= LARGEST) {
         return found;
@@ -75,16 +76,6 @@ fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
     found
 }
 
-/// Which coordinate of its group each inner coordinate is.
-fn places_in_groups(conditional: &Conditional) -> Vec<usize> {
-    let mut seen = vec![0; conditional.group_count()];
-    let next = |&g: &usize| {
-        seen[g] += 1;
-        seen[g] - 1
-    };
-    conditional.group.iter().map(next).collect()
-}
-
 /// Lines along inner coordinates, one for each of their groups.
 struct Lines<'a> {
     along: &'a [usize],
@@ -100,11 +91,12 @@ struct Lines<'a> {
     places: usize,
 }
 
-/// A line as it was walked at one outer point: how far from the mode each place is, in standard deviations, and what the group has there; and where the mode is,
-/// with the length of a standard deviation.
+/// A line as it was walked at one outer point: how far from the mode each place is, in standard deviations, what the group has there, and what share of its
+/// mass; and where the mode is, with the length of a standard deviation.
 struct Walk {
     far: Vec<f64>,
     log_density: Vec<f64>,
+    shares: Vec<f64>,
     mode: f64,
     sd: f64,
 }
@@ -170,17 +162,19 @@ impl<'a> Lines<'a> {
             let there = solver.of_groups(outer, &away);
             for (line, values) in values.iter_mut().enumerate() {
                 for lane in 0..LANES {
-                    let value = there[self.group[line]][lane];
-                    values[at(lane) * count + lane % count] =
-                        if value.is_nan() { f64::NEG_INFINITY } else { value };
+                    values[at(lane) * count + lane % count] = known(there[self.group[line]][lane]);
                 }
             }
         }
-        let walk = |line: usize, b: usize| Walk {
-            far: (0..self.places).map(|j| self.place(line, b, j) / self.sd[line][b]).collect(),
-            log_density: (0..self.places).map(|j| values[line][j * count + b]).collect(),
-            mode: self.modes[line][b],
-            sd: self.sd[line][b] * self.steps[line],
+        let walk = |line: usize, b: usize| {
+            let log_density: Vec<f64> = (0..self.places).map(|j| values[line][j * count + b]).collect();
+            Walk {
+                far: (0..self.places).map(|j| self.place(line, b, j) / self.sd[line][b]).collect(),
+                shares: shares(&log_density),
+                log_density,
+                mode: self.modes[line][b],
+                sd: self.sd[line][b] * self.steps[line],
+            }
         };
         let known = |b: &usize| solver.log_marginal[*b].is_finite();
         let all = |line: usize| (0..count).filter(known).map(|b| walk(line, b)).collect();
@@ -223,19 +217,19 @@ impl Top {
     }
 }
 
-impl Walk {
-    /// The share of the mass at each place.
-    fn shares(&self) -> Vec<f64> {
-        let top = self.log_density.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = self.log_density.iter().map(|v| (v - top).exp()).collect();
-        let total: f64 = weights.iter().sum();
-        weights.iter().map(|w| w / total).collect()
-    }
+/// The share of the mass at each place.
+fn shares(log_density: &[f64]) -> Vec<f64> {
+    let top = log_density.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = log_density.iter().map(|v| (v - top).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / total).collect()
+}
 
+impl Walk {
     /// The mass aside of the mode, and what it adds to the variance, relative to that at the mode.
     fn beyond(&self) -> [f64; 2] {
         let mut sums = [0.0; 2];
-        for (j, share) in self.shares().into_iter().enumerate() {
+        for (j, &share) in self.shares.iter().enumerate() {
             if self.far[j].abs() > ASIDE && share.is_finite() {
                 sums[0] += share;
                 sums[1] += share * self.far[j] * self.far[j];
@@ -246,7 +240,7 @@ impl Walk {
 
     /// Other modes: from the mode outwards, tops beyond valleys.
     fn others(&self) -> impl Iterator<Item = Top> {
-        let (middle, shares) = (self.far.len() / 2, self.shares());
+        let middle = self.far.len() / 2;
         let step = self.far[middle + 1] - self.far[middle];
         let sides: [Vec<usize>; 2] = [(middle..self.far.len()).collect(), (0..=middle).rev().collect()];
         sides.into_iter().filter_map(move |side| {
@@ -263,8 +257,9 @@ impl Walk {
                 }
             }
             let (top, valley) = (best?, self.far[start].abs());
-            let mass: f64 = side.iter().filter(|&&j| self.far[j].abs() > valley).map(|&j| shares[j]).sum();
-            let width = mass * step / (shares[top].max(f64::MIN_POSITIVE) * 2.5);
+            let mass: f64 =
+                side.iter().filter(|&&j| self.far[j].abs() > valley).map(|&j| self.shares[j]).sum();
+            let width = mass * step / (self.shares[top].max(f64::MIN_POSITIVE) * 2.5);
             mass.is_finite().then_some(Top { far: self.far[top].abs(), width, mass })
         })
     }

@@ -39,6 +39,16 @@ pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
     group
 }
 
+/// Which of its group each coordinate is, from the group of each.
+pub(super) fn places(group: &[usize]) -> Vec<usize> {
+    let mut seen = vec![0; group.iter().max().map_or(0, |g| g + 1)];
+    let next = |&g: &usize| {
+        seen[g] += 1;
+        seen[g] - 1
+    };
+    group.iter().map(next).collect()
+}
+
 /// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in all.
 pub(super) fn alternatives(outer: &[Lanes], u: Vec<Lanes>, count: usize) -> Vec<Vec<Lanes>> {
     let mut streams = streams(outer, &u);

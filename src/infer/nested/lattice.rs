@@ -1,7 +1,7 @@
 //! Lattices of points at which integrals over one or two coordinates of a group are found to many digits.
 
 use super::conditional::{LANES, Lanes};
-use super::groups::Candidates;
+use super::groups::{Candidates, places};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 
@@ -63,14 +63,18 @@ impl<'a> Shifted<'a> {
         drawn_group: &'a [usize],
         count: usize,
     ) -> Shifted<'a> {
-        let mut seen = vec![0; count];
-        let number = |&g: &usize| {
-            seen[g] += 1;
+        let number = |place: usize| {
             let shift: Lanes = std::array::from_fn(|b| streams[b].uniform());
             let first = shift.map(|x| (lattice.reach * (2.0 * x - 1.0)).exp());
-            Number { generator: lattice.generators[seen[g] - 1], shift, first }
+            Number { generator: lattice.generators[place], shift, first }
         };
-        Shifted { lattice, drawn_group, count, numbers: drawn_group.iter().map(number).collect(), next: 0 }
+        Shifted {
+            lattice,
+            drawn_group,
+            count,
+            numbers: places(drawn_group).into_iter().map(number).collect(),
+            next: 0,
+        }
     }
 }
 
