@@ -58,6 +58,7 @@ static NAMES: &[(&str, &str)] = &[
     ("int_step", "x > 0"),
     ("integrate_ode_bdf", "ode_stiff(f, initial, t0, times, arguments...)"),
     ("integrate_ode_rk45", "ode(f, initial, t0, times, arguments...)"),
+    ("inv_probit", "Phi(x)"),
     ("inv_spd", "inverse_spd(a)"),
     ("inv_square", "1 / x^2"),
     ("invlogit", "inv_logit(x)"),

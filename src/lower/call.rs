@@ -63,6 +63,9 @@ impl Lowerer<'_> {
         if let Some(ours) = func::stan_name(name) {
             return error.help(format!("write `{ours}`"));
         }
+        if let Some(ours) = crate::dist::other_name(name) {
+            return error.help(format!("`{name}` is a distribution, which stands after `~`: {ours}"));
+        }
         match crate::source::nearest(name, self.env.names().chain(func::names().map(|n| n as &str))) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None => error.help("`stickler list functions` shows them all"),

@@ -1,7 +1,7 @@
 //! A fit as a table for a terminal.
 
 use super::Vouched;
-use crate::infer::Fit;
+use crate::infer::{Fit, Path};
 use std::fmt::Write;
 
 /// The fit as text: the quantities, then what is known of the answer.
@@ -18,15 +18,7 @@ pub fn text(fit: &Fit, path: &str, vouched: &Vouched) -> String {
             [o.mean, o.sd, o.q5, o.q50, o.q95].iter().map(|&x| format!("{:>11}", beside(x, o.sd))).collect();
         let _ = writeln!(out, "{:<width$} {} {:>9}", o.name, numbers.join(" "), number(o.mcse));
     }
-    let _ = writeln!(
-        out,
-        "\nELBO {:.3} ± {:.3} by {}, {} gradients, {:.3} s",
-        fit.elbo, fit.elbo_se, path, fit.gradients, fit.seconds
-    );
-    if fit.gap_nats.is_finite() {
-        let _ = writeln!(out, "estimated optimisation gap: {} nats", number(fit.gap_nats));
-    }
-    let _ = writeln!(out, "PSIS k-hat {:.2}: {}", fit.khat, verdict(fit.khat));
+    reached(&mut out, fit, path);
     certain(&mut out, vouched);
     for note in &fit.notes {
         let _ = writeln!(out, "note: {note}");
@@ -35,6 +27,25 @@ pub fn text(fit: &Fit, path: &str, vouched: &Vouched) -> String {
         let _ = writeln!(out, "warning: {flag}");
     }
     out
+}
+
+/// How good the approximation is: that which was corrected, or that in whose coordinates chains ran.
+fn reached(out: &mut String, fit: &Fit, path: &str) {
+    let (elbo, se, khat) = (fit.elbo, fit.elbo_se, fit.khat);
+    let cost = format!("by {path}, {} gradients, {:.3} s", fit.gradients, fit.seconds);
+    if fit.path == Path::Nuts {
+        let _ = writeln!(out, "\ndraws {cost}");
+        let _ = writeln!(
+            out,
+            "the Gaussian that gave them their coordinates: ELBO {elbo:.3} ± {se:.3}, PSIS k-hat {khat:.2}"
+        );
+        return;
+    }
+    let _ = writeln!(out, "\nELBO {elbo:.3} ± {se:.3} {cost}");
+    if fit.gap_nats.is_finite() {
+        let _ = writeln!(out, "estimated optimisation gap: {} nats", number(fit.gap_nats));
+    }
+    let _ = writeln!(out, "PSIS k-hat {khat:.2}: {}", verdict(khat));
 }
 
 /// What is certain, apart from what is estimated.

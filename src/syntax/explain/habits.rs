@@ -133,6 +133,7 @@ fn target(case: &Case<'_>) -> Option<Diagnostic> {
     let from = match case.text(1) {
         "+" | "-" | "*" if case.text(2) == "=" => 3,
         "(" => 1,
+        "=" if case.text(2) == "target" && case.text(3) == "+" => 4,
         _ => 2,
     };
     let negative = if case.text(1) == "-" { "-" } else { "" };
