@@ -1,5 +1,6 @@
 //! Importance draws from the best proposal, their summaries, and what they say against the answer.
 
+use super::doubt::first_few;
 use super::draws::{self, Drawn};
 use super::flow::Reached;
 use super::{Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary};
@@ -49,13 +50,14 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     };
     if trusted && margin < 0.5 {
         flags.push(format!(
-            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations"
+            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{}",
+            least_known(&corrected[..judged]).map_or(String::new(), |name| format!(", for {name}"))
         ));
     }
     let mut outputs = if trusted { corrected } else { gaussian.clone() };
     let mut path = Path::Variational;
     let mut gradients = gradients;
-    let mut notes = Vec::new();
+    let (mut notes, mut chains) = (Vec::new(), None);
     let asked = match options.nuts {
         Nuts::Never => false,
         Nuts::WherePoor => !trusted,
@@ -66,7 +68,8 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         path = Path::Nuts;
         gradients += sampled.gradients;
         (outputs, kept, flags) = (sampled.outputs, sampled.kept, sampled.flags);
-        notes.push(sampled.note);
+        notes.push(sampled.chains.told());
+        chains = Some(sampled.chains);
     }
     let draws = sample.log_weights().len();
     Fit {
@@ -88,20 +91,27 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         outputs,
         gaussian,
         kept,
+        chains,
         flags,
         notes,
     }
 }
 
+/// The quantity whose mean has the largest standard error, in its standard deviations.
+fn least_known(outputs: &[Output]) -> Option<&str> {
+    let error = |o: &Output| o.mcse / o.sd;
+    let known = outputs.iter().filter(|o| error(o).is_finite());
+    known.reduce(|a, b| if error(b) > error(a) { b } else { a }).map(|o| o.name.as_str())
+}
+
 /// Says which parameters have no end that can be seen.
 fn runaways(outputs: &[Output]) -> Option<String> {
     let runs = |o: &&Output| o.mean.abs() > ENDLESS || o.sd > ENDLESS;
-    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).take(NAMED).collect();
-    (!names.is_empty()).then(|| {
+    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).collect();
+    first_few(&names).map(|names| {
         format!(
-            "the posterior of {} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that is a \
-             distribution would hold it",
-            names.join(", ")
+            "the posterior of {names} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that is a \
+             distribution would hold it"
         )
     })
 }

@@ -5,8 +5,9 @@ use crate::target::{Evaluator, Target};
 
 /// Parameters whose signs are changed, alone and two at a time.
 const MIRRORED: usize = 8;
-/// A mirror image this many nats below a mode may lead to another.
+/// A mirror image this many nats below a mode may lead to another; and how many are searched from, the highest.
 const IMAGE: f64 = 3.0;
+const IMAGES: usize = 6;
 /// A coordinate that is nearer to zero is its own mirror image.
 const NEAR_ZERO: f64 = 1e-3;
 /// Most coordinates whose lines are looked along.
@@ -40,14 +41,7 @@ pub(super) fn starts(
     curvature: Option<&[f64]>,
     about: usize,
 ) -> Starts {
-    let signs = signs(target);
-    let images = signs.iter().filter(|signs| signs.iter().any(|&i| top.z[i].abs() > NEAR_ZERO));
-    let images: Vec<Vec<f64>> = images.map(|signs| image(&top.z, signs)).collect();
-    let values = evaluate(evaluator, &images);
-    let mut evaluations = values.len();
-    let high = (0..images.len()).filter(|&k| values[k] > top.value - IMAGE);
-    let best = high.reduce(|a, b| if values[b] > values[a] { b } else { a });
-    let mut high: Vec<Vec<f64>> = best.map(|k| images[k].clone()).into_iter().collect();
+    let (mut high, mut evaluations) = images(target, evaluator, top);
     let d = top.z.len();
     let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
     let (mut together, mut risen) = (top.z.clone(), false);
@@ -68,6 +62,19 @@ pub(super) fn starts(
     Starts { high, on_lines: seen.into_iter().take(MOST).map(|(_, z)| z).collect(), evaluations }
 }
 
+/// Mirror images that are about as high as a mode, the highest first, and the log densities evaluated. What hardly moves leads back, so that one alone may be
+/// no other mode.
+fn images(target: &dyn Target, evaluator: &mut dyn Evaluator, top: &Place) -> (Vec<Vec<f64>>, usize) {
+    let (signs, zeros) = (signs(target), target.zeros());
+    let moves = |signs: &&Vec<usize>| signs.iter().any(|&i| (top.z[i] - zeros[i]).abs() > NEAR_ZERO);
+    let images: Vec<Vec<f64>> =
+        signs.iter().filter(moves).map(|signs| image(&top.z, &zeros, signs)).collect();
+    let values = evaluate(evaluator, &images);
+    let mut high: Vec<usize> = (0..images.len()).filter(|&k| values[k] > top.value - IMAGE).collect();
+    high.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    (high.into_iter().take(IMAGES).map(|k| images[k].clone()).collect(), values.len())
+}
+
 /// Coordinates whose signs may belong together: those of each parameter, and of each two, where there are few. Factors and
 /// their loadings can change theirs together, and a search from the origin sees one side alone.
 fn signs(target: &dyn Target) -> Vec<Vec<usize>> {
@@ -86,9 +93,9 @@ fn signs(target: &dyn Target) -> Vec<Vec<usize>> {
     single.chain(pairs.map(|(a, b)| [&parameters[a].1[..], &parameters[b].1].concat())).collect()
 }
 
-fn image(z: &[f64], signs: &[usize]) -> Vec<f64> {
+fn image(z: &[f64], zeros: &[f64], signs: &[usize]) -> Vec<f64> {
     let mut image = z.to_vec();
-    signs.iter().for_each(|&i| image[i] = -image[i]);
+    signs.iter().for_each(|&i| image[i] = 2.0 * zeros[i] - image[i]);
     image
 }
 

@@ -50,6 +50,7 @@ pub use model::{Model, fit_model};
 pub use options::{Nuts, Options, Stop};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
+pub use sampled::Chains;
 pub use students::Students;
 pub use summary::Output;
 
@@ -187,6 +188,8 @@ pub struct Fit {
     /// Posterior draws of each output, as many as were to be kept: the weighted draws resampled, or those of the Gaussian
     /// where the weights are not trusted.
     pub kept: Vec<Vec<f64>>,
+    /// The chains of NUTS, where that was the path.
+    pub chains: Option<Chains>,
     /// What a user should know before trusting the answer.
     pub flags: Vec<String>,
     /// What was done that a user did not ask for.

@@ -12,12 +12,37 @@ use rayon::prelude::*;
 const RHAT: f64 = 1.01;
 const EFFECTIVE: f64 = 400.0;
 
+/// What is known of chains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chains {
+    /// How many there are.
+    pub count: usize,
+    /// Draws of each.
+    pub length: usize,
+    /// The largest R-hat of a quantity.
+    pub rhat: f64,
+    /// The smallest effective number of draws of a quantity.
+    pub effective: f64,
+    /// Transitions that diverged.
+    pub divergent: usize,
+}
+
+impl Chains {
+    pub(super) fn told(&self) -> String {
+        let Chains { count, length, rhat, effective, divergent } = self;
+        format!(
+            "sampled with NUTS: {count} chains of {length} draws, largest R-hat {rhat:.3}, smallest effective number {effective:.0}, \
+             {divergent} divergent transitions"
+        )
+    }
+}
+
 /// What sampling found.
 pub(super) struct Sampled {
     pub(super) outputs: Vec<Output>,
     /// Draws of each output, as many as were to be kept, evenly from all chains.
     pub(super) kept: Vec<Vec<f64>>,
-    pub(super) note: String,
+    pub(super) chains: Chains,
     pub(super) flags: Vec<String>,
     pub(super) gradients: usize,
 }
@@ -46,13 +71,6 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
     let judged = &rows[..rows.len() - standard.beside().min(rows.len())];
     let rhat = judged.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
     let size = judged.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
-    let note = format!(
-        "sampled with NUTS: {} chains of {} draws, largest R-hat {rhat:.3}, smallest effective number {size:.0}, {} \
-         divergent transitions",
-        nuts::CHAINS,
-        length,
-        chains.divergent
-    );
     let mut flags = Vec::new();
     if !(rhat <= RHAT) || !(size >= EFFECTIVE) {
         flags.push(format!(
@@ -72,5 +90,7 @@ pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usi
         0 => Vec::new(),
         _ => (0..names.len()).map(|j| chosen.iter().map(|&i| value(j, i)).collect()).collect(),
     };
-    Sampled { outputs, kept, note, flags, gradients: chains.gradients }
+    let (count, divergent) = (nuts::CHAINS, chains.divergent);
+    let told = Chains { count, length, rhat, effective: size, divergent };
+    Sampled { outputs, kept, chains: told, flags, gradients: chains.gradients }
 }

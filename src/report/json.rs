@@ -23,6 +23,9 @@ pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
         "gradients": fit.gradients,
         "parameters": table(&fit.outputs),
         "gaussian": table(&fit.gaussian),
+        "chains": fit.chains.as_ref().map(|c| object!({
+            "count": c.count, "length": c.length, "rhat": c.rhat, "effective": c.effective, "divergent": c.divergent,
+        })),
         "flags": fit.flags,
         "notes": fit.notes,
         "certified": vouched.promise.as_ref().map(promise),

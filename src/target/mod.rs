@@ -37,6 +37,11 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// The unconstrained coordinates at which parameters that may change their sign are zero.
+    fn zeros(&self) -> Vec<f64> {
+        vec![0.0; self.dimension()]
+    }
+
     /// A name for each unconstrained coordinate.
     fn coordinate_names(&self) -> Vec<String> {
         (1..=self.dimension()).map(|i| format!("z[{i}]")).collect()

@@ -4,7 +4,7 @@ use super::simulate::{Buffers, Simulation};
 use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
-use crate::lower::{Coordinates, Lowered, Named, TermKind, lower, lower_with};
+use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
@@ -213,6 +213,23 @@ impl Target for ModelTarget {
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         Box::new(PlanEvaluator::new(&self.density))
+    }
+
+    fn zeros(&self) -> Vec<f64> {
+        let d = self.lowered.dimension;
+        let is_affine =
+            |form: &Form| matches!(form, Form::Transformed { transform, .. } if transform.name == "affine");
+        let affine: Vec<&Parameter> = self.lowered.parameters.iter().filter(|p| is_affine(&p.form)).collect();
+        let nodes: Vec<NodeId> = affine.iter().map(|p| p.named.node).collect();
+        let mut out = vec![0.0; d];
+        let (at_zero, at_one) = (self.values(&nodes, &out), self.values(&nodes, &vec![1.0; d]));
+        for (parameter, (a, b)) in affine.iter().zip(at_zero.iter().zip(&at_one)) {
+            for (i, (a, b)) in a.iter().zip(b).enumerate() {
+                let zero = a / (a - b);
+                out[parameter.offset + i] = if zero.is_finite() { zero } else { 0.0 };
+            }
+        }
+        out
     }
 
     fn solves_equations(&self) -> bool {

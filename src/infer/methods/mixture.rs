@@ -131,6 +131,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         outputs: if trusted { weighted } else { plain.clone() },
         gaussian: plain,
         kept,
+        chains: None,
         flags,
         notes: Vec::new(),
     }

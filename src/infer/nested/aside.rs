@@ -57,20 +57,27 @@ pub(super) fn higher(conditional: &Conditional, outer: &[f64]) -> Vec<(usize, f6
 fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
     let order = places(&conditional.group);
     let mut found = Aside::default();
-    if conditional.grouped.is_none() || order.iter().any(|k| *k >= LARGEST) {
+    let mut sizes = vec![0; conditional.group_count()];
+    conditional.group.iter().for_each(|&g| sizes[g] += 1);
+    let small: Vec<usize> = (0..order.len()).filter(|&at| sizes[conditional.group[at]] <= LARGEST).collect();
+    if conditional.grouped.is_none() || small.is_empty() {
         return found;
     }
+    let alone = sizes.iter().all(|size| *size == 1);
     let repeated: Vec<f64> =
         outer.chunks_exact(count).flat_map(|row| (0..LANES).map(move |lane| row[lane % count])).collect();
     let mut solver = Solver::new(conditional).roughly();
     solver.solve(&repeated, LANES);
     let outer = lanes(&repeated, LANES);
-    for k in 0..=order.iter().copied().max().unwrap_or(0) {
-        let along: Vec<usize> = (0..order.len()).filter(|&at| order[at] == k).collect();
+    for k in 0..LARGEST {
+        let along: Vec<usize> = small.iter().copied().filter(|&at| order[at] == k).collect();
+        if along.is_empty() {
+            continue;
+        }
         let lines = Lines::new(conditional, &solver, &along);
         let seen = lines.walk(&mut solver, &outer, count);
         for (&at, seen) in along.iter().zip(&seen) {
-            found.note(at, seen, order.iter().all(|k| *k == 0));
+            found.note(at, seen, alone);
         }
     }
     found
