@@ -104,3 +104,26 @@ fn other_modes_are_found_or_told() {
         (1..=3).for_each(|seed| right_or_flagged(&fitted(&text, &data, seed), &truth, false));
     }
 }
+
+/// A coordinate by itself, with two signs, beside effects that hang together: its other mode is part of the answer, or told.
+#[test]
+fn signs_beside_groups_are_found_or_told() {
+    let text = "data { y : real[J]; s : real[J]; z : real[N] }\nparam mu ~ cauchy(5, 5)\nparam tau ~ half_normal(1)\n\
+                param theta[J] ~ normal(mu, tau)\ny ~ normal(theta, s)\nparam a ~ normal(-2, 5)\nparam w ~ half_normal(1)\n\
+                param v ~ half_normal(1)\nparam u ~ half_normal(1)\nz ~ lognormal(abs(a), 0.5)\n0.3 ~ exponential(w + v + u)";
+    let z = [22.0, 31.0, 12.0_f64];
+    let log_density = |a: f64| {
+        let squares: f64 = z.iter().map(|z| ((z.ln() - a.abs()) / 0.5).powi(2)).sum();
+        -0.5 * squares - 0.5 * ((a + 2.0) / 5.0).powi(2)
+    };
+    let grid: Vec<f64> = (0..20_000).map(|k| 0.001 * (f64::from(k) + 0.5) - 10.0).collect();
+    let moment = |p: i32| grid.iter().map(|a| log_density(*a).exp() * a.powi(p)).sum::<f64>();
+    let (total, mean) = (moment(0), moment(1) / moment(0));
+    let sd = (moment(2) / total - mean * mean).sqrt();
+    for seed in 1..=3 {
+        let fit = fitted(text, r#"{"y": [0.5, -1.2], "s": [1.0, 2.0], "z": [22.0, 31.0, 12.0]}"#, seed);
+        let found = fit.outputs.iter().find(|o| o.name == "a").expect("is reported");
+        let right = (found.mean - mean).abs() < 0.05 * sd && (found.sd / sd).ln().abs() < 0.05;
+        assert!(right || !fit.flags.is_empty(), "{} ± {} against {mean} ± {sd}", found.mean, found.sd);
+    }
+}

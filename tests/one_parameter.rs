@@ -80,6 +80,10 @@ fn exponentials_of_exponentials_are_not_taken_for_gaussian() {
 fn all_modes_of_a_function_of_one_form_are_found() {
     check("data { y : real[N] }\nparam b ~ normal(1, 2)\ny ~ normal(b^2, 0.3)", r#"{"y": [2.0, 3.0]}"#);
     check(
+        "data { y : real[N] }\nparam b : real offset 6 multiplier 2 ~ normal(1, 2)\ny ~ normal(b^2, 0.3)",
+        r#"{"y": [2.0, 3.0]}"#,
+    );
+    check(
         "data { y : real[N] }\nparam b ~ student_t(4, 1, 2)\ny ~ gamma(2, exp(b^2))",
         r#"{"y": [0.3, 0.2, 0.9, 0.4]}"#,
     );

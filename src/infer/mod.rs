@@ -292,7 +292,7 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
         return None;
     }
     let solution = quadrature::solve(&target.separable()?, d)?;
-    if !solution.concave && has_other_modes(target, &solution.q, options) {
+    if !solution.concave && d <= mode::SEVERAL && has_other_modes(target, &solution.q, options) {
         return None;
     }
     let (path, ending) = match solution.quadratic {

@@ -45,7 +45,7 @@ const OTHERS: u64 = 3;
 const OTHERS_OF_FEW: u64 = 12;
 const VERY_FEW: usize = 3;
 /// Dimension up to which these are made.
-const SEVERAL: usize = 300;
+pub(super) const SEVERAL: usize = 300;
 
 /// Where a search ended.
 pub(super) struct Mode {

@@ -220,8 +220,11 @@ impl Target for ModelTarget {
         let is_affine =
             |form: &Form| matches!(form, Form::Transformed { transform, .. } if transform.name == "affine");
         let affine: Vec<&Parameter> = self.lowered.parameters.iter().filter(|p| is_affine(&p.form)).collect();
-        let nodes: Vec<NodeId> = affine.iter().map(|p| p.named.node).collect();
         let mut out = vec![0.0; d];
+        if affine.is_empty() {
+            return out;
+        }
+        let nodes: Vec<NodeId> = affine.iter().map(|p| p.named.node).collect();
         let (at_zero, at_one) = (self.values(&nodes, &out), self.values(&nodes, &vec![1.0; d]));
         for (parameter, (a, b)) in affine.iter().zip(at_zero.iter().zip(&at_one)) {
             for (i, (a, b)) in a.iter().zip(b).enumerate() {
