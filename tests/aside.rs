@@ -127,3 +127,41 @@ fn signs_beside_groups_are_found_or_told() {
         assert!(right || !fit.flags.is_empty(), "{} ± {} against {mean} ± {sd}", found.mean, found.sd);
     }
 }
+
+/// A hierarchy of few groups, written in standardised coordinates: the scale has a long tail, and given it all effects are easy.
+#[test]
+fn the_scale_of_few_standardised_effects_is_right() {
+    let counts = [1.0, 0.0, 7.0, 2.0];
+    let text = "data { y : count[J] }\nparam mu ~ normal(0, 2)\nparam tau ~ half_normal(2.5)\n\
+                param theta[J] ~ normal(mu, tau) noncentered\ny ~ poisson_log(theta)";
+    let standard: Vec<(f64, f64)> =
+        (0..161).map(|k| 0.1 * (f64::from(k) - 80.0)).map(|u| (u, 0.1 * (-0.5 * u * u).exp())).collect();
+    let of_group = |y: f64, mu: f64, tau: f64| -> f64 {
+        let at = |theta: f64| (y * theta - theta.exp()).exp();
+        standard.iter().map(|(u, w)| w * at(mu + tau * u)).sum()
+    };
+    let mut sums = [0.0; 3];
+    for k in 0..130 {
+        let tau = (0.06 * f64::from(k) - 5.5).exp();
+        let given: f64 = (0..80)
+            .map(|m| 0.2 * (f64::from(m) - 40.0))
+            .map(|mu| {
+                (-0.125 * mu * mu).exp() * counts.iter().map(|y| of_group(*y, mu, tau)).product::<f64>()
+            })
+            .sum();
+        let weight = tau * (-0.08 * tau * tau).exp() * given;
+        (0..3).for_each(|p| sums[p as usize] += weight * tau.powi(p));
+    }
+    let mean = sums[1] / sums[0];
+    let sd = (sums[2] / sums[0] - mean * mean).sqrt();
+    let fit = fitted(text, r#"{"y": [1, 0, 7, 2]}"#, 1);
+    let found = fit.outputs.iter().find(|o| o.name == "tau").expect("is reported");
+    let right = (found.mean - mean).abs() < 0.04 * sd && (found.sd / sd).ln().abs() < 0.04;
+    assert!(
+        right && fit.flags.is_empty(),
+        "{} ± {} against {mean} ± {sd}: {:?}",
+        found.mean,
+        found.sd,
+        fit.flags
+    );
+}

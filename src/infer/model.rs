@@ -6,10 +6,11 @@
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
+use super::nested::Ways;
 use super::rivals::Rival;
 use super::{
-    Approach, Ending, Error, Fit, KHAT_LIMIT, Nuts, Options, Path, Progress, approach, by_sampling, complete,
-    conclude, doubt, nested, polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach, by_sampling,
+    complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::{Coordinates, Lowered, lower_with};
@@ -102,7 +103,7 @@ fn in_suitable_coordinates(
         }
         found => found,
     };
-    let mut nested = nested::fit(declared, options, watch);
+    let mut nested = nested::fit(declared, Ways::Promising, options, watch);
     // Where there is little to compute, an answer with a doubt is compared with that of another way.
     let settled =
         |fit: &Fit| fit.khat < KHAT_LIMIT && (fit.flags.is_empty() || declared.dimension() > LITTLE);
@@ -110,6 +111,16 @@ fn in_suitable_coordinates(
         return Ok(found);
     }
     let whole = as_found(model, declared, found, options, watch);
+    let chosen = the_better(nested, whole);
+    let done = |fit: &Fit| fit.path == Path::Nuts || fit.khat < LIGHT && fit.flags.is_empty();
+    if chosen.as_ref().is_ok_and(done) || options.stop.requested() {
+        return chosen;
+    }
+    the_better(nested::fit(declared, Ways::Others, options, watch), chosen)
+}
+
+/// Of two fits the one to be preferred: what was sampled, where that was asked for.
+fn the_better(nested: Option<Fit>, whole: Result<Fit, Error>) -> Result<Fit, Error> {
     match (nested, whole) {
         (Some(nested), Ok(whole)) if whole.path != Path::Nuts && better(&nested, &whole) => Ok(nested),
         (Some(nested), Err(_)) => Ok(nested),

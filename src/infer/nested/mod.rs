@@ -73,9 +73,20 @@ const PAIRS: usize = 4;
 const NATS: f64 = 3.0;
 const MOST_PAIRS: usize = 12;
 
+/// Which ways to take coordinates apart are tried.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Ways {
+    /// Those that are better than a fit of all coordinates together: in few coordinates only what is quadratic, which costs nothing, for there a mixture for all of
+    /// them follows any shape.
+    Promising,
+    /// In few coordinates the others, for shapes that it did not follow.
+    Others,
+}
+
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
 pub(super) fn fit(
     target: &ModelTarget,
+    ways: Ways,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
@@ -91,10 +102,13 @@ pub(super) fn fit(
     };
     // What hangs together is searched at fewest points where fewest coordinates are left to fit.
     let mut costly: Vec<Conditional> = Vec::new();
-    // In few coordinates a mixture for all of them follows any shape; what is quadratic costs nothing.
     let few = target.dimension() <= draws::FEW_TO_LEARN;
     let parts = partition::partitions(target, options.seed).into_iter();
-    for parts in parts.filter(|parts| !few || parts.how == How::Quadratic) {
+    let is_wanted = |parts: &Partition| match ways {
+        Ways::Promising => !few || parts.how == How::Quadratic,
+        Ways::Others => few && parts.how != How::Quadratic,
+    };
+    for parts in parts.filter(is_wanted) {
         let Some(conditional) = Conditional::new(target, parts, options.seed) else { continue };
         if conditional.costly() {
             costly.push(conditional);
@@ -104,6 +118,7 @@ pub(super) fn fit(
     }
     costly.sort_by_key(|conditional| conditional.parts.outer.len());
     if !costly.into_iter().any(&mut attempt)
+        && ways == Ways::Promising
         && let Some(conditional) = small_groups(target, options.seed)
     {
         attempt(conditional);
