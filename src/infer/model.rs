@@ -97,7 +97,7 @@ fn in_suitable_coordinates(
             if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
                 return Ok(fit);
             }
-            // Where functions of affine forms are not concave there may be other modes, which quadrature does not look for.
+            // Other coordinates may follow what the best Gaussian in these does not.
             let other = as_a_whole(model, declared, options, watch);
             return Ok(other.ok().filter(|other| other.khat < fit.khat).unwrap_or(fit));
         }

@@ -90,6 +90,10 @@ pub(super) fn fit(
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Option<Fit> {
+    let few = target.dimension() <= draws::FEW_TO_LEARN;
+    if ways == Ways::Others && !few {
+        return None;
+    }
     let mut best: Option<Fit> = None;
     let whole = Whole { target, options, judged: OnceCell::new() };
     let mut attempt = |conditional: Conditional| -> bool {
@@ -102,11 +106,10 @@ pub(super) fn fit(
     };
     // What hangs together is searched at fewest points where fewest coordinates are left to fit.
     let mut costly: Vec<Conditional> = Vec::new();
-    let few = target.dimension() <= draws::FEW_TO_LEARN;
     let parts = partition::partitions(target, options.seed).into_iter();
     let is_wanted = |parts: &Partition| match ways {
         Ways::Promising => !few || parts.how == How::Quadratic,
-        Ways::Others => few && parts.how != How::Quadratic,
+        Ways::Others => parts.how != How::Quadratic,
     };
     for parts in parts.filter(is_wanted) {
         let Some(conditional) = Conditional::new(target, parts, options.seed) else { continue };
