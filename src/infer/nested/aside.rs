@@ -6,7 +6,7 @@
 use super::super::gaussian::Gaussian;
 use super::anchors::points;
 use super::conditional::{Conditional, LANES, Lanes, Solver, lanes};
-use super::groups::{known, places};
+use super::groups::{known, places, sizes};
 use std::collections::HashMap;
 
 /// Most coordinates of a group.
@@ -57,8 +57,7 @@ pub(super) fn higher(conditional: &Conditional, outer: &[f64]) -> Vec<(usize, f6
 fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
     let order = places(&conditional.group);
     let mut found = Aside::default();
-    let mut sizes = vec![0; conditional.group_count()];
-    conditional.group.iter().for_each(|&g| sizes[g] += 1);
+    let sizes = sizes(&conditional.group);
     let small: Vec<usize> = (0..order.len()).filter(|&at| sizes[conditional.group[at]] <= LARGEST).collect();
     if conditional.grouped.is_none() || small.is_empty() {
         return found;

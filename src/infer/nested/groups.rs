@@ -39,6 +39,13 @@ pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
     group
 }
 
+/// How many coordinates each group has, from the group of each.
+pub(super) fn sizes(group: &[usize]) -> Vec<usize> {
+    let mut sizes = vec![0; group.iter().max().map_or(0, |g| g + 1)];
+    group.iter().for_each(|&g| sizes[g] += 1);
+    sizes
+}
+
 /// Which of its group each coordinate is, from the group of each.
 pub(super) fn places(group: &[usize]) -> Vec<usize> {
     let mut seen = vec![0; group.iter().max().map_or(0, |g| g + 1)];

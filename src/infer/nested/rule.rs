@@ -1,7 +1,7 @@
 //! Points at which groups of one or two inner coordinates are integrated out, about their modes.
 
 use super::conditional::{LANES, Lanes};
-use super::groups::places;
+use super::groups::{places, sizes};
 use crate::num::hermite;
 
 /// Points for each coordinate, where groups have one at most, and two.
@@ -25,8 +25,7 @@ impl Rule {
     /// For groups of which the largest has one coordinate or two; the group of each standard normal number is given.
     pub(super) fn new(drawn_group: &[usize]) -> Option<Rule> {
         let place = places(drawn_group);
-        let mut sizes = vec![0_usize; drawn_group.iter().max()? + 1];
-        drawn_group.iter().zip(&place).for_each(|(&g, &k)| sizes[g] = k + 1);
+        let sizes = sizes(drawn_group);
         let largest = sizes.iter().copied().max()?;
         let rule = hermite::Rule::new(*POINTS.get(largest.checked_sub(1)?)?)?;
         let first = || rule.points.iter().zip(&rule.weights);

@@ -153,8 +153,7 @@ impl LaneWork<F8> for Packing<'_> {
 impl Product<'_> {
     /// Adds the product to C.
     pub fn add(self) {
-        let Some(this) = self.add_by_vector() else { return };
-        this.add_by_tiles();
+        if self.is_by_vector() { self.add_by_vector() } else { self.add_by_tiles() }
     }
 
     fn add_by_tiles(self) {

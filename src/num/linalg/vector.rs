@@ -4,12 +4,14 @@ use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::best;
 
 impl Product<'_> {
-    /// Adds the product where B is one column, whose numbers follow one another; gives it back where it is not.
-    pub(super) fn add_by_vector(mut self) -> Option<Self> {
+    /// Whether B is one column, whose numbers follow one another, as do those of C.
+    pub(super) fn is_by_vector(&self) -> bool {
         let follows = self.right == Right::Columns || self.b_stride == 1;
-        if self.n != 1 || self.part != Part::All || self.c_rows != Rows::Every(1) || !follows {
-            return Some(self);
-        }
+        self.n == 1 && self.part == Part::All && self.c_rows == Rows::Every(1) && follows
+    }
+
+    /// Adds the product with one vector.
+    pub(super) fn add_by_vector(mut self) {
         best(
             #[inline(always)]
             || match self.left {
@@ -17,7 +19,6 @@ impl Product<'_> {
                 Left::Columns | Left::LowerColumns => self.along_columns_of_a(),
             },
         );
-        None
     }
 
     #[inline(always)]

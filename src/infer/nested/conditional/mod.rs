@@ -10,7 +10,7 @@ use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
 use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
-use super::groups::{farthest, groups};
+use super::groups::{farthest, groups, sizes};
 use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
@@ -347,9 +347,7 @@ impl<'t> Conditional<'t> {
 
     /// The lattice that serves all groups, if they are small.
     pub(super) fn lattice(&self) -> Option<&'static Lattice> {
-        let mut sizes = vec![0; self.group_count()];
-        self.group.iter().for_each(|&g| sizes[g] += 1);
-        lattice(sizes.into_iter().max()?, self.far)
+        lattice(sizes(&self.group).into_iter().max()?, self.far)
     }
 
     /// Gradients evaluated so far.
