@@ -101,6 +101,19 @@ fn all_modes_of_a_function_of_one_form_are_found() {
     );
 }
 
+/// A mode may be a kink, where the slope jumps and the curvature says nothing.
+#[test]
+fn modes_at_kinks_are_found() {
+    check(
+        "data { y : real[N] }\nparam b : real < 4.931 ~ gumbel(1, 2)\ny ~ double_exponential(b^2, 1)",
+        r#"{"y": [10.476, 13.443, 9.7306, 12.321, 11.397, 9.3756, 11.071, 10.402, 9.3673]}"#,
+    );
+    check(
+        "data { y : real[N] }\nparam b ~ double_exponential(1, 2)\ny ~ double_exponential(abs(b), 0.3)",
+        r#"{"y": [2.1, 2.4, 2.2, 1.6]}"#,
+    );
+}
+
 /// What is concave, or has one mode though it is not, has one answer.
 #[test]
 fn one_mode_is_enough_where_there_is_one() {

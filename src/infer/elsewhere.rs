@@ -128,7 +128,7 @@ fn on_a_line(
 }
 
 /// The log density at points; minus infinity where it is not a number.
-fn evaluate(evaluator: &mut dyn Evaluator, points: &[Vec<f64>]) -> Vec<f64> {
+pub(super) fn evaluate(evaluator: &mut dyn Evaluator, points: &[Vec<f64>]) -> Vec<f64> {
     let (n, d) = (points.len(), points.first().map_or(0, Vec::len));
     let z: Vec<f64> = (0..d).flat_map(|i| points.iter().map(move |p| p[i])).collect();
     let mut values = vec![0.0; n];

@@ -37,6 +37,9 @@ const PASSES: usize = 6;
 const RISEN: f64 = 2.0;
 /// A top with so much more mass than another, in nats, has nearly all of it.
 const NEARLY_ALL: f64 = 5.0;
+/// A search that gains no more, in nats, in a few steps has come to its end; and how much lower it is between two hills.
+const STUCK: f64 = 1e-3;
+const VALLEY: f64 = 0.5;
 /// Log densities on these lines, many at once, for each gradient of the searches before.
 const LOOKS: usize = 4;
 
@@ -258,10 +261,24 @@ impl Search<'_> {
             self.gradients += gradients;
             let Some(place) = place.filter(|place| !tops.iter().any(|t| same(t, place))) else { continue };
             let top = self.top(target, place, true);
-            if settled(&top.place, top.curvature.as_deref()) && !tops.iter().any(|t| same(t, &top.place)) {
+            if tops.iter().any(|t| same(t, &top.place)) {
+                continue;
+            }
+            if settled(&top.place, top.curvature.as_deref()) || self.is_new_peak(&top.place, tops) {
                 tops.push(top);
             }
         }
+    }
+
+    /// Whether a place that curvature does not call a top is one all the same, as where the log density has a kink, and on a hill of its own.
+    /// Searches end short of a kink, each elsewhere: between two on one hill it is not lower.
+    fn is_new_peak(&mut self, place: &Place, tops: &[Top]) -> bool {
+        let between = |t: &Top| t.place.z.iter().zip(&place.z).map(|(a, b)| 0.5 * (a + b)).collect();
+        let points: Vec<Vec<f64>> = tops.iter().map(between).collect();
+        self.gradients += points.len();
+        let values = elsewhere::evaluate(self.evaluator, &points);
+        let valleys = values.iter().all(|value| *value < place.value - VALLEY);
+        valleys && self.climb(place.clone(), SHORT).value < place.value + STUCK
     }
 
     /// Where else the log density is high, seen from a top.
