@@ -96,6 +96,16 @@ fn a_size_that_contradicts_the_arrays_is_told_once() {
 }
 
 #[test]
+fn what_is_wrong_with_data_hides_nothing_that_is_wrong_with_the_model() {
+    let data = Dataset::from_texts(&[("data.csv", "y,x,g\n1.5,0,a\n,1,\n2.5,3,b\n")]).unwrap();
+    let source = "data { y : real[N]; x : real[N]; g : category[N] of J }\nparam a ~ normal(0, 1)\n\
+                  param b[J] ~ normal(0, 1)\ny ~ normal(aa * x + b[g], 1)";
+    let found = ModelTarget::new(source, &data).err().unwrap_or_default();
+    let codes: Vec<&str> = found.iter().map(|d| d.code).collect();
+    assert_eq!(codes, ["missing-values", "missing-values", "unknown-name"], "{found:?}");
+}
+
+#[test]
 fn group_data_may_stand_in_a_larger_table_or_in_the_long_one() {
     let source = "data { y : real[N]; g : category[N] of J; u : real[J] }\nparam a ~ normal(0, 1)\ny ~ normal(a + u[g], 1)";
     let density = |files: &[(&str, &str)]| {

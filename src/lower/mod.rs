@@ -181,7 +181,13 @@ pub fn lower_with(
 ) -> Checked<Lowered> {
     let mut lowerer = Lowerer::new(source, data);
     lowerer.coordinates = coordinates;
-    lowerer.program(program).into_result(|_| true)?;
+    let mut faults = lowerer.program(program);
+    // What is wrong with the data hides the statements that use them: what is wrong with those is told at once too.
+    if !faults.is_empty() {
+        let of_model = check(program, source).err().unwrap_or_default();
+        of_model.into_iter().for_each(|problem| faults.add(problem, Vec::new(), source));
+    }
+    faults.into_result(|_| true)?;
     Ok(lowerer.finish())
 }
 
