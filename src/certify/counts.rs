@@ -6,6 +6,7 @@
 
 use super::like::{Family, Like};
 use super::ridge::{Findings, Numbers, Reader, Ridges};
+use crate::dist::LOG_BETWEEN;
 use crate::dist::natural::{NATURAL, Natural, Partition};
 use crate::facts::Interval;
 use crate::graph::{Node, NodeId, Op};
@@ -100,7 +101,7 @@ impl Reader<'_> {
         row: &ScalarRow,
         args: &'n [NodeId],
     ) -> Option<(&'static Natural, Kind, &'n [NodeId])> {
-        if *row == scalar::LOG_DIFF_EXP {
+        if [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row) {
             let graph = self.structure.graph();
             let (high, low) = (graph.node(args[0]), graph.node(args[1]));
             let (Op::Map(first), Op::Map(second)) = (&high.op, &low.op) else { return None };

@@ -6,7 +6,7 @@
 use super::like::{Family, Like};
 use super::shape::{Curvature, Shapes};
 use super::univariate::{Univariates, compose};
-use crate::dist::NO_CUT;
+use crate::dist::{LOG_BETWEEN, NO_CUT};
 use crate::facts::{Interval, common_dims};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{LogSumExp, MatMul};
@@ -298,7 +298,7 @@ impl<'s> Reader<'s> {
         weights: &[(usize, f64)],
         varying: &[usize],
     ) -> Option<Bounds> {
-        if *row == scalar::LOG_DIFF_EXP {
+        if [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row) {
             return self.interval_probability(args, dims, weights);
         }
         let product = *row == scalar::MUL;

@@ -6,6 +6,7 @@ use super::row::{Distribution, Domain, End, Support};
 use crate::facts::{Jet, Range, Structure};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar::{Facts, GT, LT, WHERE, scalar_row};
+use std::f64::consts::LN_2;
 
 scalar_row! {
     WITHIN = "within"(x, low, high), "0 where low <= x <= high, minus infinity elsewhere";
@@ -34,6 +35,24 @@ scalar_row! {
     probes [&[0.5], &[-3.0]];
     // Bounds speak of numbers only, and every number is left alone.
     facts Facts::of(|a, _| Some(Jet::identity(a[0])))
+}
+
+scalar_row! {
+    BETWEEN = "log_between"(up_to, below, from, above), "log of the mass between two limits, by that up to the upper and below the lower one, and from the lower and above the upper one on";
+    value {
+        // Beyond the median what lies below is nearly all, and differences of that are rounding.
+        let beyond = |yes: T, no: T| T::splat(-LN_2).if_less(below, yes, no);
+        let (all, less) = (beyond(from, up_to), beyond(above, below));
+        all + (less - all).log1m_exp()
+    };
+    slopes(_y) {
+        let beyond = |yes: T, no: T| T::splat(-LN_2).if_less(below, yes, no);
+        let gap = beyond(above - from, below - up_to);
+        let (all, less) = (-(gap.expm1().recip()), -((-gap).expm1().recip()));
+        let zero = T::zero();
+        [beyond(zero, all), beyond(zero, less), beyond(all, zero), beyond(less, zero)]
+    };
+    probes [&[-0.5, -1.5, -0.3, -1.0], &[-0.1, -0.3, -1.2, -2.5]]
 }
 
 /// How far from 1 a sum may be that should be 1, as in Stan.

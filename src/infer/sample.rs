@@ -124,7 +124,8 @@ impl Merged {
 
     /// Adds draws.
     fn add(&mut self, ratios: &[f64], copies: usize) {
-        let known = |r: &f64| if r.is_nan() { f64::NEG_INFINITY } else { *r };
+        // A density without end is rounding.
+        let known = |r: &f64| if *r < f64::INFINITY { *r } else { f64::NEG_INFINITY };
         let ratios: Vec<f64> = ratios.iter().map(known).collect();
         for ratios in ratios.chunks_exact(copies) {
             let total = log_sum_exp(ratios);

@@ -253,15 +253,14 @@ fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Opt
         (Some(lower), None) => cumulative(b, dist, lower, Tail::AtLeast),
         (None, Some(upper)) => cumulative(b, dist, upper, Tail::AtMost),
         (Some(lower), Some(upper)) => {
+            let one = b.number(1.0);
+            let before = if discrete { b.sub(lower, one)? } else { lower };
+            let after = if discrete { b.add2(upper, one)? } else { upper };
             let up_to = cumulative(b, dist, upper, Tail::AtMost)?;
-            let before = if discrete {
-                let one = b.number(1.0);
-                b.sub(lower, one)?
-            } else {
-                lower
-            };
             let below = cumulative(b, dist, before, Tail::AtMost)?;
-            b.map(&scalar::LOG_DIFF_EXP, &[up_to, below])
+            let from = cumulative(b, dist, lower, Tail::AtLeast)?;
+            let above = cumulative(b, dist, after, Tail::AtLeast)?;
+            b.map(&dist::LOG_BETWEEN, &[up_to, below, from, above])
         }
     }
 }
