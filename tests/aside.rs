@@ -1,21 +1,12 @@
 //! Effects whose likelihood is not that of one mode: a fit is right, by sums over fine grids, or says that it may not be.
 
-use std::ops::ControlFlow;
-use stickler::data::Dataset;
-use stickler::infer::{Fit, Model, Options, fit_model};
+mod fits;
+
+use fits::{fitted, json};
+use stickler::infer::Fit;
 use stickler::num::stream::Stream;
-use stickler::target::ModelTarget;
 
 const GROUPS: usize = 6;
-
-fn fitted(text: &str, data: &str, seed: u64) -> Fit {
-    let data = Dataset::from_texts(&[("data.json", data)]).expect("reads");
-    let program = stickler::syntax::parse(text).expect("parses");
-    let target = ModelTarget::new(text, &data).expect("lowers");
-    let model = Model { program: &program, source: text, data: &data };
-    let options = Options { seed, ..Options::default() };
-    fit_model(&model, &target, &options, &mut |_| ControlFlow::Continue(())).expect("fits")
-}
 
 /// Means and standard deviations of effects normal(mu, spread) for mu ~ normal(0, wide), from the log likelihood of each.
 fn exact(log_likelihood: impl Fn(usize, f64) -> f64, spread: f64, wide: f64) -> Vec<[f64; 2]> {
@@ -83,7 +74,7 @@ fn shoulders_are_integrated() {
         rows[j].iter().zip(times).map(|(y, t)| -0.5 * ((y - decay(theta, t)) / 0.4).powi(2)).sum()
     };
     let truth = exact(like, 1.2, 2.0);
-    (1..=3).for_each(|seed| right_or_flagged(&fitted(text, &data, seed), &truth, true));
+    (1..=3).for_each(|seed| right_or_flagged(&fitted(text, &json(&data), seed), &truth, true));
 }
 
 /// Curves that turn back have several places for each effect.
@@ -101,7 +92,7 @@ fn other_modes_are_found_or_told() {
         let like = |j: usize, theta: f64| -0.5 * ((y[j] - curve(theta)) / noise).powi(2);
         let truth = exact(like, 2.0, 3.0);
         let data = format!("{{\"y\": {y:?}}}");
-        (1..=3).for_each(|seed| right_or_flagged(&fitted(&text, &data, seed), &truth, false));
+        (1..=3).for_each(|seed| right_or_flagged(&fitted(&text, &json(&data), seed), &truth, false));
     }
 }
 
@@ -121,7 +112,8 @@ fn signs_beside_groups_are_found_or_told() {
     let (total, mean) = (moment(0), moment(1) / moment(0));
     let sd = (moment(2) / total - mean * mean).sqrt();
     for seed in 1..=3 {
-        let fit = fitted(text, r#"{"y": [0.5, -1.2], "s": [1.0, 2.0], "z": [22.0, 31.0, 12.0]}"#, seed);
+        let fit =
+            fitted(text, &json(r#"{"y": [0.5, -1.2], "s": [1.0, 2.0], "z": [22.0, 31.0, 12.0]}"#), seed);
         let found = fit.outputs.iter().find(|o| o.name == "a").expect("is reported");
         let right = (found.mean - mean).abs() < 0.05 * sd && (found.sd / sd).ln().abs() < 0.05;
         assert!(right || !fit.flags.is_empty(), "{} ± {} against {mean} ± {sd}", found.mean, found.sd);
@@ -154,7 +146,7 @@ fn the_scale_of_few_standardised_effects_is_right() {
     }
     let mean = sums[1] / sums[0];
     let sd = (sums[2] / sums[0] - mean * mean).sqrt();
-    let fit = fitted(text, r#"{"y": [1, 0, 7, 2]}"#, 1);
+    let fit = fitted(text, &json(r#"{"y": [1, 0, 7, 2]}"#), 1);
     let found = fit.outputs.iter().find(|o| o.name == "tau").expect("is reported");
     let right = (found.mean - mean).abs() < 0.04 * sd && (found.sd / sd).ln().abs() < 0.04;
     assert!(

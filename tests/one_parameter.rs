@@ -1,8 +1,7 @@
 //! Models of one parameter, whose answers are sums over fine grids: no shape of log density leads a fit astray without a word.
 
-use std::ops::ControlFlow;
-use stickler::data::Dataset;
-use stickler::infer::{Fit, Model, Options, fit_model};
+mod fits;
+
 use stickler::target::{ModelTarget, Target};
 
 /// Points of the grid, on the unconstrained scale, and how far it goes.
@@ -28,17 +27,11 @@ fn exact(target: &ModelTarget) -> [f64; 3] {
     [mean, average(&|x| (x - mean).powi(2)).sqrt(), top + (total * step).ln()]
 }
 
-fn fitted(text: &str, data: &Dataset, target: &ModelTarget) -> Fit {
-    let program = stickler::syntax::parse(text).expect("parses");
-    let model = Model { program: &program, source: text, data };
-    fit_model(&model, target, &Options::default(), &mut |_| ControlFlow::Continue(())).expect("fits")
-}
-
 fn check(text: &str, data: &str) {
-    let data = Dataset::from_texts(&[("data.json", data)]).expect("reads");
+    let data = fits::json(data);
     let target = ModelTarget::new(text, &data).expect("lowers");
     let [mean, sd, evidence] = exact(&target);
-    let fit = fitted(text, &data, &target);
+    let fit = fits::fitted(text, &data, 1);
     let found = &fit.outputs[0];
     let right = (found.mean - mean).abs() < 0.03 * sd
         && (found.sd / sd).ln().abs() < 0.03

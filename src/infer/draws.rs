@@ -44,6 +44,8 @@ const STRAIGHT: f64 = 0.2;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
+/// Coordinates up to which a grid takes little time.
+const SOON: usize = 2;
 /// Coordinates up to which the mixture that adapts is tried first.
 pub(super) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
@@ -65,9 +67,11 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     if trials.modes() {
         return trials.best(Proposal::Gaussian);
     }
-    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
+    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing; with one or two it takes so little time that it is
+    // not asked whether it is.
     let (flow, q) = trials.unbent();
-    let at_first = !flow.cheap() || reached.judged.khat >= STRAIGHT;
+    let soon = q.mean.len() <= SOON && !flow.model().solves_equations();
+    let at_first = !flow.cheap() || soon || reached.judged.khat >= STRAIGHT;
     if at_first {
         trials.grid();
     }
@@ -145,7 +149,8 @@ impl<'t> Trials<'_, 't> {
     /// Tries a grid, where there is one.
     fn grid(&mut self) {
         let (flow, q) = self.unbent();
-        if let Some(grid) = cells(flow, q) {
+        let thorough = self.reached.judged.khat >= STRAIGHT;
+        if let Some(grid) = cells(flow, q, self.reached.rivals, thorough) {
             self.attempt(self.own(Proposal::Cells(Arc::new(grid))), true);
         }
     }
@@ -298,7 +303,7 @@ fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usi
 /// few and draws cost little, and elsewhere; and a quantile, in multiples of that.
 const OFF: [f64; 2] = [0.02, 0.035];
 const MANY_OUTPUTS: usize = 40;
-const QUANTILE: f64 = 4.0;
+const QUANTILE: f64 = 3.0;
 /// Of all outputs so many, on average, may be further off.
 const FEW: f64 = 0.1;
 

@@ -1,0 +1,247 @@
+//! A grid over few coordinates, fine where the density is high and changes: draws from it have weights that hardly differ, whatever the
+//! shape of the posterior.
+//!
+//! Scales of hierarchies have one long tail, towards zero, where the density of their logarithms falls like an exponential; a
+//! Student-t around the mode sees it with a few draws and large weights, or not at all. Sums and products that data know well leave
+//! ridges that are thin and bent. In one, two or three coordinates the density can be looked at everywhere instead.
+
+mod axis;
+mod leaf;
+mod tree;
+
+use super::flow::Flow;
+use super::gaussian::Gaussian;
+use super::rivals::Rival;
+use super::students::Students;
+use crate::num::linalg::{cholesky, solve_lower};
+use crate::num::real::{F8, Real};
+use crate::num::special::{inv_phi, log_sum_exp};
+use crate::vi::Scale;
+use leaf::Leaf;
+use tree::Tree;
+
+/// Most coordinates, and most where each evaluation takes a search.
+const MOST: usize = 3;
+const MOST_DEAR: usize = 2;
+/// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
+const FEWEST: f64 = 3.0;
+/// The smallest scale of coordinates that have nothing to do with the Gaussian.
+const LEAST_SCALE: f64 = 0.3;
+/// Cells with so much less mass than others, in logarithms, overlook something.
+const OVERLOOKED: f64 = 0.05;
+/// A cell with less of the mass is left to what reaches beyond all cells.
+const NEGLIGIBLE: f64 = 1e-13;
+/// A share of the draws has the square root of the density: what is reported may grow where the posterior falls, as the scale of a hierarchy
+/// does.
+const FLATTER: f64 = 0.2;
+/// The share of draws from a mixture of Student-t's around the cells, for what lies beyond them.
+const BEYOND: f64 = 0.08;
+
+/// A density that is the same all over each cell, mixed with one that reaches beyond.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    mean: Vec<f64>,
+    /// Lower factor that takes the coordinates of the grid to those of the posterior.
+    factor: Vec<f64>,
+    /// The cells, with the logarithm of the density in each.
+    tree: Tree,
+    /// The mass up to the end of each cell, and the cell.
+    masses: Vec<(f64, Leaf)>,
+    beyond: Students,
+}
+
+/// A grid for the coordinates of a Gaussian, others integrated out; None where there are too many of them, where the density does
+/// not fall off within reach, or where cells are too coarse. Other modes are looked at closely; one that is thorough is the better of two, in other coordinates.
+pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: bool) -> Option<Cells> {
+    let Scale::Dense(factor) = &q.factor else { return None };
+    let d = q.mean.len();
+    if d == 0 || d > if flow.dear() { MOST_DEAR } else { MOST } {
+        return None;
+    }
+    let grown = |factor: &[f64]| {
+        let place = |other: &Gaussian| {
+            let mut point: Vec<f64> = other.mean.iter().zip(&q.mean).map(|(x, m)| x - m).collect();
+            solve_lower(factor, d, &mut point);
+            point
+        };
+        let about: Vec<Vec<f64>> = rivals.iter().filter_map(|rival| rival.q.as_ref()).map(place).collect();
+        tree::grown(flow, q, factor, &about)
+    };
+    let first = grown(factor);
+    if !thorough || !flow.cheap() {
+        return build(q, factor, first?.0);
+    }
+    // A ridge that is bent, or a funnel that the Gaussian is at the end of, has little to do with its correlations and scales.
+    let scales = q.scales();
+    let straight: Vec<f64> =
+        (0..d * d).map(|p| if p / d == p % d { scales[p / d].max(LEAST_SCALE) } else { 0.0 }).collect();
+    let (first, second) = match (first, grown(&straight)) {
+        (Some(first), Some(second)) => (first, second),
+        (None, second) => return build(q, &straight, second?.0),
+        (first, None) => return build(q, factor, first?.0),
+    };
+    let more = second.0.log_mass() + log_det(&straight, d) - first.0.log_mass() - log_det(factor, d);
+    let is_second = if more.abs() > OVERLOOKED { more > 0.0 } else { second.1 < first.1 };
+    if is_second { build(q, &straight, second.0) } else { build(q, factor, first.0) }
+}
+
+/// The logarithm of how much a lower factor stretches.
+fn log_det(factor: &[f64], d: usize) -> f64 {
+    (0..d).map(|i| factor[i * d + i].abs().ln()).sum()
+}
+
+/// Masses and densities of cells, and what reaches beyond them.
+fn build(q: &Gaussian, factor: &[f64], mut tree: Tree) -> Option<Cells> {
+    let d = q.mean.len();
+    let masses: Vec<f64> = tree.leaves().map(|leaf| leaf.log + tree.log_size(leaf)).collect();
+    let total = log_sum_exp(&masses);
+    let some = |log: &f64| Some((log - total).exp()).filter(|share| *share > NEGLIGIBLE).unwrap_or(0.0);
+    let shares: Vec<f64> = masses.iter().map(some).collect();
+    if !(shares.iter().map(|p| p * p).sum::<f64>().recip() >= FEWEST.powi(d as i32)) {
+        return None;
+    }
+    let beyond = around(q, factor, &tree, &shares)?;
+    let flat: f64 = shares.iter().map(|p| p.sqrt()).sum();
+    let shares: Vec<f64> = shares.iter().map(|p| (1.0 - FLATTER) * p + FLATTER * p.sqrt() / flat).collect();
+    let log_det = log_det(factor, d);
+    let densities: Vec<f64> =
+        tree.leaves().zip(&shares).map(|(leaf, p)| p.ln() - tree.log_size(leaf) - log_det).collect();
+    tree.set_logs(&densities);
+    // In the order of their places, so that numbers that are evenly spread make draws that are.
+    let mut drawn: Vec<(f64, Leaf)> =
+        shares.into_iter().zip(tree.leaves().copied()).filter(|(share, _)| *share > 0.0).collect();
+    drawn.sort_by_key(|(_, leaf)| leaf.corner);
+    let mut sum = 0.0;
+    let up_to = |(share, leaf)| {
+        sum += share;
+        (sum, leaf)
+    };
+    let masses = drawn.into_iter().map(up_to).collect();
+    Some(Cells { mean: q.mean.clone(), factor: factor.to_vec(), tree, masses, beyond })
+}
+
+/// A mixture of Student-t's with the mean and the covariance of the cells.
+fn around(q: &Gaussian, factor: &[f64], tree: &Tree, shares: &[f64]) -> Option<Students> {
+    let d = q.mean.len();
+    let mean_of =
+        |of: &dyn Fn(&Leaf) -> f64| -> f64 { tree.leaves().zip(shares).map(|(leaf, p)| p * of(leaf)).sum() };
+    let middle = |leaf: &Leaf, i: usize| 0.5 * tree.span(leaf, i).iter().sum::<f64>();
+    let within = |leaf: &Leaf, i: usize| {
+        let [from, to] = tree.span(leaf, i);
+        (to - from).powi(2) / 12.0
+    };
+    let mean: Vec<f64> = (0..d).map(|i| mean_of(&|leaf| middle(leaf, i))).collect();
+    let mut spread: Vec<f64> = (0..d * d)
+        .map(|p| {
+            let (i, j) = (p / d, p % d);
+            let within = if i == j { mean_of(&|leaf| within(leaf, i)) } else { 0.0 };
+            within + mean_of(&|leaf| (middle(leaf, i) - mean[i]) * (middle(leaf, j) - mean[j]))
+        })
+        .collect();
+    cholesky(&mut spread, d).ok()?;
+    (0..d).for_each(|i| spread[i * d + i + 1..(i + 1) * d].fill(0.0));
+    let through = |i: usize, x: &dyn Fn(usize) -> f64| (0..=i).map(|k| factor[i * d + k] * x(k)).sum::<f64>();
+    let centre: Vec<f64> = (0..d).map(|i| q.mean[i] + through(i, &|k| mean[k])).collect();
+    let product: Vec<f64> = (0..d * d).map(|p| through(p / d, &|k| spread[k * d + p % d])).collect();
+    Students::around(&[(1.0, &centre, &product)])
+}
+
+impl Cells {
+    /// Turns uniform numbers into a draw, with two more that decide its cell and how far a tail reaches.
+    pub(super) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
+        if which < BEYOND {
+            x.iter_mut().for_each(|x| *x = inv_phi(*x));
+            return self.beyond.place(x, [which / BEYOND, tail]);
+        }
+        let mass = (which - BEYOND) / (1.0 - BEYOND);
+        let at = self.masses.partition_point(|(m, _)| *m < mass).min(self.masses.len() - 1);
+        for (i, x) in x.iter_mut().enumerate() {
+            let [from, to] = self.tree.span(&self.masses[at].1, i);
+            *x = from + *x * (to - from);
+        }
+        let d = self.mean.len();
+        for i in (0..d).rev() {
+            x[i] = self.mean[i] + (0..=i).map(|k| self.factor[i * d + k] * x[k]).sum::<f64>();
+        }
+    }
+
+    /// The log density at eight points, coordinate by coordinate.
+    pub(super) fn log_density(&self, x: &[F8], room: &mut Vec<F8>) -> F8 {
+        let beyond = self.beyond.log_density(x, room);
+        let point = |lane: usize| -> Vec<f64> { x.iter().map(|x| x.lane(lane)).collect() };
+        F8(std::array::from_fn(|lane| self.within(point(lane), BEYOND.ln() + beyond.lane(lane))))
+    }
+
+    /// The log density at a point, given that of what reaches beyond the cells.
+    fn within(&self, mut x: Vec<f64>, beyond: f64) -> f64 {
+        x.iter_mut().zip(&self.mean).for_each(|(x, m)| *x -= m);
+        solve_lower(&self.factor, self.mean.len(), &mut x);
+        match self.tree.log_at(&x) {
+            Some(log) => log_sum_exp(&[beyond, (-BEYOND).ln_1p() + log]),
+            None => beyond,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::warp::Warped;
+    use super::*;
+    use crate::num::stream::Stream;
+    use crate::target::from_fn;
+
+    /// The log of an exponential number and a normal one that follows it: the first falls off like e^x to the left.
+    fn lopsided() -> impl crate::target::Target {
+        from_fn(2, |z: &[f64], g: &mut [f64]| {
+            let off = z[1] - 0.5 * z[0];
+            (g[0], g[1]) = (1.0 - z[0].exp() + 0.5 * off, -off);
+            z[0] - z[0].exp() - 0.5 * off * off
+        })
+    }
+
+    /// The density integrates to one, draws have it, and weights hardly differ.
+    #[test]
+    fn weights_hardly_differ() {
+        let target = lopsided();
+        let q = Gaussian { mean: vec![0.0, 0.0], factor: Scale::Dense(vec![1.0, 0.0, 0.5, 1.0]) };
+        let flow = Warped::flat(&target);
+        let cells = cells(&flow, &q, &[], false).unwrap();
+        let mut stream = Stream::new(3, 1, 1);
+        let (mut room, n) = (Vec::new(), 20_000);
+        let (mut sum, mut squares, mut first) = (0.0, 0.0, 0.0);
+        for _ in 0..n {
+            let mut x = [stream.uniform(), stream.uniform()];
+            cells.place(&mut x, [stream.uniform(), stream.uniform()]);
+            let off = x[1] - 0.5 * x[0];
+            let log =
+                x[0] - x[0].exp() - 0.5 * off * off - cells.log_density(&x.map(F8::splat), &mut room).lane(0);
+            let weight = (log - 0.5 * (2.0 * std::f64::consts::PI).ln()).exp();
+            sum += weight;
+            squares += weight * weight;
+            first += weight * x[0];
+        }
+        let count = f64::from(n);
+        assert!((sum / count - 1.0).abs() < 0.01, "{sum}");
+        assert!(sum * sum / squares > 0.85 * count, "{}", sum * sum / squares);
+        // The mean of the logarithm of an exponential number is minus Euler's constant.
+        assert!((first / sum + 0.577_215_66).abs() < 0.05, "{}", first / sum);
+    }
+
+    /// A thin ridge that is bent, seen from its middle: its mass is that of a normal number and a narrow one about its square.
+    #[test]
+    fn a_bent_ridge_is_followed() {
+        let width = 0.01;
+        let target = from_fn(2, move |z: &[f64], g: &mut [f64]| {
+            let off = (z[1] - z[0] * z[0]) / width;
+            (g[0], g[1]) = (-z[0] + 2.0 * z[0] * off / width, -off / width);
+            -0.5 * (z[0] * z[0] + off * off)
+        });
+        let q = Gaussian { mean: vec![0.0, 0.0], factor: Scale::Dense(vec![0.3, 0.0, 0.0, 0.01]) };
+        let flow = Warped::flat(&target);
+        let (tree, _) = tree::grown(&flow, &q, &[0.3, 0.0, 0.0, 0.01], &[]).unwrap();
+        let logs: Vec<f64> = tree.leaves().map(|leaf| leaf.log + tree.log_size(leaf)).collect();
+        let mass = (log_sum_exp(&logs) + 0.003_f64.ln()).exp();
+        let exact = 2.0 * std::f64::consts::PI * width;
+        assert!((mass / exact - 1.0).abs() < 0.03, "{mass} against {exact}");
+    }
+}

@@ -1,0 +1,20 @@
+//! A model and its data to a fit, as a library user would do it.
+
+use std::ops::ControlFlow;
+use stickler::data::Dataset;
+use stickler::infer::{Fit, Model, Options, fit_model};
+use stickler::target::ModelTarget;
+
+/// The fit of a model to data, by default but for its seed.
+pub fn fitted(source: &str, data: &Dataset, seed: u64) -> Fit {
+    let program = stickler::syntax::parse(source).expect("parses");
+    let target = ModelTarget::new(source, data).expect("lowers");
+    let model = Model { program: &program, source, data };
+    let options = Options { seed, ..Options::default() };
+    fit_model(&model, &target, &options, &mut |_| ControlFlow::Continue(())).expect("fits")
+}
+
+/// Data written as JSON.
+pub fn json(text: &str) -> Dataset {
+    Dataset::from_texts(&[("data.json", text)]).expect("reads")
+}
