@@ -1,7 +1,7 @@
 //! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
 
 use super::adapt::{adapt, effective};
-use super::cells::cells;
+use super::cells::{MOST, cells};
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
 use super::mass::Mass;
@@ -44,8 +44,10 @@ const STRAIGHT: f64 = 0.2;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
 const TAILED: f64 = 0.45;
-/// Coordinates up to which a grid takes little time.
+/// Coordinates up to which a grid takes little time, and the half-variance of log weights from which on one is worth it: a Gaussian posterior is often that of much data,
+/// and each evaluation costs.
 const SOON: usize = 2;
+const NEARLY_GAUSSIAN: f64 = 0.005;
 /// Coordinates up to which the mixture that adapts is tried first.
 pub(super) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
@@ -67,11 +69,12 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     if trials.modes() {
         return trials.best(Proposal::Gaussian);
     }
-    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing; with one or two it takes so little time that it is
-    // not asked whether it is.
+    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
     let (flow, q) = trials.unbent();
-    let soon = q.mean.len() <= SOON && !flow.model().solves_equations();
-    let at_first = !flow.cheap() || soon || reached.judged.khat >= STRAIGHT;
+    let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
+    let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
+        || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
+    let at_first = !flow.cheap() || curved && soon;
     if at_first {
         trials.grid();
     }
@@ -98,8 +101,10 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
             trials.attempt(trials.around(other), false);
         }
     }
-    // Few draws saw a Gaussian, and more of them something else far away.
-    if !at_first && !trials.settled() && !trials.fair() {
+    // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as a grid can serve, and nothing else did
+    // (which was tried before these were bent).
+    let again = q.mean.len() == MOST && reached.bent.0.leaders() > 0;
+    if !at_first && !again && !trials.settled() && !trials.fair() {
         trials.grid();
     }
     trials.best(first)

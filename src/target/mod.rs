@@ -32,6 +32,11 @@ pub trait Target: Send + Sync {
         false
     }
 
+    /// About how many additions and multiplications a gradient takes; zero where nobody has counted.
+    fn operations(&self) -> usize {
+        0
+    }
+
     /// The log density without what data say, if that is known.
     fn prior(&self) -> Option<Box<dyn Target + '_>> {
         None

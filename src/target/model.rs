@@ -215,6 +215,10 @@ impl Target for ModelTarget {
         Box::new(PlanEvaluator::new(&self.density))
     }
 
+    fn operations(&self) -> usize {
+        self.density.operations()
+    }
+
     fn zeros(&self) -> Vec<f64> {
         let d = self.lowered.dimension;
         let is_affine =

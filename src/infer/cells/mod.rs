@@ -3,7 +3,7 @@
 //!
 //! Scales of hierarchies have one long tail, towards zero, where the density of their logarithms falls like an exponential; a
 //! Student-t around the mode sees it with a few draws and large weights, or not at all. Sums and products that data know well leave
-//! ridges that are thin and bent. In one, two or three coordinates the density can be looked at everywhere instead.
+//! ridges that are thin and bent. In few coordinates the density can be looked at everywhere instead.
 
 mod axis;
 mod leaf;
@@ -20,8 +20,9 @@ use crate::vi::Scale;
 use leaf::Leaf;
 use tree::Tree;
 
-/// Most coordinates, and most where each evaluation takes a search.
-const MOST: usize = 3;
+/// Most coordinates; most where an evaluation costs more than that of a model; and most where each takes a search.
+pub(super) const MOST: usize = 4;
+const MOST_UNCUT: usize = 3;
 const MOST_DEAR: usize = 2;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
@@ -55,7 +56,12 @@ pub struct Cells {
 pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: bool) -> Option<Cells> {
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
-    if d == 0 || d > if flow.dear() { MOST_DEAR } else { MOST } {
+    let most = match (flow.dear(), flow.cheap()) {
+        (true, _) => MOST_DEAR,
+        (false, false) => MOST_UNCUT,
+        (false, true) => MOST,
+    };
+    if !(1..=most).contains(&d) {
         return None;
     }
     let grown = |factor: &[f64]| {
@@ -227,21 +233,34 @@ mod tests {
         assert!((first / sum + 0.577_215_66).abs() < 0.05, "{}", first / sum);
     }
 
-    /// A thin ridge that is bent, seen from its middle: its mass is that of a normal number and a narrow one about its square.
-    #[test]
-    fn a_bent_ridge_is_followed() {
-        let width = 0.01;
-        let target = from_fn(2, move |z: &[f64], g: &mut [f64]| {
+    /// A ridge that is bent, in every two coordinates: what it adds to a log density and its gradient.
+    fn bent(z: &[f64], g: &mut [f64], width: f64) -> f64 {
+        let mut log = 0.0;
+        for (z, g) in z.chunks_exact(2).zip(g.chunks_exact_mut(2)) {
             let off = (z[1] - z[0] * z[0]) / width;
             (g[0], g[1]) = (-z[0] + 2.0 * z[0] * off / width, -off / width);
-            -0.5 * (z[0] * z[0] + off * off)
-        });
-        let q = Gaussian { mean: vec![0.0, 0.0], factor: Scale::Dense(vec![0.3, 0.0, 0.0, 0.01]) };
-        let flow = Warped::flat(&target);
-        let (tree, _) = tree::grown(&flow, &q, &[0.3, 0.0, 0.0, 0.01], &[]).unwrap();
-        let logs: Vec<f64> = tree.leaves().map(|leaf| leaf.log + tree.log_size(leaf)).collect();
-        let mass = (log_sum_exp(&logs) + 0.003_f64.ln()).exp();
-        let exact = 2.0 * std::f64::consts::PI * width;
-        assert!((mass / exact - 1.0).abs() < 0.03, "{mass} against {exact}");
+            log -= 0.5 * (z[0] * z[0] + off * off);
+        }
+        log
+    }
+
+    /// The mass of cells about the origin, where each two coordinates have these scales.
+    fn mass(width: f64, d: usize, scales: [f64; 2]) -> f64 {
+        let target = from_fn(d, move |z: &[f64], g: &mut [f64]| bent(z, g, width));
+        let factor: Vec<f64> =
+            (0..d * d).map(|p| if p / d == p % d { scales[p % d % 2] } else { 0.0 }).collect();
+        let q = Gaussian { mean: vec![0.0; d], factor: Scale::Dense(factor.clone()) };
+        let (tree, _) = tree::grown(&Warped::flat(&target), &q, &factor, &[]).unwrap();
+        (tree.log_mass() + log_det(&factor, d)).exp()
+    }
+
+    /// A ridge seen from its middle has the mass of a normal number and of a narrow one about its square.
+    #[test]
+    fn bent_ridges_are_followed() {
+        for (width, d, scales) in [(0.01, 2, [0.3, 0.01]), (0.3, 4, [0.6, 0.3])] {
+            let exact = (2.0 * std::f64::consts::PI * width).powi(d as i32 / 2);
+            let found = mass(width, d, scales);
+            assert!((found / exact - 1.0).abs() < 0.05, "{d}: {found} against {exact}");
+        }
     }
 }

@@ -5,46 +5,53 @@
 
 use super::super::flow::Flow;
 use super::super::gaussian::Gaussian;
-use super::MOST;
 use super::axis::{Axis, Corner, Cut, PARTS};
 use super::leaf::{Leaf, bulge, difference};
+use super::{MOST, MOST_UNCUT};
 use crate::num::special::log_sum_exp;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whole cells in one, two and three coordinates. Along one coordinate there may be many, so that another mode far away is seen as it is.
+/// Whole cells in one, two, three and four coordinates. Along one coordinate there may be many, so that another mode far away is seen as it is.
 const WHOLE: [Cut; MOST] = [
     Cut { width: 0.2, even: 60, wider: 1.03, side: 300 },
     Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
     Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
+    Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
 ];
 /// The same where an evaluation costs more, and cells are not cut; and how much wider they are made where there are too many.
-const UNCUT: [Cut; MOST] = [
+const UNCUT: [Cut; MOST_UNCUT] = [
     WHOLE[0],
     Cut { width: 0.4, even: 12, wider: 1.15, side: 50 },
     Cut { width: 0.7, even: 12, wider: 1.15, side: 50 },
 ];
 const COARSER: [f64; 3] = [1.0, 1.6, 2.5];
 /// Cells whose log density is this far below the highest have no neighbours worth a look; and where each evaluation takes a search.
-const BELOW: [f64; MOST] = [25.0, 11.0, 11.0];
+const BELOW: [f64; MOST] = [25.0, 11.0, 11.0, 11.0];
 const BELOW_DEAR: f64 = 11.0;
 /// The same of what cells add to second moments, which fall off slowly where tails are heavy: a standard deviation comes from these. (Of a
 /// Gaussian they are lost within what is looked at anyway.)
 const BELOW_OF_SQUARES: f64 = 6.0;
 /// How far from a whole cell its neighbours are looked at together; and where cells are not cut.
-const REACH: [i64; MOST] = [8, 1, 1];
-const REACH_UNCUT: [i64; MOST] = [8, 2, 1];
+const REACH: [i64; MOST] = [8, 1, 1, 1];
+const REACH_UNCUT: [i64; MOST_UNCUT] = [8, 2, 1];
 /// Most coordinates in which all whole cells are looked at.
 const EVERYWHERE: usize = 2;
-/// Most evaluations in one, two and three coordinates; where cells are not cut; and where each evaluation takes a search.
-const MOST_EVALUATIONS: [usize; MOST] = [10_000, 150_000, 250_000];
-const MOST_UNCUT: [usize; MOST] = [4000, 4000, 16_000];
-const MOST_DEAR: usize = 900;
-/// What a cell may add to the variance of weights: less and less, until all of them together add no more than is enough, in one, two and three coordinates.
+/// Evaluations for each of these, at least; and how far these lie from the centre, in each coordinate of the posterior, or in standard deviations: beyond, functions take
+/// long that take little elsewhere.
+const FEW_OF_ALL: usize = 3;
+const WITHIN: f64 = 10.0;
+const WITHIN_EACH: f64 = 12.0;
+/// Most evaluations, and additions and multiplications that these take; where cells are not cut; and where each evaluation takes a search.
+const EVALUATIONS: [usize; MOST] = [10_000, 150_000, 200_000, 300_000];
+const OPERATIONS: usize = 2_000_000_000;
+const EVALUATIONS_UNCUT: [usize; MOST_UNCUT] = [4000, 4000, 16_000];
+const EVALUATIONS_DEAR: usize = 900;
+/// What a cell may add to the variance of weights: less and less, until all of them together add no more than is enough.
 const UNEVEN: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
-const ENOUGH: [f64; MOST] = [0.01, 0.03, 0.08];
+const ENOUGH: [f64; MOST] = [0.01, 0.03, 0.08, 0.2];
 /// What they may add where there are as many as there may be.
-const USABLE: f64 = 0.3;
+const USABLE: f64 = 0.35;
 /// A cell with this share of that in the mass, or in the second moment, matters to those beside it, which are no larger than so many times.
 const MATTERS: f64 = 0.01;
 const LARGER: u32 = 2;
@@ -95,10 +102,10 @@ pub(super) fn grown(
     if !flow.cheap() {
         return uncut(flow, q, factor).map(|tree| (tree, 0.0));
     }
-    let look =
-        Look { flow, q, factor, below: BELOW[d - 1], reach: REACH[d - 1], most: MOST_EVALUATIONS[d - 1] };
+    let most = EVALUATIONS[d - 1].min(OPERATIONS / flow.model().operations().max(1));
+    let look = Look { flow, q, factor, below: BELOW[d - 1], reach: REACH[d - 1], most };
     let mut tree = Tree::new(WHOLE[d - 1], d).follow(&look)?;
-    if d <= EVERYWHERE {
+    if d <= EVERYWHERE && tree.axis.count().pow(d as u32) as usize * FEW_OF_ALL < most {
         tree.look_everywhere(&look);
     }
     tree.note_slopes();
@@ -110,7 +117,8 @@ pub(super) fn grown(
 /// Whole cells alone, as small as their number allows.
 fn uncut(flow: &dyn Flow, q: &Gaussian, factor: &[f64]) -> Option<Tree> {
     let d = q.mean.len();
-    let (below, most) = if flow.dear() { (BELOW_DEAR, MOST_DEAR) } else { (BELOW[d - 1], MOST_UNCUT[d - 1]) };
+    let (below, most) =
+        if flow.dear() { (BELOW_DEAR, EVALUATIONS_DEAR) } else { (BELOW[d - 1], EVALUATIONS_UNCUT[d - 1]) };
     let look = Look { flow, q, factor, below, reach: REACH_UNCUT[d - 1], most };
     let cut = UNCUT[d - 1];
     COARSER.iter().find_map(|by| Tree::new(Cut { width: by * cut.width, ..cut }, d).follow(&look))
@@ -183,12 +191,20 @@ impl Tree {
         std::array::from_fn(|i| if i < self.d { of(i) } else { 0 })
     }
 
-    /// Looks at all whole cells.
+    /// Looks at all whole cells that are not too far away.
     fn look_everywhere(&mut self, look: &Look) {
         let count = self.axis.count();
+        let most: Vec<f64> = look.q.scales().iter().map(|s| WITHIN.max(WITHIN_EACH * s)).collect();
+        let sides = self.corner(|_| PARTS);
+        let near = |corner: &Corner| {
+            let middle = self.middle(corner, &sides);
+            let moved = |i: usize| (0..=i).map(|k| look.factor[i * self.d + k] * middle[k]).sum::<f64>();
+            (0..self.d).all(|i| moved(i).abs() < most[i])
+        };
         let all =
             (0..count.pow(self.d as u32)).map(|k| self.corner(|i| k / count.pow(i as u32) % count * PARTS));
-        let new: Vec<Corner> = all.filter(|corner| !self.roots.contains_key(corner)).collect();
+        let new: Vec<Corner> =
+            all.filter(|corner| !self.roots.contains_key(corner) && near(corner)).collect();
         self.add_whole(look, &new);
     }
 
@@ -256,12 +272,12 @@ impl Tree {
         below > -look.below || below + square.ln_1p() + wider > -BELOW_OF_SQUARES
     }
 
-    /// The corners of whole cells up to so many away; in three coordinates only along the axes: others are reached in turn.
+    /// The corners of whole cells up to so many away; in more than two coordinates only along the axes: others are reached in turn.
     fn whole_beside(&self, corner: &Corner, reach: i64) -> Vec<Corner> {
         let end = i64::from(self.axis.count() * PARTS);
         let mut out = vec![*corner];
         for i in 0..self.d {
-            let from = if self.d == MOST { vec![*corner] } else { out.clone() };
+            let from = if self.d > EVERYWHERE { vec![*corner] } else { out.clone() };
             for (from, by) in from.iter().flat_map(|from| (-reach..=reach).map(move |by| (from, by))) {
                 let to = i64::from(from[i]) + by * i64::from(PARTS);
                 if by != 0 && (0..end).contains(&to) {
