@@ -31,7 +31,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { sample, weights, mass, khat, worst, margin, .. } = drawn;
+    let Drawn { sample, weights, mass, khat, worst, least_known, margin, .. } = drawn;
     let runaways = runaways(&corrected[..judged]);
     let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
@@ -51,7 +51,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     if trusted && margin < 0.5 {
         flags.push(format!(
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{}",
-            least_known(&corrected[..judged]).map_or(String::new(), |name| format!(", for {name}"))
+            names.get(least_known).map_or(String::new(), |name| format!(", for {name}"))
         ));
     }
     let mut outputs = if trusted { corrected } else { gaussian.clone() };
@@ -95,13 +95,6 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         flags,
         notes,
     }
-}
-
-/// The quantity whose mean has the largest standard error, in its standard deviations.
-fn least_known(outputs: &[Output]) -> Option<&str> {
-    let error = |o: &Output| o.mcse / o.sd;
-    let known = outputs.iter().filter(|o| error(o).is_finite());
-    known.reduce(|a, b| if error(b) > error(a) { b } else { a }).map(|o| o.name.as_str())
 }
 
 /// Says which parameters have no end that can be seen.

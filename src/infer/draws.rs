@@ -246,6 +246,8 @@ pub(super) struct Drawn<'t> {
     more: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.
     pub(super) worst: f64,
+    /// The output that has it.
+    pub(super) least_known: usize,
     /// How many times as large all standard errors could be.
     pub(super) margin: f64,
     /// Whether other proposals, which gain in the tail, would lose more where most draws are.
@@ -411,6 +413,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
                 tail,
                 more,
                 worst,
+                least_known: place,
                 margin,
                 efficient,
                 inside,
