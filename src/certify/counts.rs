@@ -5,8 +5,7 @@
 //! terms the two add up to nothing, and -T is concave.
 
 use super::like::{Family, Like};
-use super::ridge::{Findings, Numbers, Reader, Ridges};
-use crate::dist::LOG_BETWEEN;
+use super::ridge::{Findings, Numbers, Reader, Ridges, is_difference_of_tails};
 use crate::dist::natural::{NATURAL, Natural, Partition};
 use crate::facts::Interval;
 use crate::graph::{Node, NodeId, Op};
@@ -101,7 +100,7 @@ impl Reader<'_> {
         row: &ScalarRow,
         args: &'n [NodeId],
     ) -> Option<(&'static Natural, Kind, &'n [NodeId])> {
-        if [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row) {
+        if is_difference_of_tails(row) {
             let graph = self.structure.graph();
             let (high, low) = (graph.node(args[0]), graph.node(args[1]));
             let (Op::Map(first), Op::Map(second)) = (&high.op, &low.op) else { return None };

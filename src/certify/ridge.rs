@@ -15,6 +15,11 @@ use crate::ops::scalar::{self, ScalarRow};
 use crate::structure::{Affine, Atom, Structure};
 use std::sync::Arc;
 
+/// Whether the first two arguments of a function are the logarithms of two tails, and it is that of their difference.
+pub(super) fn is_difference_of_tails(row: &ScalarRow) -> bool {
+    [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row)
+}
+
 /// Bounds on what one atom of one term adds to minus the Hessian.
 pub(super) struct Ridges {
     /// Which term of the log density.
@@ -298,7 +303,7 @@ impl<'s> Reader<'s> {
         weights: &[(usize, f64)],
         varying: &[usize],
     ) -> Option<Bounds> {
-        if [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row) {
+        if is_difference_of_tails(row) {
             return self.interval_probability(args, dims, weights);
         }
         let product = *row == scalar::MUL;

@@ -81,35 +81,32 @@ pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: b
     let scales = q.scales();
     let straight: Vec<f64> =
         (0..d * d).map(|p| if p / d == p % d { scales[p / d].max(LEAST_SCALE) } else { 0.0 }).collect();
+    let along_axes = Gaussian { mean: q.mean.clone(), factor: Scale::Dense(straight.clone()) };
     let (first, second) = match (first, grown(&straight)) {
         (Some(first), Some(second)) => (first, second),
-        (None, second) => return build(q, &straight, second?.0),
+        (None, second) => return build(&along_axes, &straight, second?.0),
         (first, None) => return build(q, factor, first?.0),
     };
-    let more = second.0.log_mass() + log_det(&straight, d) - first.0.log_mass() - log_det(factor, d);
+    let mass = |q: &Gaussian, tree: &Tree| tree.log_mass() + q.factor.log_det(d);
+    let more = mass(&along_axes, &second.0) - mass(q, &first.0);
     let is_second = if more.abs() > OVERLOOKED { more > 0.0 } else { second.1 < first.1 };
-    if is_second { build(q, &straight, second.0) } else { build(q, factor, first.0) }
-}
-
-/// The logarithm of how much a lower factor stretches.
-fn log_det(factor: &[f64], d: usize) -> f64 {
-    (0..d).map(|i| factor[i * d + i].abs().ln()).sum()
+    if is_second { build(&along_axes, &straight, second.0) } else { build(q, factor, first.0) }
 }
 
 /// Masses and densities of cells, and what reaches beyond them.
 fn build(q: &Gaussian, factor: &[f64], mut tree: Tree) -> Option<Cells> {
     let d = q.mean.len();
-    let masses: Vec<f64> = tree.leaves().map(|leaf| leaf.log + tree.log_size(leaf)).collect();
-    let total = log_sum_exp(&masses);
-    let some = |log: &f64| Some((log - total).exp()).filter(|share| *share > NEGLIGIBLE).unwrap_or(0.0);
-    let shares: Vec<f64> = masses.iter().map(some).collect();
+    let total = tree.log_mass();
+    let share = |leaf: &Leaf| (tree.log_mass_of(leaf) - total).exp();
+    let kept = |share: f64| if share > NEGLIGIBLE { share } else { 0.0 };
+    let shares: Vec<f64> = tree.leaves().map(|leaf| kept(share(leaf))).collect();
     if !(shares.iter().map(|p| p * p).sum::<f64>().recip() >= FEWEST.powi(d as i32)) {
         return None;
     }
     let beyond = around(q, factor, &tree, &shares)?;
     let flat: f64 = shares.iter().map(|p| p.sqrt()).sum();
     let shares: Vec<f64> = shares.iter().map(|p| (1.0 - FLATTER) * p + FLATTER * p.sqrt() / flat).collect();
-    let log_det = log_det(factor, d);
+    let log_det = q.factor.log_det(d);
     let densities: Vec<f64> =
         tree.leaves().zip(&shares).map(|(leaf, p)| p.ln() - tree.log_size(leaf) - log_det).collect();
     tree.set_logs(&densities);
@@ -251,7 +248,7 @@ mod tests {
             (0..d * d).map(|p| if p / d == p % d { scales[p % d % 2] } else { 0.0 }).collect();
         let q = Gaussian { mean: vec![0.0; d], factor: Scale::Dense(factor.clone()) };
         let (tree, _) = tree::grown(&Warped::flat(&target), &q, &factor, &[]).unwrap();
-        (tree.log_mass() + log_det(&factor, d)).exp()
+        (tree.log_mass() + q.factor.log_det(d)).exp()
     }
 
     /// A ridge seen from its middle has the mass of a normal number and of a narrow one about its square.

@@ -84,6 +84,7 @@ pub(super) struct Tree {
 struct Look<'a> {
     flow: &'a dyn Flow,
     q: &'a Gaussian,
+    /// The factor of that, by rows.
     factor: &'a [f64],
     below: f64,
     reach: i64,
@@ -124,6 +125,22 @@ fn uncut(flow: &dyn Flow, q: &Gaussian, factor: &[f64]) -> Option<Tree> {
     COARSER.iter().find_map(|by| Tree::new(Cut { width: by * cut.width, ..cut }, d).follow(&look))
 }
 
+impl Look<'_> {
+    /// How far coordinate `i` of the posterior is from its centre at a point of the grid.
+    fn moved(&self, point: &[f64; MOST], i: usize) -> f64 {
+        (0..=i).map(|k| self.factor[i * self.q.mean.len() + k] * point[k]).sum()
+    }
+}
+
+impl Node {
+    fn leaf(&self) -> Option<&Leaf> {
+        match self {
+            Node::Leaf(leaf) => Some(leaf),
+            Node::Cut { .. } => None,
+        }
+    }
+}
+
 impl Tree {
     fn new(cut: Cut, d: usize) -> Tree {
         Tree { axis: Axis::new(cut), roots: BTreeMap::new(), nodes: Vec::new(), d, evaluations: 0 }
@@ -131,15 +148,12 @@ impl Tree {
 
     /// All cells, in the order in which they were made.
     pub(super) fn leaves(&self) -> impl Iterator<Item = &Leaf> {
-        self.nodes.iter().filter_map(|node| match node {
-            Node::Leaf(leaf) => Some(leaf),
-            Node::Cut { .. } => None,
-        })
+        self.nodes.iter().filter_map(Node::leaf)
     }
 
     /// The logarithm of the mass of all cells.
     pub(super) fn log_mass(&self) -> f64 {
-        log_sum_exp(&self.leaves().map(|leaf| leaf.log + self.log_size(leaf)).collect::<Vec<_>>())
+        log_sum_exp(&self.leaves().map(|leaf| self.log_mass_of(leaf)).collect::<Vec<_>>())
     }
 
     /// Gives each cell another density, in the same order.
@@ -161,10 +175,7 @@ impl Tree {
     }
 
     fn leaf(&self, node: usize) -> Option<&Leaf> {
-        match &self.nodes[node] {
-            Node::Leaf(leaf) => Some(leaf),
-            Node::Cut { .. } => None,
-        }
+        self.nodes[node].leaf()
     }
 
     /// With the whole cells from the centre on while the density is high; None if there are too many.
@@ -198,8 +209,7 @@ impl Tree {
         let sides = self.corner(|_| PARTS);
         let near = |corner: &Corner| {
             let middle = self.middle(corner, &sides);
-            let moved = |i: usize| (0..=i).map(|k| look.factor[i * self.d + k] * middle[k]).sum::<f64>();
-            (0..self.d).all(|i| moved(i).abs() < most[i])
+            (0..self.d).all(|i| look.moved(&middle, i).abs() < most[i])
         };
         let all =
             (0..count.pow(self.d as u32)).map(|k| self.corner(|i| k / count.pow(i as u32) % count * PARTS));
@@ -213,10 +223,16 @@ impl Tree {
         let sides = self.corner(|_| PARTS);
         let middles: Vec<[f64; MOST]> = corners.iter().map(|corner| self.middle(corner, &sides)).collect();
         let logs = self.evaluate(look, &middles);
+        let cell = |(&corner, log)| Leaf { corner, sides, middle: log, log, slopes: [0.0; MOST] };
+        self.plant(corners.iter().zip(logs).map(cell).collect())
+    }
+
+    /// Notes where whole cells are.
+    fn plant(&mut self, leaves: Vec<Leaf>) -> Vec<usize> {
         let first = self.nodes.len();
-        for (k, (&corner, log)) in corners.iter().zip(logs).enumerate() {
-            self.nodes.push(Node::Leaf(Leaf { corner, sides, middle: log, log, slopes: [0.0; MOST] }));
-            self.roots.insert(corner, first + k);
+        for leaf in leaves {
+            self.roots.insert(leaf.corner, self.nodes.len());
+            self.nodes.push(Node::Leaf(leaf));
         }
         (first..self.nodes.len()).collect()
     }
@@ -230,8 +246,7 @@ impl Tree {
             let mut w = vec![0.0; d * n];
             for (b, point) in points.iter().enumerate() {
                 for i in 0..d {
-                    let moved: f64 = (0..=i).map(|k| look.factor[i * d + k] * point[k]).sum();
-                    w[i * n + b] = look.q.mean[i] + moved;
+                    w[i * n + b] = look.q.mean[i] + look.moved(point, i);
                 }
             }
             look.flow.alone(w, n)
@@ -256,11 +271,20 @@ impl Tree {
         (0..self.d).map(|i| self.span(leaf, i)).map(|[from, to]| (to - from).ln()).sum()
     }
 
+    /// The logarithm of the mass of a cell.
+    pub(super) fn log_mass_of(&self, leaf: &Leaf) -> f64 {
+        leaf.log + self.log_size(leaf)
+    }
+
+    /// The logarithm of one and the square of the distance of a cell from the centre.
+    fn log_square(&self, leaf: &Leaf) -> f64 {
+        self.middle(&leaf.corner, &leaf.sides).iter().map(|x| x * x).sum::<f64>().ln_1p()
+    }
+
     /// The logarithms of the mass of a cell, and of its second moment and its mass.
     fn log_masses(&self, leaf: &Leaf) -> [f64; 2] {
-        let mass = leaf.log + self.log_size(leaf);
-        let square: f64 = self.middle(&leaf.corner, &leaf.sides).iter().map(|x| x * x).sum();
-        [mass, mass + square.ln_1p()]
+        let mass = self.log_mass_of(leaf);
+        [mass, mass + self.log_square(leaf)]
     }
 
     /// Whether a whole cell counts beside the highest: by its density, or by its size and the square of its distance.
@@ -268,8 +292,7 @@ impl Tree {
         let below = leaf.middle - top;
         let at_centre = 2.0 * self.axis.at(self.axis.centre() + PARTS);
         let wider = self.log_size(leaf) - self.d as f64 * at_centre.ln();
-        let square: f64 = self.middle(&leaf.corner, &leaf.sides).iter().map(|x| x * x).sum();
-        below > -look.below || below + square.ln_1p() + wider > -BELOW_OF_SQUARES
+        below > -look.below || below + self.log_square(leaf) + wider > -BELOW_OF_SQUARES
     }
 
     /// The corners of whole cells up to so many away; in more than two coordinates only along the axes: others are reached in turn.
@@ -321,7 +344,7 @@ impl Tree {
         }
     }
 
-    /// Cuts the cell about a point until it is even.
+    /// Cuts the cell about a point until it is even, or as small as can be.
     fn descend(&mut self, look: &Look, point: &[f64]) {
         let places: Option<Vec<u32>> = point.iter().map(|x| self.axis.place(*x)).collect();
         let Some(places) = places else { return };
@@ -337,8 +360,14 @@ impl Tree {
     /// Cuts the cells that are uneven, and those beside cells that matter which are much larger; what is left of unevenness.
     fn refine(&mut self, look: &Look) -> f64 {
         for most in UNEVEN {
-            while self.refine_to(most, look) == Some(true) {}
-            if self.unevenness() < ENOUGH[self.d - 1] || self.evaluations + 4 * self.d > look.most {
+            let done = loop {
+                match self.refine_to(most, look) {
+                    Some(true) => {}
+                    Some(false) => break self.unevenness() < ENOUGH[self.d - 1],
+                    None => break true,
+                }
+            };
+            if done {
                 break;
             }
         }
@@ -354,8 +383,6 @@ impl Tree {
             let (chosen, beyond) = self.chosen(&fresh, totals, most);
             let needed = 2 * chosen.len() + beyond.len();
             if self.evaluations + (2 * self.d + 1) * needed > look.most {
-                // Nothing more is looked at.
-                self.evaluations = look.most;
                 return None;
             }
             any |= needed > 0;
@@ -369,10 +396,8 @@ impl Tree {
 
     /// What all cells add to the variance of weights.
     fn unevenness(&self) -> f64 {
-        let masses: Vec<f64> = self.leaves().map(|leaf| self.log_masses(leaf)[0]).collect();
-        let total = log_sum_exp(&masses);
-        let each = self.leaves().zip(&masses).map(|(leaf, mass)| (mass - total).exp() * leaf.unevenness());
-        each.sum()
+        let total = self.log_mass();
+        self.leaves().map(|leaf| (self.log_mass_of(leaf) - total).exp() * leaf.unevenness()).sum()
     }
 
     /// Adds whole cells that are looked at as closely as those that are cut.
@@ -381,12 +406,7 @@ impl Tree {
         let blank = |&corner| Leaf { corner, sides, middle: 0.0, log: 0.0, slopes: [0.0; MOST] };
         let mut leaves: Vec<Leaf> = corners.iter().map(blank).collect();
         self.measure(look, &mut leaves);
-        let first = self.nodes.len();
-        for (k, leaf) in leaves.into_iter().enumerate() {
-            self.roots.insert(leaf.corner, first + k);
-            self.nodes.push(Node::Leaf(leaf));
-        }
-        (first..self.nodes.len()).collect()
+        self.plant(leaves)
     }
 
     /// The logarithms of the mass of cells, and of their second moment and mass.
