@@ -43,6 +43,11 @@ impl Climb {
         (0..LANES).all(|b| self.lost[b] || self.close(b))
     }
 
+    /// Which of the first so many points are not, and may yet be.
+    pub(super) fn open(&self, width: usize) -> Vec<usize> {
+        (0..width).filter(|&b| !self.lost[b] && !self.close(b)).collect()
+    }
+
     fn close(&self, b: usize) -> bool {
         let close = self.left[b] < self.near || (self.left[b] < ROUNDED && self.idle[b] > 0);
         close && self.damping[b] == 0.0

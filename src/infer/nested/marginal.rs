@@ -28,6 +28,8 @@ pub(super) struct Marginal<'c> {
     pub(super) conditional: &'c Conditional<'c>,
     /// Half-widths of the differences that give the gradient.
     widths: Vec<f64>,
+    /// The place of each standard normal number within its group, where differences along these give it instead.
+    directions: Option<Vec<usize>>,
     /// Whether each evaluation begins where the last one ended.
     follows: bool,
 }
@@ -35,7 +37,7 @@ pub(super) struct Marginal<'c> {
 impl<'c> Marginal<'c> {
     /// With differences that suit outer coordinates of these scales.
     pub(super) fn new(conditional: &'c Conditional<'c>, scales: &[f64]) -> Marginal<'c> {
-        Marginal { conditional, widths: widths(scales), follows: false }
+        Marginal { conditional, widths: widths(scales), directions: conditional.directions(), follows: false }
     }
 
     /// The same for a search of one thread, whose points follow each other.
@@ -56,14 +58,12 @@ impl Target for Marginal<'_> {
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         Box::new(MarginalEvaluator {
-            conditional: self.conditional,
             solver: if self.conditional.integrates() {
                 Solver::new(self.conditional).anchoring()
             } else {
                 Solver::new(self.conditional)
             },
-            widths: &self.widths,
-            follows: self.follows,
+            of: self,
         })
     }
 
@@ -74,16 +74,15 @@ impl Target for Marginal<'_> {
 }
 
 struct MarginalEvaluator<'c> {
-    conditional: &'c Conditional<'c>,
+    of: &'c Marginal<'c>,
     solver: Solver<'c>,
-    widths: &'c [f64],
-    follows: bool,
 }
 
 impl Evaluator for MarginalEvaluator<'_> {
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let (integrates, smooth) = (self.conditional.integrates(), self.conditional.is_smooth());
-        if !integrates && !smooth {
+        let Marginal { conditional, directions, .. } = self.of;
+        let (integrates, smooth) = (conditional.integrates(), conditional.is_smooth());
+        if !integrates && !smooth && directions.is_none() {
             return self.by_differences(z, draws, log_density, gradient);
         }
         for first in (0..draws).step_by(LANES) {
@@ -92,9 +91,10 @@ impl Evaluator for MarginalEvaluator<'_> {
             let weights = self.solve(&points, width);
             log_density[lanes.clone()].copy_from_slice(&self.solver.log_marginal[..width]);
             let outer = conditional::lanes(&points, width);
-            let slopes = match integrates {
-                true => self.solver.mean_slope(&outer, weights),
-                false => self.solver.outer_slope(&outer),
+            let slopes = match directions {
+                _ if integrates => self.solver.mean_slope(&outer, weights),
+                Some(places) if !smooth => self.solver.laplace_slope(&outer, places),
+                _ => self.solver.outer_slope(&outer),
             };
             for (row, slope) in gradient.chunks_exact_mut(draws).zip(slopes) {
                 row[lanes.clone()].copy_from_slice(&slope[..width]);
@@ -115,7 +115,7 @@ impl Evaluator for MarginalEvaluator<'_> {
         let d = z.len();
         let mut points = vec![0.0; d * 2 * count];
         let length =
-            |k: usize| (0..d).map(|i| (v[i * count + k] / self.widths[i]).powi(2)).sum::<f64>().sqrt();
+            |k: usize| (0..d).map(|i| (v[i * count + k] / self.of.widths[i]).powi(2)).sum::<f64>().sqrt();
         let widths: Vec<f64> = (0..count).map(|k| WIDER / length(k).max(f64::MIN_POSITIVE)).collect();
         for i in 0..d {
             for k in 0..count {
@@ -137,7 +137,7 @@ impl MarginalEvaluator<'_> {
     /// The log density at up to sixteen points; where groups are integrated out, how much each point of the rule counts.
     fn solve(&mut self, points: &[f64], width: usize) -> Vec<Vec<Lanes>> {
         self.solver.solve(points, width);
-        if self.follows {
+        if self.of.follows {
             self.solver.remember();
         }
         self.solver.correct(&conditional::lanes(points, width))
@@ -153,7 +153,7 @@ impl MarginalEvaluator<'_> {
             row.chunks_exact_mut(draws).for_each(|part| part.copy_from_slice(z));
         }
         for i in 0..d {
-            for (side, by) in [(1, self.widths[i]), (2, -self.widths[i])] {
+            for (side, by) in [(1, self.of.widths[i]), (2, -self.of.widths[i])] {
                 let from = i * count + (2 * i + side) * draws;
                 points[from..from + draws].iter_mut().for_each(|x| *x += by);
             }
@@ -164,7 +164,7 @@ impl MarginalEvaluator<'_> {
         for i in 0..d {
             for b in 0..draws {
                 let (up, down) = (values[(2 * i + 1) * draws + b], values[(2 * i + 2) * draws + b]);
-                gradient[i * draws + b] = (up - down) / (2.0 * self.widths[i]);
+                gradient[i * draws + b] = (up - down) / (2.0 * self.of.widths[i]);
             }
         }
     }

@@ -4,10 +4,10 @@ use super::conditional::{LANES, Lanes};
 use super::groups::{places, sizes};
 use crate::num::hermite;
 
-/// Points for each coordinate, where groups have one at most, and two.
-const POINTS: [usize; 2] = [9, 7];
+/// Points for each coordinate, where groups have one at most, and two; one of them is the mode.
+const POINTS: [usize; 2] = [7, 7];
 
-/// A product of Gauss-Hermite rules, one for each coordinate of a group.
+/// A product of Gauss-Hermite rules, one for each coordinate of a group. The first point is the mode.
 pub(super) struct Rule {
     points: Vec<Point>,
     /// For each standard normal number of a draw its place within its group.
@@ -29,7 +29,7 @@ impl Rule {
         let largest = sizes.iter().copied().max()?;
         let rule = hermite::Rule::new(*POINTS.get(largest.checked_sub(1)?)?)?;
         let first = || rule.points.iter().zip(&rule.weights);
-        let points: Vec<Point> = if largest == 1 {
+        let mut points: Vec<Point> = if largest == 1 {
             first().map(|(x, w)| Point { numbers: [*x, 0.0], log_weight: w.ln() }).collect()
         } else {
             let second = |(x, w): (&f64, &f64)| {
@@ -38,6 +38,9 @@ impl Rule {
             };
             first().flat_map(second).collect()
         };
+        let square = |point: &Point| point.numbers[0].powi(2) + point.numbers[1].powi(2);
+        points.sort_by(|a, b| square(a).total_cmp(&square(b)));
+        points[0].numbers = [0.0; 2];
         Some(Rule { points, place, sizes })
     }
 

@@ -176,6 +176,32 @@ fn a_rule_integrates_small_groups_and_their_slopes() {
     assert!((one[0] - all[7]).abs() < 1e-8 && (its_slope[0] - slopes[7]).abs() < 1e-6);
 }
 
+/// The slope by second differences is that of the values, where groups have one coordinate each and where all hang together.
+#[test]
+fn laplaces_approximation_has_the_slope_of_its_values() {
+    let (effects, parts) = counts();
+    let shared = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J]\nparam m ~ normal(0, 2)\n\
+                  b ~ normal(m, tau)\ny ~ poisson_log(b)";
+    let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+    let hanging = ModelTarget::new(shared, &data).unwrap();
+    let all = Partition { inner: vec![1, 2, 3, 4, 5], ..parts.clone() };
+    for (target, parts) in [(&effects, parts), (&hanging, all)] {
+        let conditional = Conditional::new(target, parts, 1).unwrap();
+        assert!(conditional.directions().is_some());
+        let marginal = Marginal::new(&conditional, &[0.5]);
+        let points: Vec<f64> = (0..20).map(|k| -2.0 + 0.2 * f64::from(k)).collect();
+        let (mut value, mut slope) = ([0.0; 20], [0.0; 20]);
+        marginal.evaluator().evaluate(&points, 20, &mut value, &mut slope);
+        for (x, slope) in points.iter().zip(slope) {
+            let mut sides = [0.0; 2];
+            marginal.evaluator().log_density(&[x + 1e-3, x - 1e-3], 2, &mut sides);
+            let expected = (sides[0] - sides[1]) / 2e-3;
+            assert!((slope - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{x}: {slope} {expected}");
+        }
+    }
+}
+
 /// An intercept and a slope for each of many groups, beside coefficients that all share: as many groups as there are, however far apart curvatures lie, and
 /// the rule's gradient is that of its values.
 #[test]

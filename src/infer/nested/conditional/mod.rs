@@ -10,7 +10,7 @@ use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
 use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
-use super::groups::{farthest, groups, sizes};
+use super::groups::{farthest, groups, places, sizes};
 use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
@@ -35,9 +35,11 @@ const MOST_COLOURS: usize = 20;
 const MOST_COLOURS_FULL: usize = 8;
 const MOST_COLOURS_SMOOTH: usize = 160;
 const MOST_OUTER_SMOOTH: usize = 4;
-/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them.
+/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them: a Gaussian in few coordinates that has not settled after
+/// so many for each is far from the posterior, and what comes after it knows.
 const MOST_EVALUATIONS: usize = 120_000;
 const FEWEST_GRADIENTS: usize = 1500;
+const GRADIENTS_EACH: usize = 2048;
 const MOST_GRADIENTS: usize = 20_000;
 /// Gradients of the outer coordinates where each takes a few of the model.
 const SMOOTH_GRADIENTS: usize = 2048;
@@ -327,7 +329,17 @@ impl<'t> Conditional<'t> {
         if self.surface.is_some() {
             return SMOOTH_GRADIENTS;
         }
-        (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, MOST_GRADIENTS)
+        let most = (GRADIENTS_EACH * (1 + self.parts.outer.len())).min(MOST_GRADIENTS);
+        (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, most)
+    }
+
+    /// The place of each standard normal number of a draw within its group, where gradients of the outer coordinates come from differences along
+    /// these: where they are fewer than those of log densities.
+    pub(super) fn directions(&self) -> Option<Vec<usize>> {
+        let places = places(&self.drawn_group());
+        let largest = places.iter().max().map_or(0, |place| place + 1);
+        let pays = solver::pays(self.parts.how, self.reading.colours.len(), self.parts.outer.len(), largest);
+        (pays && self.held.is_none()).then_some(places)
     }
 
     /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.

@@ -8,7 +8,10 @@
 mod glide;
 mod integral;
 mod search;
+mod slope;
 mod trek;
+
+pub(super) use slope::pays;
 
 use super::super::partition::How;
 use super::super::tune::Tuning;
@@ -97,27 +100,20 @@ impl<'c> Solver<'c> {
         self.y.clear();
         self.y.resize(self.conditional.parts.inner.len(), [0.0; LANES]);
         let failed = self.glide(&all);
-        if failed.len() == count {
-            self.y.fill([0.0; LANES]);
-            self.find(&all);
-        } else {
-            self.for_some(&all, &failed, Self::find);
-        }
+        self.for_some(&all, &failed, Self::find);
         self.integrate();
     }
 
     /// Solves for these outer points.
     fn find(&mut self, outer: &[Lanes]) {
         let this = self.conditional;
+        self.y.fill([0.0; LANES]);
         match this.parts.how {
             How::Quadratic => self.leap(outer),
             How::Searched if this.costly() && !this.factor.is_empty() => self.trek(outer),
             How::Searched => {
-                if !self.approach(outer) {
-                    self.y.fill([0.0; LANES]);
-                    self.search(outer);
-                    self.search_again(outer);
-                }
+                let failed = self.approach(outer);
+                self.for_some(outer, &failed, Self::search);
             }
             How::Given => {
                 self.drift(outer);
@@ -127,17 +123,21 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// Does something for some of these outer points alone.
+    /// Does something for some of these outer points alone, from where these are.
     fn for_some(&mut self, outer: &[Lanes], which: &[usize], what: impl FnOnce(&mut Self, &[Lanes])) {
         let Some(&last) = which.last() else { return };
-        let (y, factor) = (std::mem::take(&mut self.y), std::mem::take(&mut self.factor));
-        let (partial, log_marginal) = (std::mem::take(&mut self.partial), self.log_marginal);
+        if which.len() == self.width {
+            return what(self, outer);
+        }
         let lane = |b: usize| which.get(b).copied().unwrap_or(last);
-        let some: Vec<Lanes> = outer.iter().map(|x| std::array::from_fn(|b| x[lane(b)])).collect();
+        let some =
+            |of: &[Lanes]| -> Vec<Lanes> { of.iter().map(|x| std::array::from_fn(|b| x[lane(b)])).collect() };
+        let (outer, y, factor) = (some(outer), some(&self.y), some(&self.factor));
+        let (y, factor) = (std::mem::replace(&mut self.y, y), std::mem::replace(&mut self.factor, factor));
+        let (partial, log_marginal) = (std::mem::take(&mut self.partial), self.log_marginal);
         let width = std::mem::replace(&mut self.width, which.len());
-        self.y.resize(y.len(), [0.0; LANES]);
         let settled = self.settled;
-        what(self, &some);
+        what(self, &outer);
         self.width = width;
         let found = std::mem::replace(&mut self.settled, settled);
         which.iter().enumerate().for_each(|(b, &lane)| self.settled[lane] = found[b]);

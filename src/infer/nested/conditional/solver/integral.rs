@@ -26,15 +26,15 @@ impl Solver<'_> {
                 pairs.iter().zip(found).for_each(|(&(k, b), value)| values[k][g][b] = *value);
             }
         }
-        let (here, there) = values.split_at_mut(1);
-        for (point, there) in there.iter_mut().enumerate() {
-            for (g, (there, here)) in there.iter_mut().zip(&here[0]).enumerate() {
+        let here = values[0].clone();
+        for (point, there) in values.iter_mut().enumerate() {
+            for (g, (there, here)) in there.iter_mut().zip(&here).enumerate() {
                 let counts = rule.counts(point, g);
                 (0..self.width).for_each(|b| there[b] = counts + known(there[b] - here[b]));
             }
         }
         for g in 0..groups {
-            (0..self.width).for_each(|b| self.log_marginal[b] += normalise(there, g, b));
+            (0..self.width).for_each(|b| self.log_marginal[b] += normalise(&mut values, g, b));
         }
         values
     }
@@ -50,7 +50,7 @@ impl Solver<'_> {
         // What no group has a part in, and what groups have at the mode, less the latter.
         self.measure(outer, None);
         let mut out = self.partial(outer);
-        weights[0].fill([-1.0; LANES]);
+        weights[0].iter_mut().flatten().for_each(|weight| *weight -= 1.0);
         let away = self.away_by_rule();
         let mut times = vec![[0.0; LANES]; this.group_count()];
         for pairs in pairs(away.len(), self.width) {
@@ -70,8 +70,7 @@ impl Solver<'_> {
     /// How far from the mode each point of the rule is, the mode itself first.
     fn away_by_rule(&self) -> Vec<Vec<Lanes>> {
         let rule = self.conditional.rule.iter();
-        let away = rule.flat_map(|rule| (0..rule.len()).map(|point| self.away(rule.numbers(point))));
-        std::iter::once(vec![[0.0; LANES]; self.y.len()]).chain(away).collect()
+        rule.flat_map(|rule| (0..rule.len()).map(|point| self.away(rule.numbers(point)))).collect()
     }
 
     /// All coordinates at such points; those beyond repeat the last.

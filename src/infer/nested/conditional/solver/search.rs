@@ -2,12 +2,14 @@
 
 use super::super::super::anchors::nearest;
 use super::super::super::climb::Climb;
-use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, product};
+use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, add, product};
 
 /// Width of differences where the log density is not quadratic, in steps.
 const NARROW: f64 = 3e-5;
 /// Most Newton steps.
 const NEWTON: usize = 60;
+/// So many times fewer points than there were go on alone.
+const FEW_BEHIND: usize = 4;
 /// Stages of a search that follows the mode from the reference on.
 const STAGES: usize = 8;
 /// Twice what the last step from an anchor may leave for the step with a Hessian of its own.
@@ -19,6 +21,8 @@ const SETTLED: f64 = 1e-9;
 /// What is added to the diagonal first where the curvature is not that of a Gaussian, and how often ten times that is.
 const SHORE: f64 = 1e-4;
 const SHORES: usize = 7;
+/// The same where a step is to lead uphill.
+const DAMPED: f64 = 0.1;
 
 impl Solver<'_> {
     /// Starts where the modes near the reference lead to, or at the origin.
@@ -39,29 +43,30 @@ impl Solver<'_> {
         }
     }
 
-    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the Hessian where they end; whether that
-    /// is near to all of them.
-    pub(super) fn approach(&mut self, outer: &[Lanes]) -> bool {
+    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the Hessian where they end; the lanes where
+    /// that is not near to them, all if there are no anchors.
+    pub(super) fn approach(&mut self, outer: &[Lanes]) -> Vec<usize> {
         let this = self.conditional;
-        let Some((anchors, scales)) = this.anchors.get().filter(|_| self.near > NEAR) else { return false };
+        let anchors = this.anchors.get().filter(|_| self.near > NEAR);
+        let near = anchors.and_then(|(anchors, scales)| nearest(anchors, outer, scales));
+        let Some(near) = near else { return (0..self.width).collect() };
         let each = CLOSE_EACH * this.group_count() as f64;
-        let Some(near) = nearest(anchors, outer, scales) else { return false };
         self.factor.clear();
         for (b, anchor) in near.iter().enumerate() {
             anchor.lead(outer, b, &this.drift, &mut self.y, &mut self.factor);
         }
-        let mut before = [f64::INFINITY; LANES];
+        let (mut before, mut failed) = ([LONG; LANES], [false; LANES]);
         for _ in 0..CHORDS {
             let (_, slope) = self.measure(outer, None);
             let step = self.ascent(&slope);
             let decrement = product(&step, &slope);
-            let falls = |b: usize| decrement[b] >= 0.0 && decrement[b] < 0.5 * before[b].min(LONG);
-            if !(0..LANES).all(|b| falls(b) || decrement[b].abs() < self.near) {
-                return false;
+            for b in 0..LANES {
+                let falls = decrement[b] >= 0.0 && decrement[b] < 0.5 * before[b].min(LONG);
+                failed[b] |= !(falls || decrement[b].abs() < self.near);
             }
-            self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+            add(&mut self.y, &[1.0; LANES], &step);
             before = decrement;
-            if decrement.iter().all(|x| *x < CLOSE.max(each)) {
+            if (0..LANES).all(|b| failed[b] || decrement[b] < CLOSE.max(each)) {
                 break;
             }
         }
@@ -69,45 +74,54 @@ impl Solver<'_> {
         self.factor(&[0.0; LANES]);
         let step = self.ascent(&slope);
         let decrement = product(&step, &slope);
-        self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
+        add(&mut self.y, &[1.0; LANES], &step);
         self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
         let near = each.max(100.0 * self.near);
-        (0..LANES).all(|b| (0.0..near).contains(&decrement[b]) && self.log_marginal[b].is_finite())
+        let close = |b: usize| (0.0..near).contains(&decrement[b]) && self.log_marginal[b].is_finite();
+        (0..self.width).filter(|&b| failed[b] || !close(b)).collect()
     }
 
     /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the
     /// mode, not a number where none was found.
     pub(super) fn search(&mut self, outer: &[Lanes]) {
+        self.y.fill([0.0; LANES]);
         self.start(outer);
-        self.climb(outer);
-    }
-
-    /// Searches again where a search ended at no mode: from the mode at the reference, which moves with the outer coordinates in stages.
-    pub(super) fn search_again(&mut self, outer: &[Lanes]) {
+        self.climb_by_reference(outer);
         let lost: Vec<usize> = (0..self.width).filter(|&b| !self.settled[b]).collect();
-        self.for_some(outer, &lost, |this, outer| {
-            for stage in 1..=STAGES {
-                let share = stage as f64 / STAGES as f64;
-                let between = |(x, centre): (&Lanes, &f64)| x.map(|x| centre + share * (x - centre));
-                let outer: Vec<Lanes> = outer.iter().zip(&this.conditional.centre).map(between).collect();
-                this.climb(&outer);
-            }
-        });
+        self.for_some(outer, &lost, Self::search_again);
     }
 
-    /// The same from where it is.
-    fn climb(&mut self, outer: &[Lanes]) {
+    /// Searches from the mode at the reference, which moves with the outer coordinates in stages.
+    fn search_again(&mut self, outer: &[Lanes]) {
+        self.y.fill([0.0; LANES]);
+        for stage in 1..=STAGES {
+            let share = stage as f64 / STAGES as f64;
+            let between = |(x, centre): (&Lanes, &f64)| x.map(|x| centre + share * (x - centre));
+            let outer: Vec<Lanes> = outer.iter().zip(&self.conditional.centre).map(between).collect();
+            self.climb_by_reference(&outer);
+        }
+    }
+
+    /// Climbs from where it is; the factor at the reference serves to begin with.
+    fn climb_by_reference(&mut self, outer: &[Lanes]) {
+        self.reuse_factor();
+        self.climb(outer, NEWTON, self.factor.is_empty());
+    }
+
+    /// Climbs from where it is with so many steps at most, the first with a Hessian of its own or without.
+    fn climb(&mut self, outer: &[Lanes], most: usize, mut anew: bool) {
         let mut climb = Climb::new(&self.y, self.near);
         // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
         let patience = (0.02 * self.conditional.reading.colours.len() as f64).clamp(0.03, 0.4);
-        // The factor at the reference serves to begin with.
-        self.reuse_factor();
-        let (mut anew, mut last) = (self.factor.is_empty(), false);
+        let (mut last, mut left, mut behind) = (false, most, Vec::new());
         self.log_marginal = [f64::NAN; LANES];
-        for count in 1..=NEWTON {
+        while left > 0 {
+            left -= 1;
             let (value, slope) = self.measure(outer, anew.then_some(NARROW));
-            if anew {
-                self.factor(if last { &[0.0; LANES] } else { &climb.damping });
+            match (anew, last) {
+                (true, true) => self.factor(&[0.0; LANES]),
+                (true, false) => self.factor_uphill(&value, &mut climb.damping),
+                (false, _) => {}
             }
             let step = self.ascent(&slope);
             let decrement = product(&step, &slope);
@@ -116,14 +130,43 @@ impl Solver<'_> {
                 break;
             }
             anew = climb.advance(&value, &step, &decrement, patience, &mut self.y);
-            last = climb.near();
-            // Points that find no mode must not keep the others from theirs.
-            if !last && count + 1 == NEWTON {
+            behind = climb.open(self.width);
+            // Points that find no mode must not keep the others from theirs: few go on alone.
+            last = left == 1 || FEW_BEHIND * behind.len() <= self.width;
+            if last {
                 climb.give_up(&mut self.y);
-                last = true;
             }
             anew |= last;
         }
+        if left > 1 {
+            self.for_some(outer, &behind, |this, outer| this.climb(outer, left, true));
+        }
+    }
+
+    /// Factors with so much added to the diagonal, and more where the curvature is not that of a Gaussian.
+    fn factor_uphill(&mut self, value: &Lanes, damping: &mut Lanes) {
+        self.factor(damping);
+        for _ in 0..SHORES {
+            let sound = self.sound();
+            let mut more = [0.0; LANES];
+            for b in (0..LANES).filter(|&b| !sound[b] && value[b].is_finite()) {
+                more[b] = (9.0 * damping[b]).max(DAMPED);
+                damping[b] += more[b];
+            }
+            if more == [0.0; LANES] {
+                return;
+            }
+            self.factor(&more);
+        }
+    }
+
+    /// Where the factor is that of a Gaussian.
+    fn sound(&self) -> [bool; LANES] {
+        let mut sound = [true; LANES];
+        for pivot in self.conditional.pattern.pivots(&self.factor) {
+            (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());
+        }
+        sound
     }
 
     /// The last step of a search. Where the mode is not near, draws may come from where the search got to: their weights know. Elsewhere the
@@ -153,10 +196,7 @@ impl Solver<'_> {
     pub(super) fn shore_up(&mut self) {
         let mut more = SHORE;
         for _ in 0..SHORES {
-            let mut sound = [true; LANES];
-            for pivot in self.conditional.pattern.pivots(&self.factor) {
-                (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());
-            }
+            let sound = self.sound();
             if sound == [true; LANES] {
                 return;
             }
