@@ -38,8 +38,9 @@ scalar_row! {
     slopes(_y, need) {
         let (a, b) = shapes(mu, kappa);
         let (p, q) = (a.digamma(), b.digamma());
-        let in_kappa = || kappa.digamma() - mu * p - (T::one() - mu) * q;
-        [kappa * (q - p), if need[1] { in_kappa() } else { T::zero() }]
+        // No closure: one as large would be compiled for narrow registers.
+        let in_kappa = if need[1] { kappa.digamma() - mu * p - (T::one() - mu) * q } else { T::zero() };
+        [kappa * (q - p), in_kappa]
     };
     probes [&[0.5, 2.0], &[0.9, 0.1], &[0.2, 300.0]];
     // In mu the second derivative is -kappa² (ψ′(mu kappa) + ψ′((1 - mu) kappa)).

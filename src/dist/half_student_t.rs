@@ -47,8 +47,12 @@ scalar_row! {
         let z = x / sigma;
         let g = density_over(z, nu, y) / sigma;
         // The tails' share against the centre's, times the change of the tails' log.
-        let odds = || (log_student(-z, nu).shift(LN_2) - y).exp();
-        [g, if need[1] { -(odds() * log_student_dnu(-z, nu)) } else { T::zero() }, -(g * z)]
+        let in_nu = if need[1] {
+            -((log_student(-z, nu).shift(LN_2) - y).exp() * log_student_dnu(-z, nu))
+        } else {
+            T::zero()
+        };
+        [g, in_nu, -(g * z)]
     };
     probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]];
     // log X has the density t - (nu + 1)/2 · log(1 + e^(2t)/nu), concave.
