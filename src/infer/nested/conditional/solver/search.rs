@@ -127,6 +127,7 @@ impl Solver<'_> {
             let decrement = product(&step, &slope);
             if last {
                 self.end(&value, &step, &decrement);
+                self.accept(&climb.stuck());
                 break;
             }
             anew = climb.advance(&value, &step, &decrement, patience, &mut self.y);
@@ -140,6 +141,13 @@ impl Solver<'_> {
         }
         if left > 1 {
             self.for_some(outer, &behind, |this, outer| this.climb(outer, left, true));
+        }
+    }
+
+    /// Takes these points for modes where draws come from: another search would end there too.
+    fn accept(&mut self, stuck: &[bool; LANES]) {
+        if self.near == ROUGHLY {
+            (0..LANES).for_each(|b| self.settled[b] |= stuck[b] && self.log_marginal[b].is_finite());
         }
     }
 
