@@ -1,6 +1,8 @@
 //! A parameter keeps its distribution when it is written `noncentered`: its mean and spread under the prior alone are those of
 //! the centred form, for every prior with a restricted support.
 
+mod fits;
+
 use std::ops::ControlFlow;
 use stickler::data::Dataset;
 use stickler::infer::{Options, fit};
@@ -33,5 +35,34 @@ fn the_prior_stays_what_it_was() {
             assert!((found.0 - mean).abs() < 0.05 * sd, "{form}: mean {} against {mean}", found.0);
             assert!((found.1 / sd).ln().abs() < 0.05, "{form}: sd {} against {sd}", found.1);
         }
+    }
+}
+
+/// Where the standardised coordinates that a model asks for do not serve, because data say much of every effect, it is fitted in others: with the answer
+/// of the same model without a word on them.
+#[test]
+fn coordinates_change_no_answer() {
+    let (mut g, mut t, mut y) = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..48 {
+        let (group, time) = (i / 6, 0.2 + 1.16 * f64::from(i % 6));
+        let start = (1.5 + 0.4 * f64::from(group).sin()).exp();
+        let rate = (-1.0 + 0.3 * f64::from(3 * group).cos()).exp();
+        g.push(group + 1);
+        t.push(time);
+        y.push(start * (-rate * time).exp() + 0.1 * f64::from(7 * i).sin());
+    }
+    let data = fits::json(&format!(r#"{{"g": {g:?}, "t": {t:?}, "y": {y:?}}}"#));
+    let model = |asked: &str| {
+        format!(
+            "data {{ g : category[N] of J; t : real[N]; y : real[N] }}\nparam mA ~ normal(1, 1)\n\
+             param mk ~ normal(-1, 1)\nparam tau[2] ~ exponential(2)\nparam lA[J] ~ normal(mA, tau[1]){asked}\n\
+             param lk[J] ~ normal(mk, tau[2]){asked}\nparam s ~ half_normal(1)\n\
+             y ~ normal(exp(lA[g]) * exp(-exp(lk[g]) * t), s)"
+        )
+    };
+    let [asked, open] = [" noncentered", ""].map(|asked| fits::fitted(&model(asked), &data, 1));
+    assert!(asked.flags.is_empty() && open.flags.is_empty(), "{:?} {:?}", asked.flags, open.flags);
+    for output in &open.outputs {
+        assert_eq!(fits::wrong(&asked, &output.name, [output.mean, output.sd], 0.1), None);
     }
 }

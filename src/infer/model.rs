@@ -67,13 +67,32 @@ pub fn fit_model(
     watch: Watch,
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
-    let mut fit = in_suitable_coordinates(model, declared, options, watch)?;
+    let fit = in_suitable_coordinates(model, declared, options, watch)?;
+    let mut fit = in_other_coordinates(model, &fit, options, watch).unwrap_or(fit);
     if options.stop.requested() && fit.status != Ending::Stopped {
         fit.flags.push("the fit was stopped before it was done".into());
     }
     doubt(declared, &mut fit);
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
+}
+
+/// A fit that does not keep to the coordinates that a model asks for, where one in these does not serve and this one is better.
+fn in_other_coordinates(model: &Model, fit: &Fit, options: &Options, watch: Watch) -> Option<Fit> {
+    if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
+        return None;
+    }
+    let program = model.program.in_any_coordinates()?;
+    let model = Model { program: &program, ..*model };
+    let open = model.compile(Coordinates::Declared).ok()?;
+    let mut other = in_suitable_coordinates(&model, &open, options, watch).ok()?;
+    other.as_declared = false;
+    other.gradients += fit.gradients;
+    other.notes.push(
+        "in the coordinates that `centered` or `noncentered` asks for k-hat was not below 0.7: fitted in others"
+            .into(),
+    );
+    better(&other, fit).then_some(other)
 }
 
 fn in_suitable_coordinates(

@@ -9,6 +9,19 @@ pub struct Program {
     pub statements: Vec<Stmt>,
 }
 
+impl Program {
+    /// The same without a word on the coordinates of effects, if it has any.
+    pub fn in_any_coordinates(&self) -> Option<Program> {
+        let mut open = self.clone();
+        for statement in &mut open.statements {
+            if let StmtKind::Param(param) = &mut statement.kind {
+                param.centering = None;
+            }
+        }
+        (open != *self).then_some(open)
+    }
+}
+
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ident {
