@@ -1,7 +1,12 @@
 //! Names that other languages give to distributions, each with what is written here instead.
 
+/// A series of first order, an element given the one before.
+const AUTOREGRESSION: &str = "write the first element and the others: `f[1] ~ normal(0, s / sqrt(1 - rho^2))` and `f[2..N] ~ normal(rho * f[1..N-1], s)`";
+
 /// BUGS', R's, PyMC's or Stan's name, and what to say about it.
 static NAMES: &[(&str, &str)] = &[
+    ("ar1", AUTOREGRESSION),
+    ("ar", AUTOREGRESSION),
     ("asymmetric_laplace", "write its log density with `target +=`"),
     ("bern", "write `bernoulli(theta)`"),
     (
@@ -118,6 +123,8 @@ static NAMES: &[(&str, &str)] = &[
     ("zero_inflated_negbinomial", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),
     ("zero_inflated_poisson", "write `zero_inflated(p, poisson(lambda))`"),
     ("zero_inflated_neg_binomial_2", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),
+    ("zero_inflated_neg_binomial_2_log", "write `zero_inflated(p, neg_binomial_2_log(eta, phi))`"),
+    ("zero_inflated_poisson_log", "write `zero_inflated(p, poisson_log(eta))`"),
     ("zero_inflated_binomial", "write `zero_inflated(p, binomial(N, theta))`"),
     ("zeroinflatedbinomial", "write `zero_inflated(p, binomial(N, theta))`"),
     ("zeroinflatednegativebinomial", "write `zero_inflated(p, neg_binomial_2(mu, phi))`"),

@@ -54,7 +54,7 @@ impl Lowerer<'_> {
                 false => String::new(),
             };
             return error.help(format!(
-                "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density{other}"
+                "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density; what has it is a parameter, `param s ~ {name}(...)`{other}"
             ));
         }
         if let Some(help) = foreign_density(name) {
@@ -353,6 +353,9 @@ fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span
     let error = error.help(format!("write `{what}({})`", names.join(", ")));
     if what.starts_with("half_") && given == names.len() + 1 {
         return error.note("it begins at 0: there is no location to give");
+    }
+    if what.starts_with("lkj_corr") && given == names.len() + 1 {
+        return error.note("the size is that of the type, as in `param L : cholesky_corr[2]`");
     }
     error
 }

@@ -86,6 +86,10 @@ fn after_value(case: &Case<'_>) -> (&'static str, Option<&'static str>) {
                 ("`~` and a distribution", Some("write for example `predict y_rep[N] ~ normal(mu, sigma)`"))
             }
             "for" | "if" => ("an operator or a block in `{ }`", None),
+            "param" if has_tilde() && case.text(i) == ":" => (
+                "the end of the statement",
+                Some("the type stands before the `~`: `param nu : real > 1 ~ gamma(2, 0.1)`"),
+            ),
             _ if has_tilde() && case.before(i) == ")" => ("the end of the statement", None),
             _ if case.inside == Inside::Data => ("the end of the declaration", None),
             _ => ("an operator or the end of the statement", None),
