@@ -91,8 +91,8 @@ fn number(x: f64) -> String {
 
 /// As many digits as show a hundredth of the standard deviation, and four at least.
 fn beside(x: f64, sd: f64) -> String {
-    let digits = magnitude(x) - magnitude(sd) + 3;
-    significant(x, if sd > 0.0 && x != 0.0 && x.is_finite() { digits.clamp(4, MOST_DIGITS) } else { 4 })
+    let both = sd > 0.0 && sd.is_finite() && x != 0.0 && x.is_finite();
+    significant(x, if both { (magnitude(x) - magnitude(sd) + 3).clamp(4, MOST_DIGITS) } else { 4 })
 }
 
 /// Most digits that are told.
@@ -113,5 +113,18 @@ fn significant(x: f64, digits: i32) -> String {
         format!("{x:.places$}")
     } else {
         format!("{x:.places$e}", places = digits as usize - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+
+    #[test]
+    fn digits_follow_the_spread_where_there_is_one() {
+        assert_eq!(beside(1.0, 0.0), "1.000");
+        assert_eq!(beside(0.0, 2.0), "0.000");
+        assert_eq!(beside(12_345.678, 0.5), "12345.678");
+        assert_eq!(beside(f64::INFINITY, f64::INFINITY), "inf");
     }
 }
