@@ -54,7 +54,7 @@ impl Climb {
 
     /// Whether all are so near to their modes that one more step ends there.
     pub(super) fn near(&self) -> bool {
-        (0..LANES).all(|b| self.lost[b] || self.close(b))
+        self.open(LANES).is_empty()
     }
 
     /// Which of the first so many points are not, and may yet be.

@@ -92,9 +92,9 @@ impl Evaluator for MarginalEvaluator<'_> {
             log_density[lanes.clone()].copy_from_slice(&self.solver.log_marginal[..width]);
             let outer = conditional::lanes(&points, width);
             let slopes = match directions {
-                _ if integrates => self.solver.mean_slope(&outer, weights),
-                Some(places) if !smooth => self.solver.laplace_slope(&outer, places),
-                _ => self.solver.outer_slope(&outer),
+                Some(places) => self.solver.laplace_slope(&outer, places),
+                None if integrates => self.solver.mean_slope(&outer, weights),
+                None => self.solver.outer_slope(&outer),
             };
             for (row, slope) in gradient.chunks_exact_mut(draws).zip(slopes) {
                 row[lanes.clone()].copy_from_slice(&slope[..width]);

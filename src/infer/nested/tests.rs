@@ -134,12 +134,17 @@ fn of_group(y: f64, tau: f64) -> f64 {
     ((-9000..=9000).map(density).sum::<f64>() * h).ln()
 }
 
-/// Counts of groups with effects of their own, to be integrated out.
-fn counts() -> (ModelTarget, Partition) {
+/// A model for these counts.
+fn of_counts(text: &str) -> ModelTarget {
     let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
     let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+    ModelTarget::new(text, &data).unwrap()
+}
+
+/// Counts of groups with effects of their own, to be integrated out.
+fn counts() -> (ModelTarget, Partition) {
     let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J]\nb ~ normal(0, tau)\ny ~ poisson_log(b)";
-    let target = ModelTarget::new(text, &data).unwrap();
+    let target = of_counts(text);
     (target, Partition { inner: vec![1, 2, 3, 4], outer: vec![0], how: How::Searched })
 }
 
@@ -182,9 +187,7 @@ fn laplaces_approximation_has_the_slope_of_its_values() {
     let (effects, parts) = counts();
     let shared = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J]\nparam m ~ normal(0, 2)\n\
                   b ~ normal(m, tau)\ny ~ poisson_log(b)";
-    let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
-    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
-    let hanging = ModelTarget::new(shared, &data).unwrap();
+    let hanging = of_counts(shared);
     let all = Partition { inner: vec![1, 2, 3, 4, 5], ..parts.clone() };
     for (target, parts) in [(&effects, parts), (&hanging, all)] {
         let conditional = Conditional::new(target, parts, 1).unwrap();
@@ -298,10 +301,8 @@ fn a_lattice_corrects_what_laplace_integrates() {
 /// the lower tail of the scale would be lost without a trace.
 #[test]
 fn modes_are_found_where_a_scale_is_small() {
-    let rows: String = COUNTS.iter().map(|y| format!("{y}\n")).collect();
-    let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
     let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J] ~ logistic(0.5, tau)\ny ~ poisson_log(b)";
-    let target = ModelTarget::new(text, &data).unwrap();
+    let target = of_counts(text);
     let parts = Partition { inner: vec![1, 2, 3, 4], outer: vec![0], how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
     conditional.tell_groups_apart(&target);

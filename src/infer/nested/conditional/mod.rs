@@ -334,12 +334,15 @@ impl<'t> Conditional<'t> {
     }
 
     /// The place of each standard normal number of a draw within its group, where gradients of the outer coordinates come from differences along
-    /// these: where they are fewer than those of log densities.
+    /// these: where no rule and no surface gives them, and they are fewer than those of log densities.
     pub(super) fn directions(&self) -> Option<Vec<usize>> {
+        if self.integrates() || self.is_smooth() || self.held.is_some() {
+            return None;
+        }
         let places = places(&self.drawn_group());
         let largest = places.iter().max().map_or(0, |place| place + 1);
         let pays = solver::pays(self.parts.how, self.reading.colours.len(), self.parts.outer.len(), largest);
-        (pays && self.held.is_none()).then_some(places)
+        pays.then_some(places)
     }
 
     /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.

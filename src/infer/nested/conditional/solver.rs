@@ -202,14 +202,7 @@ impl<'c> Solver<'c> {
                 self.shift(colour, way * by.unwrap_or(0.0), set * width, count);
             }
         }
-        self.values.resize(count, 0.0);
-        self.gradient.resize(this.target.dimension() * count, 0.0);
-        let to = (&mut self.values, &mut self.gradient);
-        match &mut self.held {
-            Some(held) => held.evaluate(&self.points, count, width, to.0, to.1),
-            None => self.evaluator.evaluate(&self.points, count, to.0, to.1),
-        }
-        this.gradients.fetch_add(count, Ordering::Relaxed);
+        self.evaluate(count);
         let slope = |at: usize, set: usize| -> Lanes {
             let from = this.parts.inner[at] * count + set * width;
             spread(&self.gradient[from..from + width]).map(|g| this.steps[at] * g)
@@ -264,6 +257,19 @@ impl<'c> Solver<'c> {
         let mut values = vec![0.0; count];
         held.log_density(&points, count, LANES, &mut values);
         Some(values.as_chunks().0.to_vec())
+    }
+
+    /// Values and gradients at so many points.
+    fn evaluate(&mut self, count: usize) {
+        let this = self.conditional;
+        self.values.resize(count, 0.0);
+        self.gradient.resize(this.target.dimension() * count, 0.0);
+        let to = (&mut self.values, &mut self.gradient);
+        match &mut self.held {
+            Some(held) => held.evaluate(&self.points, count, self.width, to.0, to.1),
+            None => self.evaluator.evaluate(&self.points, count, to.0, to.1),
+        }
+        this.gradients.fetch_add(count, Ordering::Relaxed);
     }
 
     /// The points to evaluate: the current one of every lane, so many in all.

@@ -7,8 +7,7 @@
 //! S_y is zero and differences of any width are exact. Groups that are independent given θ do not meet in any third derivative, so each
 //! direction moves one coordinate of every group.
 
-use super::{How, LANES, Lanes, Solver, add, product};
-use std::sync::atomic::Ordering;
+use super::{How, LANES, Lanes, Solver, add, product, spread};
 
 /// How far the gradient is differenced along each direction, in standard deviations: twice, and once.
 const TWICE: f64 = 0.01;
@@ -70,11 +69,8 @@ impl Solver<'_> {
                 to.iter_mut().zip(by).for_each(|(x, by)| *x += step * by);
             }
         }
-        self.values.resize(count, 0.0);
-        self.gradient.resize(this.target.dimension() * count, 0.0);
-        self.evaluator.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
-        this.gradients.fetch_add(count, Ordering::Relaxed);
-        let read = |i: usize, set: usize| super::spread(&self.gradient[i * count + set * width..][..width]);
+        self.evaluate(count);
+        let read = |i: usize, set: usize| spread(&self.gradient[i * count + set * width..][..width]);
         let of_set = |set: usize| {
             let outer = this.parts.outer.iter().map(|&i| read(i, set));
             let inner = this.parts.inner.iter().zip(&this.steps).map(|(&i, s)| read(i, set).map(|g| s * g));
