@@ -214,9 +214,10 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
     let some = |k: u64| {
         groups(target, q, n, seed, first + k..(first + GROUPS as u64).min(first + k + together as u64))
     };
-    let groups: Option<Vec<Vec<Group>>> =
+    // All of them even if one fails: what was evaluated must not depend on which thread was first.
+    let groups: Vec<Option<Vec<Group>>> =
         (0..GROUPS as u64).step_by(together).collect::<Vec<_>>().into_par_iter().map(some).collect();
-    let groups: Vec<Group> = groups?.into_iter().flatten().collect();
+    let groups: Vec<Group> = groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
     let k = GROUPS as f64;
     let mut total = vec![0.0; groups.first()?.packed.len()];
     groups.iter().for_each(|g| total.iter_mut().zip(&g.packed).for_each(|(t, x)| *t += x));
