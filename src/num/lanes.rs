@@ -4,6 +4,7 @@ use super::dispatch::{LaneWork, View, best_lanes, like_a_lane};
 use super::real::{Fn3, LANES, Real};
 use super::vector::Fused;
 use super::{elementary as el, gamma, gaussian as ga, special as sf};
+use std::cell::Cell;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Eight numbers: what the linear algebra packs its matrices into.
@@ -37,6 +38,8 @@ pub trait Part: Real {
     fn parts(x: &[F16]) -> &[Self];
     /// The same, to write.
     fn parts_mut(x: &mut [F16]) -> &mut [Self];
+    /// The same in cells.
+    fn cells(x: &[Cell<F16>]) -> &[Cell<Self>];
 }
 
 impl Part for F16 {
@@ -47,6 +50,10 @@ impl Part for F16 {
     }
     #[inline(always)]
     fn parts_mut(x: &mut [F16]) -> &mut [F16] {
+        x
+    }
+    #[inline(always)]
+    fn cells(x: &[Cell<F16>]) -> &[Cell<F16>] {
         x
     }
 }
@@ -61,6 +68,10 @@ impl Part for F8 {
     #[inline(always)]
     fn parts_mut(x: &mut [F16]) -> &mut [F8] {
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 2 * x.len()) }
+    }
+    #[inline(always)]
+    fn cells(x: &[Cell<F16>]) -> &[Cell<F8>] {
+        unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 2 * x.len()) }
     }
 }
 

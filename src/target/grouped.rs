@@ -78,7 +78,7 @@ fn factored(graph: &Graph, id: NodeId) -> Option<(&'static ScalarRow, f64)> {
     let in_step = |a: &NodeId| [1, node.len()].contains(&graph.node(*a).len());
     let none = [Operand::empty(); MOST_ARGS];
     let kernel = <F16 as Lane>::scalar(row.kernel);
-    let times = kernel.factored(&none[..row.args.len()], &[false; MOST_ARGS], &mut [], &mut [], &mut [])?;
+    let times = kernel.factored(&none[..row.args.len()], &mut [], &mut [])?;
     node.args.iter().all(in_step).then_some((*row, times))
 }
 
@@ -204,7 +204,7 @@ impl End<'_> {
             let mut tile = [Operand::empty(); MOST_ARGS];
             tile.iter_mut().zip(self.args).for_each(|(t, a)| *t = a.from(start));
             let (values, factors) = (&mut values[..groups.len()], &mut factors[..groups.len()]);
-            kernel.factored(&tile[..self.args.len()], &[false; MOST_ARGS], values, factors, &mut []);
+            kernel.factored(&tile[..self.args.len()], values, factors);
             best_lanes(Add { numbers: values, groups, factor: self.factor, to: &mut *sums });
             best_lanes(Multiply { factors, groups, times, sums: &mut *sums, products: &mut *products });
         }

@@ -2,9 +2,10 @@
 //! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
 #![allow(dead_code)]
 
+use std::cell::Cell;
 use stickler::num::real::{Dual, F16, Real};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};
-use stickler::ops::scalar::{MOST_ARGS, ScalarRow};
+use stickler::ops::scalar::{MOST_ARGS, ScalarRow, Sink};
 
 fn operands<T: Real>(x: &[T]) -> Vec<Operand<'_, T>> {
     x.iter().map(|v| Operand { arg: Arg::Var(std::slice::from_ref(v)), index: Index::One }).collect()
@@ -147,23 +148,34 @@ fn check_second_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], fre
     }
 }
 
-/// Where a row has a factor, from ½ to 4, its logarithm and the plain part are the value to rounding, and slopes are the same.
+/// Where a row has a factor, from ½ to 4, its logarithm and the plain part are the value to rounding; and sums by the product of factors are those of
+/// values and slopes.
 fn check_factors(row: &'static ScalarRow, x: &[f64], what: &str) {
     let all: Vec<F16> = x.iter().map(|x| F16::splat(*x)).collect();
-    let (mut plain, mut factor, mut s) = ([F16::zero()], [F16::zero()], [F16::zero(); MOST_ARGS]);
+    let (mut plain, mut factor) = ([F16::zero()], [F16::zero()]);
     let kernel = F16::scalar(row.kernel);
-    let times = kernel.factored(&operands(&all), &vec![true; x.len()], &mut plain, &mut factor, &mut s);
-    let Some(times) = times else { return };
+    let Some(times) = kernel.factored(&operands(&all), &mut plain, &mut factor) else { return };
     let (y, f, expected) = (value(row, x), factor[0].lane(0), slopes(row, x));
     let got = plain[0].lane(0) - times * f.ln();
     assert!((0.5..=4.0).contains(&f), "{what}: {} at {x:?}: the factor is {f}", row.name);
     assert!((got - y).abs() <= 1e-15 * y.abs().max(1.0), "{what}: {} at {x:?}: {got} against {y}", row.name);
-    for (s, e) in s.iter().zip(expected) {
-        assert!(
-            (s.lane(0) - e).abs() <= 1e-15 * e.abs(),
-            "{what}: {} at {x:?}: slopes with a factor",
-            row.name
-        );
+    let same = |got: f64, expected: f64, of: &str| {
+        let error = (got - expected).abs();
+        assert!(error <= 1e-14 * expected.abs().max(1.0), "{what}: {} at {x:?}: {of} of a sum", row.name);
+    };
+    // Three elements, twice: slopes of every other argument one by one, those of the rest as a sum.
+    let each = vec![[const { Cell::new(F16([f64::NAN; 16])) }; 3]; x.len()];
+    let sums = vec![Cell::new(F16::one()); x.len()];
+    let sink = |k: usize| if k.is_multiple_of(2) { Sink::Each(&each[k]) } else { Sink::Sum(&sums[k]) };
+    let sinks: Vec<Sink<F16>> = (0..x.len()).map(sink).collect();
+    let sum = kernel.summed(&operands(&all), &sinks, 3, 2.0).expect("what has factors has sums");
+    same(sum.lane(15), 6.0 * y, "the value");
+    for (k, slope) in expected.into_iter().enumerate() {
+        let each = each[k].iter().map(|cell| cell.get().lane(15)).collect::<Vec<_>>();
+        match k % 2 {
+            0 => each.iter().for_each(|got| same(*got, slope, "a slope")),
+            _ => same(sums[k].get().lane(15), 1.0 + 6.0 * slope, "the slopes"),
+        }
     }
 }
 

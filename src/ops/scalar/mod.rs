@@ -17,7 +17,7 @@ pub(crate) use row::scalar_row;
 pub use row::{Facts, JetOf, OddsOf, ScalarFn, ScalarRow};
 pub use special::*;
 pub use sweep::{Predictor, ROOM, map, pull, sum, sum_predicted, sum_predicted_value, sum_value};
-pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, TILE, Tile};
+pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, Sink, TILE, Tile};
 
 /// Every function with a name of its own in the language, in the order of the manual. Densities are rows too; they are
 /// listed with their distributions; [`LOG_SUM_EXPS`] are what rewrites make of others.

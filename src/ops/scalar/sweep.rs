@@ -1,6 +1,6 @@
 //! Elementwise functions over whole arrays: plain, summed, and backwards.
 
-use super::tile::{Elementwise, MOST_ARGS, TILE};
+use super::tile::{Elementwise, MOST_ARGS, Sink, TILE};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::design::total;
 use crate::num::real::Real;
@@ -17,7 +17,7 @@ const ROWS: usize = 32;
 const TERMS: usize = 32;
 
 /// Numbers of room that the sweeps need.
-pub const ROOM: usize = TERMS * (3 + MOST_ARGS);
+pub const ROOM: usize = TERMS * (2 + MOST_ARGS);
 
 /// `out[i] = f(args at i)`.
 pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
@@ -171,9 +171,8 @@ pub fn sum_predicted_value<T: Real>(
         let n = ROWS.min(count - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta);
-        let (values, room) = room.split_at_mut(n);
         let weights = weights.map(|w| &w[start..start + n]);
-        total += sum_values(f, &tile[..args.len()], weights, [values, &mut room[..n]]);
+        total += sum_values(f, &tile[..args.len()], weights, &mut room[..n]);
     }
     total
 }
@@ -210,7 +209,22 @@ struct Slope<'a, 'b, T> {
     predictor: Option<Predictor<'a>>,
 }
 
-/// One tile of [`sum`]: its part of the sum. Leaves the slopes of element i in argument k at `room[(1 + k) * n + i]`.
+impl<'a, T: Real> Slope<'a, '_, T> {
+    /// Where a function that adds up its elements may put the slopes in argument k, which `room` is for, and whether they are to be handed on from there.
+    fn sink(&self, k: usize, room: &'a [Cell<T>], times: f64) -> (Sink<'a, T>, bool) {
+        let Some(adjoint) = self.adjoints[k] else { return (Sink::None, false) };
+        let predicted = self.predictor.is_some_and(|p| p.which == k);
+        match self.args[k].index {
+            Index::One if !predicted => (Sink::Sum(&adjoint[0]), false),
+            Index::Each if !predicted && self.fresh[k] && times == 1.0 => {
+                (Sink::Each(&adjoint[self.start..self.start + room.len()]), false)
+            }
+            _ => (Sink::Each(room), true),
+        }
+    }
+}
+
+/// One tile of [`sum`]: its part of the sum.
 fn sum_tile<T: Real>(
     f: &dyn Elementwise<T>,
     into: Slope<T>,
@@ -218,19 +232,34 @@ fn sum_tile<T: Real>(
     n: usize,
     room: &mut [T],
 ) -> T {
+    let args = into.args;
+    // Constant: one number has no such code.
+    if const { T::WIDTH > 1 }
+        && let Some(times) = common(weights)
+    {
+        let slopes = Cell::from_mut(&mut room[..n * args.len()]).as_slice_of_cells();
+        let (mut sinks, mut open) = ([Sink::None; MOST_ARGS], 0);
+        for k in 0..args.len() {
+            let (sink, hand_on) = into.sink(k, &slopes[k * n..(k + 1) * n], times);
+            sinks[k] = sink;
+            open |= u32::from(hand_on) << k;
+        }
+        if let Some(sum) = f.summed(args, &sinks[..args.len()], n, times) {
+            if open != 0 {
+                let slopes = &mut room[..n * args.len()];
+                best_lanes(HandOn { into, open, weights, n, slopes });
+            }
+            return sum;
+        }
+    }
     let mut need = [false; MOST_ARGS];
-    for (need, a) in need.iter_mut().zip(into.args) {
+    for (need, a) in need.iter_mut().zip(args) {
         *need = a.arg.is_var();
     }
     let (values, room) = room.split_at_mut(n);
-    let (slopes, factors) = room.split_at_mut(n * into.args.len());
-    let factors = &mut factors[..n];
-    let times =
-        common(weights).and_then(|w| Some(w * f.factored(into.args, &need, values, factors, slopes)?));
-    if times.is_none() {
-        f.both(into.args, &need, values, slopes);
-    }
-    best_lanes(Settle { into, weights, values, factors: times.map(|times| (times, &*factors)), slopes })
+    let slopes = &mut room[..n * args.len()];
+    f.both(args, &need, values, slopes);
+    best_lanes(Settle { values, slopes: HandOn { into, open: u32::MAX, weights, n, slopes } })
 }
 
 /// The weight that all elements have.
@@ -241,17 +270,17 @@ fn common(weights: Option<&[f64]>) -> Option<f64> {
     }
 }
 
-/// The sum over at most [`TERMS`] elements alone, with as much room twice.
+/// The sum over at most [`TERMS`] elements alone, with as much room.
 fn sum_values<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
-    [values, factors]: [&mut [T]; 2],
+    values: &mut [T],
 ) -> T {
-    if let Some(weight) = common(weights)
-        && let Some(times) = f.factored(args, &[false; MOST_ARGS], values, factors, &mut [])
+    if let Some(times) = common(weights)
+        && let Some(sum) = f.summed(args, &[Sink::None; MOST_ARGS], values.len(), times)
     {
-        return best_lanes(Factors { values, factors, times }).scale(weight);
+        return sum;
     }
     f.values(args, values);
     let mut sum = T::zero();
@@ -259,36 +288,6 @@ fn sum_values<T: Real>(
         sum += weights.map_or(y, |w| y.scale(w[i]));
     }
     sum
-}
-
-/// A sum of values, less so many times the logarithm of the product of their factors.
-struct Factors<'a, T> {
-    values: &'a [T],
-    factors: &'a [T],
-    times: f64,
-}
-
-impl<T: Real> LaneWork<T> for Factors<'_, T> {
-    type Out = T;
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
-        view.back(total(view.slice(self.values)) - logarithm(view.slice(self.factors), self.times))
-    }
-}
-
-/// So many times the logarithm of the product of at most [`TERMS`] factors from ½ to 4.
-#[inline(always)]
-fn logarithm<U: Real>(factors: &[U], times: f64) -> U {
-    let mut products = [U::one(); 4];
-    let (fours, rest) = factors.as_chunks::<4>();
-    for four in fours {
-        for j in 0..4 {
-            products[j] = products[j] * four[j];
-        }
-    }
-    let all = (products[0] * products[1]) * (products[2] * products[3]);
-    rest.iter().fold(all, |all, x| all * *x).ln().scale(times)
 }
 
 /// The sum alone.
@@ -299,12 +298,11 @@ pub fn sum_value<T: Real>(
     count: usize,
 ) -> T {
     let mut total = T::zero();
-    let (mut values, mut factors) = ([T::zero(); TILE], [T::zero(); TILE]);
+    let mut values = [T::zero(); TILE];
     for start in (0..count).step_by(TILE) {
         let n = TILE.min(count - start);
         let weights = weights.map(|w| &w[start..start + n]);
-        let room = [&mut values[..n], &mut factors[..n]];
-        total += sum_values(f, &from(args, start)[..args.len()], weights, room);
+        total += sum_values(f, &from(args, start)[..args.len()], weights, &mut values[..n]);
     }
     total
 }
@@ -364,38 +362,29 @@ fn add<U: Real>(cell: &Cell<U>, x: U) {
     cell.set(cell.get() + x);
 }
 
-struct Settle<'a, 'b, T> {
+/// Hands on the slopes of a tile: those of element i in argument k are at `slopes[k * n + i]`.
+struct HandOn<'a, 'b, T> {
     into: Slope<'a, 'b, T>,
+    /// Which arguments' slopes, bit by bit: bytes that are copied together wait for those who wrote them one by one.
+    open: u32,
     weights: Option<&'a [f64]>,
-    values: &'a mut [T],
-    /// Factors whose logarithms are to be subtracted from the values, so many times, where there are any.
-    factors: Option<(f64, &'a [T])>,
+    n: usize,
     slopes: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
-    type Out = T;
-
+impl<T: Real> HandOn<'_, '_, T> {
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
-        let n = self.values.len();
-        let values = view.slice_mut(self.values);
+    fn run_on<U: Real>(self, view: View<T, U>) {
+        let n = self.n;
         let slopes = view.slice_mut(self.slopes);
-        if let Some(w) = self.weights {
-            for i in 0..n {
-                values[i] = values[i].scale(w[i]);
-                for k in 0..self.into.args.len() {
-                    slopes[k * n + i] = slopes[k * n + i].scale(w[i]);
+        for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
+            let Some(adjoint) = adjoint.filter(|_| self.open >> k & 1 == 1) else { continue };
+            let (into, slopes) = (view.cells(adjoint), &mut slopes[k * n..(k + 1) * n]);
+            if let Some(weights) = self.weights {
+                for i in 0..n {
+                    slopes[i] = slopes[i].scale(weights[i]);
                 }
             }
-        }
-        let mut sum = total(values);
-        if let Some((times, factors)) = self.factors {
-            sum -= logarithm(view.slice(factors), times);
-        }
-        for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
-            let Some(adjoint) = adjoint else { continue };
-            let (into, slopes) = (view.cells(adjoint), &slopes[k * n..(k + 1) * n]);
             if let Some(Predictor { which, operator }) = self.into.predictor
                 && which == k
             {
@@ -405,12 +394,12 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             match arg.index {
                 Index::One => add(&into[0], total(slopes)),
                 Index::Each if self.into.fresh[k] => {
-                    for (cell, &slope) in into[self.into.start..].iter().zip(slopes) {
+                    for (cell, &slope) in into[self.into.start..].iter().zip(&*slopes) {
                         cell.set(slope);
                     }
                 }
                 Index::Each => {
-                    for (cell, &slope) in into[self.into.start..].iter().zip(slopes) {
+                    for (cell, &slope) in into[self.into.start..].iter().zip(&*slopes) {
                         add(cell, slope);
                     }
                 }
@@ -421,6 +410,37 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
                 }
             }
         }
+    }
+}
+
+impl<T: Real> LaneWork<T> for HandOn<'_, '_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) {
+        self.run_on(view);
+    }
+}
+
+/// The sum of the values of a tile, whose slopes are handed on.
+struct Settle<'a, 'b, T> {
+    values: &'a mut [T],
+    slopes: HandOn<'a, 'b, T>,
+}
+
+impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
+    type Out = T;
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<T, U>) -> T {
+        let values = view.slice_mut(self.values);
+        if let Some(weights) = self.slopes.weights {
+            for (value, weight) in values.iter_mut().zip(weights) {
+                *value = value.scale(*weight);
+            }
+        }
+        let sum = total(values);
+        self.slopes.run_on(view);
         view.back(sum)
     }
 }

@@ -7,6 +7,7 @@ use super::ScalarFn;
 use crate::num::dispatch::{LaneWork, Level, View, level, widest};
 use crate::num::real::{Dual, F16, Part, Real};
 use crate::ops::operand::{Arg, Index, Operand};
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 /// Most arguments of an elementwise function.
@@ -27,18 +28,28 @@ pub trait Elementwise<T>: Send + Sync {
     /// The slopes of at most [`TILE`] elements whose values are known.
     fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
 
-    /// As [`Elementwise::both`], but that the logarithm of a factor from ½ to 4 is to be subtracted from each element of `out`, as often as is
+    /// As [`Elementwise::values`], but that the logarithm of a factor from ½ to 4 is to be subtracted from each element of `out`, as often as is
     /// returned. Does nothing where there is no such code.
-    fn factored(
-        &self,
-        _args: &[Operand<T>],
-        _need: &[bool],
-        _out: &mut [T],
-        _factors: &mut [T],
-        _slopes: &mut [T],
-    ) -> Option<f64> {
+    fn factored(&self, _args: &[Operand<T>], _out: &mut [T], _factors: &mut [T]) -> Option<f64> {
         None
     }
+
+    /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be a number; slopes go where `sinks` says.
+    /// None where there is no such code.
+    fn summed(&self, _args: &[Operand<T>], _sinks: &[Sink<T>], _n: usize, _times: f64) -> Option<T> {
+        None
+    }
+}
+
+/// Where the slopes in an argument go.
+#[derive(Clone, Copy)]
+pub enum Sink<'a, T> {
+    /// Nowhere.
+    None,
+    /// So many times their sum is added there.
+    Sum(&'a Cell<T>),
+    /// There, each as it is.
+    Each(&'a [Cell<T>]),
 }
 
 /// An elementwise function for every scalar type.
@@ -163,20 +174,22 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
         }
     }
 
-    fn factored(
-        &self,
-        args: &[Operand<F16>],
-        need: &[bool],
-        out: &mut [F16],
-        factors: &mut [F16],
-        slopes: &mut [F16],
-    ) -> Option<f64> {
+    fn factored(&self, args: &[Operand<F16>], out: &mut [F16], factors: &mut [F16]) -> Option<f64> {
         // Constant, so that there is no such code where it is not wanted.
         if const { F::FACTORED.is_none() } {
             return None;
         }
-        let done = widest(Factored::<F, N> { args, need, out, factors, slopes, code: PhantomData });
+        let done = widest(Factored::<F, N> { args, out, factors, code: PhantomData });
         F::FACTORED.filter(|_| done.is_ok())
+    }
+
+    fn summed(&self, args: &[Operand<F16>], sinks: &[Sink<F16>], n: usize, times: f64) -> Option<F16> {
+        if const { F::FACTORED.is_none() } {
+            return None;
+        }
+        let mut sum = [F16::zero()];
+        widest(Summed::<F, N> { args, sinks, n, times, sum: &mut sum, code: PhantomData }).ok()?;
+        Some(sum[0])
     }
 }
 
@@ -260,10 +273,8 @@ impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Both<'_, F, N> {
 
 struct Factored<'a, F, const N: usize> {
     args: &'a [Operand<'a, F16>],
-    need: &'a [bool],
     out: &'a mut [F16],
     factors: &'a mut [F16],
-    slopes: &'a mut [F16],
     code: PhantomData<F>,
 }
 
@@ -272,16 +283,82 @@ impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Factored<'_, F, N> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<F::Lanes, U>) {
-        let (args, need, n) = (all(self.args), needed(self.need), F::Lanes::PARTS * self.out.len());
+        let (args, n) = (all(self.args), F::Lanes::PARTS * self.out.len());
         let out = view.slice_mut(F::Lanes::parts_mut(self.out));
         let factors = &mut view.slice_mut(F::Lanes::parts_mut(self.factors))[..n];
-        let slopes = view.slice_mut(F::Lanes::parts_mut(self.slopes));
         for (i, (o, factor)) in out.iter_mut().zip(factors).enumerate() {
-            let (y, f, d) = F::factored(load(&args, i, view), &need);
-            (*o, *factor) = (y, f);
+            (*o, *factor, _) = F::factored(load(&args, i, view), &[false; N]);
+        }
+    }
+}
+
+struct Summed<'a, F, const N: usize> {
+    args: &'a [Operand<'a, F16>],
+    sinks: &'a [Sink<'a, F16>],
+    n: usize,
+    times: f64,
+    sum: &'a mut [F16; 1],
+    code: PhantomData<F>,
+}
+
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Summed<'_, F, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let args = all(self.args);
+        let plain = args.iter().all(|a: &Operand<F16>| !matches!(a.index, Index::Table(_)));
+        // What is asked of each row takes units that arithmetic could use: tables have a loop of their own.
+        if plain { self.over::<U, false>(&args, view) } else { self.over::<U, true>(&args, view) }
+    }
+}
+
+impl<F: ScalarFn<N>, const N: usize> Summed<'_, F, N> {
+    /// The loop over the elements; values, factors and slopes that are added up stay in registers.
+    #[inline(always)]
+    fn over<U: Real, const TABLES: bool>(self, args: &[Operand<F16>; N], view: View<F::Lanes, U>) {
+        let parts = const { F::Lanes::PARTS };
+        let (mut step, mut need, mut added) = ([0; N], [false; N], [false; N]);
+        let mut each: [&[Cell<U>]; N] = [&[]; N];
+        for k in 0..N {
+            step[k] = usize::from(matches!(args[k].index, Index::Each));
+            need[k] = !matches!(self.sinks[k], Sink::None);
+            added[k] = matches!(self.sinks[k], Sink::Sum(_));
+            if let Sink::Each(cells) = self.sinks[k] {
+                each[k] = &view.cells(F::Lanes::cells(cells))[..parts * self.n];
+            }
+        }
+        let (mut values, mut product, mut sums) = ([U::zero(); 2], [U::one(); 2], [[U::zero(); 2]; N]);
+        for i in 0..self.n {
+            for part in 0..parts {
+                let mut x = [U::zero(); N];
+                for k in 0..N {
+                    let at = if TABLES { args[k].index.at(i) } else { step[k] * i };
+                    x[k] = match args[k].arg {
+                        Arg::Const(c) => U::splat(c[at]),
+                        Arg::Var(v) => view.slice(F::Lanes::parts(v))[parts * at + part],
+                    };
+                }
+                let (y, factor, d) = F::factored(x, &need);
+                values[part] += y;
+                product[part] = product[part] * factor;
+                for k in 0..N {
+                    if added[k] {
+                        sums[k][part] += d[k];
+                    } else if need[k] {
+                        each[k][parts * i + part].set(d[k]);
+                    }
+                }
+            }
+        }
+        let often = self.times * const { if let Some(times) = F::FACTORED { times } else { 0.0 } };
+        let out = view.slice_mut(F::Lanes::parts_mut(self.sum));
+        for part in 0..parts {
+            out[part] = values[part].scale(self.times) - product[part].ln().scale(often);
             for k in 0..N {
-                if need[k] {
-                    slopes[k * n + i] = d[k];
+                if let Sink::Sum(cell) = self.sinks[k] {
+                    let cell = &view.cells(F::Lanes::cells(std::slice::from_ref(cell)))[part];
+                    cell.set(cell.get() + sums[k][part].scale(self.times));
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Loops whose step is h ← a · h + b, as autoregressions and GARCH have it: h stays in registers.
+//! Loops whose step is h ← a · h + b, as autoregressions and GARCH have it: h stays in registers. A step waits for the one before it, so
+//! that product and sum are one instruction where registers have it, forward and back.
 
 use super::super::program::Primitive;
 use super::feed::{Fed, Plus, add};
@@ -54,7 +55,7 @@ impl<U: Real> Fed<U> for Ahead<'_, U> {
         let mut h = values[first.args[linear.carried].at].get();
         for step in 0..steps {
             let a = values[first.args[linear.factor].at + step * moving.strides[linear.factor]].get();
-            h = a * h + plus.value(step, values);
+            h = a.mul_add(h, plus.value(step, values));
             values[first.out + step * moving.out].set(h);
         }
     }
@@ -66,20 +67,20 @@ impl<U: Real> Fed<U> for Back<'_, U> {
         let (Ahead { linear, moving, steps, values }, adjoints) = (self.ahead, self.adjoints);
         let (first, start) = (&moving.first, moving.first.args[linear.carried].at);
         let (factor, stride) = (&first.args[linear.factor], moving.strides[linear.factor]);
-        // The adjoint of h from the step after, and that of a where it is the same in every step.
-        let (mut after, mut in_factor) = (U::zero(), U::zero());
+        // The adjoint of the step after with its a, and that of a where it is the same in every step.
+        let (mut up, mut by, mut in_factor) = (U::zero(), U::zero(), U::zero());
         for step in (0..steps).rev() {
-            let up = adjoints[first.out + step * moving.out].get() + after;
-            let slope = up * values[start + step * moving.out].get();
+            up = up.mul_add(by, adjoints[first.out + step * moving.out].get());
+            let h = values[start + step * moving.out].get();
             if stride == 0 {
-                in_factor += slope;
+                in_factor = up.mul_add(h, in_factor);
             } else if factor.varies {
-                add(&adjoints[factor.at + step * stride], slope);
+                add(&adjoints[factor.at + step * stride], up * h);
             }
             plus.back(step, up, values, adjoints);
-            after = up * values[factor.at + step * stride].get();
+            by = values[factor.at + step * stride].get();
         }
-        add(&adjoints[start], after);
+        add(&adjoints[start], up * by);
         if stride == 0 && factor.varies {
             add(&adjoints[factor.at], in_factor);
         }
