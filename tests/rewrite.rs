@@ -440,3 +440,21 @@ fn repeated_rows_of_mixtures_are_weighed() {
     let plan = stickler::plan::dump(both(source, &data).0.plan());
     assert!(!plan.contains("over 600"), "{plan}");
 }
+
+/// Groups whose rows are scattered over the table, with as many entries in a row as stay in registers and with more, weights that differ, and rows
+/// that read two groups.
+#[test]
+fn rows_in_the_order_of_their_groups_sum_to_the_same() {
+    let data = table(600, 6, 0.0, 1.0);
+    let head =
+        "data { y : real[N]; w : real[N] > 0; X : real[N, K] = columns(\"x*\"); group : category[N] of J }\n";
+    for likelihood in [
+        "param z[J] ~ normal(0, 1)\nlet seen = y > 0\nseen ~ bernoulli_logit(z[group])",
+        "param z[J, K] ~ normal(0, 1)\nlet seen = y > 0\nseen ~ bernoulli_logit(rowsum(X .* z[group]))",
+        "param z[J, K] ~ normal(0, 1)\nparam a[J] ~ normal(0, 1)\nlet seen = y > 0\nseen ~ bernoulli_logit(a[group] + rowsum(X .* z[group]))",
+        "param z[J, K] ~ normal(0, 1)\ny ~ student_t(4, rowsum(X .* z[group]), w)",
+        "param z[J] ~ normal(0, 1)\ntarget += sum(w .* log1p_exp(z[group] .* y))",
+    ] {
+        agree(&format!("{head}{likelihood}"), &data, 0.5, 1e-12);
+    }
+}

@@ -5,7 +5,7 @@ use stickler::dist::{self, Density};
 use stickler::graph::{Builder, Graph, NodeId};
 use stickler::num::real::{Dual, F16};
 use stickler::num::stream::Stream;
-use stickler::ops::array::{Design, Operator};
+use stickler::ops::array::{Design, Operator, Sparse};
 use stickler::ops::operand::Lane;
 use stickler::ops::scalar::{ADD, DIV, EXP, MUL, QUADRATIC, SQUARE, SUB, ScalarRow};
 use stickler::plan::{Plan, Workspace, dump};
@@ -103,9 +103,11 @@ impl Chains {
             everywhere: vec![(0, 0.5)],
             dense: None,
             columns: 0,
-            places: (0..2 * n).map(|_| self.stream.below(coefficients) as u32).collect(),
-            factors: (0..2 * n).map(|_| self.stream.normal()).collect(),
-            entries: 2,
+            sparse: Sparse::new(
+                2,
+                (0..2 * n).map(|_| self.stream.below(coefficients) as u32).collect(),
+                (0..2 * n).map(|_| self.stream.normal()).collect(),
+            ),
         };
         let effects = self.effects(1);
         self.b.array(Design(Arc::new(operator)), &[effects]).unwrap()

@@ -15,6 +15,8 @@ mod ordered;
 mod predictor;
 mod radicand;
 mod repeated;
+mod row_order;
+mod rows;
 mod summed;
 mod triangular;
 mod variance;
@@ -55,6 +57,7 @@ pub static TABLE: &[&Rule] = &[
     &predictor::SUMS,
     &predictor::RULE,
     &repeated::RULE,
+    &row_order::RULE,
 ];
 
 /// The rules that leave every row of the data a summand of its own.

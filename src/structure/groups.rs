@@ -123,8 +123,7 @@ impl Finder<'_> {
         let everywhere = Group::of_all(x.everywhere.iter().filter(|(_, by)| *by != 0.0).map(|(c, _)| of[*c]));
         let row = |i: usize| {
             let dense = x.dense.iter().flat_map(|m| &m[i * x.columns..(i + 1) * x.columns]).zip(of);
-            let within = i * x.entries..(i + 1) * x.entries;
-            let sparse = x.factors[within.clone()].iter().zip(&x.places[within]);
+            let sparse = x.sparse.factors_of(i).iter().zip(x.sparse.places_of(i));
             let sparse = sparse.map(|(by, p)| (by, &of[*p as usize]));
             let counting = dense.chain(sparse).filter(|(by, _)| **by != 0.0).map(|(_, g)| *g);
             everywhere.and(Group::of_all(counting))

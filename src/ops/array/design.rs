@@ -1,5 +1,6 @@
 //! Linear predictors: a constant, dense and sparse design operator applied to one vector of coefficients.
 
+use super::sparse::Sparse;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
@@ -30,12 +31,8 @@ pub struct Operator {
     pub dense: Option<Arc<[f64]>>,
     /// Number of dense columns.
     pub columns: usize,
-    /// Entries of each row in the rest: coefficients, row by row.
-    pub places: Vec<u32>,
-    /// And how much each counts.
-    pub factors: Vec<f64>,
-    /// Number of such entries in a row.
-    pub entries: usize,
+    /// The rest.
+    pub sparse: Sparse,
 }
 
 /// Parts of a large operator, each summed by itself.
@@ -47,19 +44,19 @@ const LARGE: usize = 1 << 19;
 impl Operator {
     /// Into how many blocks of rows its sums are split, whatever the number of threads.
     pub fn blocks(&self) -> usize {
-        if self.rows * (self.columns + self.entries) >= LARGE { MOST_BLOCKS } else { 1 }
+        if self.rows * (self.columns + self.sparse.entries) >= LARGE { MOST_BLOCKS } else { 1 }
     }
 
     /// Additions and multiplications for one draw, one way.
     pub fn operations(&self) -> usize {
-        2 * self.rows * (self.columns + self.entries)
+        2 * self.rows * (self.columns + self.sparse.entries)
     }
 
     /// Bytes of its numbers.
     pub fn bytes(&self) -> usize {
         let offset = self.offset.as_ref().map_or(0, |o| o.len());
         let dense = self.dense.as_ref().map_or(0, |d| d.len());
-        8 * (offset + dense + self.factors.len()) + 4 * self.places.len()
+        8 * (offset + dense + self.sparse.factors.len()) + 4 * self.sparse.places.len()
     }
 
     /// The sum of each column.
@@ -71,7 +68,7 @@ impl Operator {
         for &(c, x) in &self.everywhere {
             sums[c] += x * self.rows as f64;
         }
-        for (&c, x) in self.places.iter().zip(&self.factors) {
+        for (&c, x) in self.sparse.places.iter().zip(&self.sparse.factors) {
             sums[c as usize] += x;
         }
         sums
@@ -97,16 +94,8 @@ impl Operator {
             let k = self.columns;
             add_rows(&x[start * k..(start + n) * k], &v[..k], out);
         }
-        if self.entries > 0 {
-            let m = self.entries;
-            let (places, factors) = (&self.places[start * m..], &self.factors[start * m..]);
-            for (i, o) in out.iter_mut().enumerate() {
-                let mut sum = *o;
-                for j in i * m..(i + 1) * m {
-                    sum = sum.add_scaled(factors[j], v[places[j] as usize]);
-                }
-                *o = sum;
-            }
+        if self.sparse.entries > 0 {
+            self.sparse.forward(v, start, out);
         }
     }
 
@@ -124,15 +113,8 @@ impl Operator {
             let k = self.columns;
             add_columns(&x[start * k..(start + n) * k], up, &into[..k]);
         }
-        if self.entries > 0 {
-            let m = self.entries;
-            let (places, factors) = (&self.places[start * m..], &self.factors[start * m..]);
-            for (i, &u) in up.iter().enumerate() {
-                for j in i * m..(i + 1) * m {
-                    let to = &into[places[j] as usize];
-                    to.set(to.get().add_scaled(factors[j], u));
-                }
-            }
+        if self.sparse.entries > 0 {
+            self.sparse.reverse(start, up, into);
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) use sums::RULE as SUMS;
 
 use super::{IN_TILES, Rule, replace};
 use crate::graph::{Builder, Graph, NodeId, Op};
-use crate::ops::array::{Design, Operator};
+use crate::ops::array::{Design, Operator, Sparse};
 use crate::ops::scalar::{self, ScalarRow};
 use form::{Form, Part, Scope, form, same};
 use std::collections::HashMap;
@@ -174,9 +174,7 @@ fn assemble(b: &mut Builder, form: Form, rows: usize) -> (Operator, NodeId) {
         everywhere,
         dense: dense(columns, rows, dense_columns),
         columns: dense_columns,
-        places,
-        factors,
-        entries,
+        sparse: Sparse::new(entries, places, factors),
     };
     (operator, vector(b, pieces))
 }
