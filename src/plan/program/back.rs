@@ -192,6 +192,25 @@ fn add<U: Real>(cell: &Cell<U>, slope: U, fresh: bool) {
     cell.set(before + slope);
 }
 
+/// A slope as it is added: one instruction for a product too, where registers have it.
+#[derive(Clone, Copy)]
+pub(super) enum Slope<U> {
+    Plain(U),
+    Minus(U),
+    Product(U, U),
+}
+
+impl<U: Real> Slope<U> {
+    #[inline(always)]
+    fn added_to(self, before: U) -> U {
+        match self {
+            Slope::Plain(slope) => before + slope,
+            Slope::Minus(slope) => before - slope,
+            Slope::Product(a, b) => a.mul_add(b, before),
+        }
+    }
+}
+
 /// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one number.
 #[inline(always)]
 pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
@@ -203,14 +222,28 @@ pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
     sums: &mut [U; N],
     adjoints: &[Cell<U>],
 ) {
+    hand_on_slope::<U, N, SHAPE>(i, shift, (j, k), Slope::Plain(slope), sums, adjoints);
+}
+
+/// The same for element `k` of argument `j`.
+#[inline(always)]
+pub(super) fn hand_on_slope<U: Real, const N: usize, const SHAPE: u16>(
+    i: &Instruction,
+    shift: impl Shift,
+    (j, k): (usize, usize),
+    slope: Slope<U>,
+    sums: &mut [U; N],
+    adjoints: &[Cell<U>],
+) {
     if !is_varying::<SHAPE>(i, j) {
         return;
     }
     if is_each::<SHAPE>(i, j) {
         let cell = &adjoints[i.args[j].at + shift.arg(j) + k];
-        add(cell, slope, is_fresh::<SHAPE>(i, j));
+        let before = if is_fresh::<SHAPE>(i, j) { U::zero() } else { cell.get() };
+        cell.set(slope.added_to(before));
     } else {
-        sums[j] += slope;
+        sums[j] = slope.added_to(sums[j]);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each function gives the sum and, with `SLOPES`, adds its slopes times `up` to the adjoints. Its loop is compiled once for the
 //! shape of arguments that models have most often, and once for all others.
 
-use super::back::{hand_on, settle};
+use super::back::{Slope, hand_on_slope, settle};
 use super::{
     ANY, EACH, EACH_KNOWN, Instruction, Kind, ONE, ONE_KNOWN, Shift, fits, is_varying, read, read_first,
     shape,
@@ -78,8 +78,8 @@ pub(super) fn affine<U: Real, const SLOPES: bool>(
 trait Squared<const N: usize> {
     /// Its value.
     fn value<U: Real>(x: [U; N]) -> U;
-    /// Its slopes times `by`; that in the weight means nothing.
-    fn slopes<U: Real>(x: [U; N], by: U) -> [U; N];
+    /// Minus its slopes times `by`; that in the weight means nothing.
+    fn slopes<U: Real>(x: [U; N], by: U) -> [Slope<U>; N];
 }
 
 /// a
@@ -92,8 +92,8 @@ impl Squared<2> for Plain {
     }
 
     #[inline(always)]
-    fn slopes<U: Real>(_: [U; 2], by: U) -> [U; 2] {
-        [by; 2]
+    fn slopes<U: Real>(_: [U; 2], by: U) -> [Slope<U>; 2] {
+        [Slope::Minus(by); 2]
     }
 }
 
@@ -107,8 +107,8 @@ impl Squared<3> for Difference {
     }
 
     #[inline(always)]
-    fn slopes<U: Real>(_: [U; 3], by: U) -> [U; 3] {
-        [by, -by, by]
+    fn slopes<U: Real>(_: [U; 3], by: U) -> [Slope<U>; 3] {
+        [Slope::Minus(by), Slope::Plain(by), Slope::Plain(by)]
     }
 }
 
@@ -118,13 +118,12 @@ struct Residual;
 impl Squared<5> for Residual {
     #[inline(always)]
     fn value<U: Real>([x, a, b, c, _]: [U; 5]) -> U {
-        x - (a * b + c)
+        x - a.mul_add(b, c)
     }
 
     #[inline(always)]
-    fn slopes<U: Real>([_, a, b, _, _]: [U; 5], by: U) -> [U; 5] {
-        let minus = -by;
-        [by, minus * b, minus * a, minus, by]
+    fn slopes<U: Real>([_, a, b, _, _]: [U; 5], by: U) -> [Slope<U>; 5] {
+        [Slope::Minus(by), Slope::Product(by, b), Slope::Product(by, a), Slope::Plain(by), Slope::Plain(by)]
     }
 }
 
@@ -139,22 +138,21 @@ fn sum<U: Real, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE: 
     // SAFETY: just looked at; so below.
     let mut x: [U; N] = unsafe { read_first(i, shift, values) };
     let (mut sum, mut sums) = (U::zero(), [U::zero(); N]);
-    let minus = -up;
     for k in 0..i.n {
         unsafe { read::<U, N, SHAPE>(i, shift, values, k, &mut x) };
         let r = S::value(x);
         let weighted = r * x[N - 1];
-        sum += weighted * r;
+        sum = weighted.mul_add(r, sum);
         if SLOPES {
-            let slopes = S::slopes(x, minus * weighted);
+            let slopes = S::slopes(x, up * weighted);
             let mut j = 0;
             while j + 1 < N {
-                hand_on::<U, N, SHAPE>(i, shift, j, k, slopes[j], &mut sums, adjoints);
+                hand_on_slope::<U, N, SHAPE>(i, shift, (j, k), slopes[j], &mut sums, adjoints);
                 j += 1;
             }
             if is_varying::<SHAPE>(i, N - 1) {
-                let slope = minus * r.square().scale(0.5);
-                hand_on::<U, N, SHAPE>(i, shift, N - 1, k, slope, &mut sums, adjoints);
+                let slope = Slope::Minus(up * r.square().scale(0.5));
+                hand_on_slope::<U, N, SHAPE>(i, shift, (N - 1, k), slope, &mut sums, adjoints);
             }
         }
     }

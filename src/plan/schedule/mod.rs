@@ -119,9 +119,8 @@ struct Scheduler<'g> {
 struct Queue {
     /// How many arguments of a node are not scheduled yet.
     missing: Vec<u32>,
-    /// Whether a node reads what others compute. Those that do not come first: the processor runs them while it waits for a
-    /// long chain, such as the exponential that a scale is.
-    waits: Vec<bool>,
+    /// When a node comes among those that are ready.
+    ranks: Vec<Rank>,
     /// Where the users of each node begin in `users`.
     first: Vec<u32>,
     users: Vec<NodeId>,
@@ -130,8 +129,20 @@ struct Queue {
     next: BinaryHeap<Ready>,
 }
 
-/// Whether a node waits, and the node.
-type Ready = Reverse<(bool, NodeId)>;
+/// When a node comes, and the node.
+type Ready = Reverse<(Rank, NodeId)>;
+
+/// The order of nodes that are ready: long chains, such as the exponential that a scale is and the logarithm of its prior, run while the processor does what does
+/// not need them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It reads nothing that others compute.
+    First,
+    /// It reads what others compute.
+    Function,
+    /// So does a sum, which is many short chains.
+    Sum,
+}
 
 impl Queue {
     fn new(graph: &Graph, wanted: &[NodeId]) -> Queue {
@@ -148,10 +159,15 @@ impl Queue {
         let mut missing = vec![0; graph.len()];
         wanted.iter().for_each(|&id| missing[id.0 as usize] = graph.node(id).args.len() as u32);
         let known = |a: &NodeId| matches!(graph.node(*a).op, Op::Constant(_) | Op::Input { .. });
-        let waits = graph.iter().map(|(_, node)| !node.args.iter().all(known)).collect();
+        let rank = |(_, node): (NodeId, &Node)| match node.op {
+            _ if node.args.iter().all(known) => Rank::First,
+            Op::MapSum { .. } => Rank::Sum,
+            _ => Rank::Function,
+        };
+        let ranks = graph.iter().map(rank).collect();
         let leaves = wanted.iter().filter(|id| missing[id.0 as usize] == 0);
-        let now = leaves.map(|&id| Reverse((false, id))).collect();
-        Queue { missing, waits, first, users, now, next: BinaryHeap::new() }
+        let now = leaves.map(|&id| Reverse((Rank::First, id))).collect();
+        Queue { missing, ranks, first, users, now, next: BinaryHeap::new() }
     }
 
     /// Notes that a node is scheduled: what needed nothing else is ready.
@@ -161,7 +177,7 @@ impl Queue {
             let missing = &mut self.missing[user.0 as usize];
             *missing -= 1;
             if *missing == 0 {
-                self.now.push(Reverse((self.waits[user.0 as usize], user)));
+                self.now.push(Reverse((self.ranks[user.0 as usize], user)));
             }
         }
     }
