@@ -21,6 +21,10 @@ const FAR: f64 = 200.0;
 /// Steps to the mode of what is known before data, and where its log density is no steeper, it has one.
 const EXPECTING: usize = 60;
 const LEVEL: f64 = 1e-2;
+/// Steps in a row that gain less than this share of what they promise, and less than so many nats: they go from one wall of a funnel to the other.
+const POOR: usize = 10;
+const SHARE: f64 = 1e-3;
+const LITTLE: f64 = 0.1;
 /// Pairs that the quasi-Newton search remembers.
 const MEMORY: usize = 10;
 /// Most Newton steps, and most where there are few coordinates.
@@ -28,6 +32,12 @@ const NEWTON: usize = 12;
 const MANY_NEWTON: usize = 60;
 /// Few coordinates.
 const FEW: usize = 100;
+/// How often a step is halved before a parabola says by how much it is shortened, and the least share that is tried next.
+const HALVES: usize = 2;
+const LEAST_SHARE: f64 = 0.1;
+/// So many Newton steps must bring what is left to gain down to this share of it: on the way into a funnel they do not.
+const PATIENCE: usize = 6;
+const LEFT: f64 = 0.3;
 
 /// Most searches from places on lines through the highest mode, and how far below it, in nats, such a place may be after a few steps.
 const FROM_LINES: usize = 10;
@@ -119,8 +129,10 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
             let Some(top) = highest(&tops).filter(|_| !options.stop.requested()) else { break };
             let (before, starts) = (top.place.value, search.elsewhere(target, top));
             search.add(target, starts, &mut tops);
-            // What is seen from a top much higher is something else.
-            if !highest(&tops).is_some_and(|top| top.place.value > before + RISEN) {
+            // What is seen from a top much higher is something else; a place further down a funnel is none.
+            let risen =
+                |top: &Top| top.place.value > before + RISEN && settled(&top.place, top.curvature.as_deref());
+            if !highest(&tops).is_some_and(risen) {
                 break;
             }
         }
@@ -318,6 +330,7 @@ impl Search<'_> {
         visit: &mut dyn FnMut(&Place) -> ControlFlow<()>,
     ) -> Place {
         let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
+        let mut poor = 0;
         for _ in 0..steps {
             if dot(&at.slope, &at.slope).sqrt() < 1e-7 || self.stop.requested() {
                 break;
@@ -343,26 +356,28 @@ impl Search<'_> {
                     pairs.pop_front();
                 }
             }
+            poor = if gain < LITTLE.min(SHARE * dot(&direction, &at.slope)) { poor + 1 } else { 0 };
             at = next;
-            if visit(&at).is_break() || gain < 1e-11 * (1.0 + at.value.abs()) {
+            if visit(&at).is_break() || gain < 1e-11 * (1.0 + at.value.abs()) || poor == POOR {
                 break;
             }
         }
         at
     }
 
-    /// The first point along a direction, halving from a full step, that gains a share of what the slope promises.
+    /// The first point along a direction, from a full step on, that gains a share of what the slope promises: after a few halves the next is where the parabola through
+    /// the last has its top.
     fn along(&mut self, at: &Place, direction: &[f64]) -> Option<Place> {
         let promised = dot(direction, &at.slope);
         let mut step = 1.0;
-        for _ in 0..40 {
+        for tried in 0..40 {
             let z = at.z.iter().zip(direction).map(|(z, d)| z + step * d).collect();
-            if let Some(next) = self.place(z)
-                && next.value >= at.value + 1e-4 * step * promised
-            {
-                return Some(next);
+            let next = self.place(z);
+            let gain = next.as_ref().map_or(f64::NAN, |next| next.value - at.value);
+            if gain >= 1e-4 * step * promised {
+                return next;
             }
-            step *= 0.5;
+            step *= if tried < HALVES { 0.5 } else { shortened(step * promised, gain) };
         }
         None
     }
@@ -377,12 +392,19 @@ impl Search<'_> {
     fn polish(&mut self, target: &dyn Target, mut at: Place) -> (Place, Option<Vec<f64>>) {
         let d = at.z.len();
         let mut curvature = self.curvature(target, &at.z);
-        for _ in 0..if d <= FEW { MANY_NEWTON } else { NEWTON } {
+        let mut before = f64::INFINITY;
+        for taken in 0..if d <= FEW { MANY_NEWTON } else { NEWTON } {
             let Some(h) = &curvature else { break };
             let Some(step) = newton(h, &at.slope) else { break };
             let decrement = dot(&step, &at.slope);
             if decrement < 1e-22 || self.stop.requested() {
                 break;
+            }
+            if taken % PATIENCE == 0 {
+                if decrement > LEFT * before {
+                    break;
+                }
+                before = decrement;
             }
             let z: Vec<f64> = at.z.iter().zip(&step).map(|(z, s)| z + s).collect();
             // Within rounding of the top the value says nothing, and a full step is the right one.
@@ -396,6 +418,13 @@ impl Search<'_> {
         }
         (at, curvature)
     }
+}
+
+/// The share of a step to try next where it promised so much and the log density changed by so much: the top of the parabola through both, within bounds; half where it is
+/// not a number.
+pub(super) fn shortened(promised: f64, change: f64) -> f64 {
+    let share = 0.5 * promised / (promised - change);
+    if share.is_finite() { share.clamp(LEAST_SHARE, 0.5) } else { 0.5 }
 }
 
 /// The Newton step for a curvature; one that is not positive definite gets more of its own diagonal until it is.

@@ -1,13 +1,12 @@
 //! Steps uphill from sixteen points at once: which are taken, taken back in part, or damped.
 
+use super::super::mode::shortened;
 use super::conditional::{LANES, Lanes};
 
 /// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as can be.
 const ROUNDED: f64 = 1e-9;
 /// Steps in a row that bring nothing, after which there is no mode to be found.
 const IDLE: u32 = 8;
-/// The least share of a step that is tried next.
-const LEAST_SHARE: f64 = 0.1;
 /// Steps in a row that bring less than this share of what they promise, and less than so many nats, though more than rounding is to be gained: they lead
 /// from one side of a kink to the other.
 const POOR: u32 = 2;
@@ -122,11 +121,4 @@ impl Climb {
         }
         anew
     }
-}
-
-/// The share of a step to try where it promised so much for each of its length and the log density changed by so much: the top of the parabola through both, within
-/// bounds; half where it is not a number.
-fn shortened(promised: f64, change: f64) -> f64 {
-    let share = 0.5 * promised / (promised - change);
-    if share.is_finite() { share.clamp(LEAST_SHARE, 0.5) } else { 0.5 }
 }
