@@ -441,8 +441,8 @@ fn repeated_rows_of_mixtures_are_weighed() {
     assert!(!plan.contains("over 600"), "{plan}");
 }
 
-/// Groups whose rows are scattered over the table, with as many entries in a row as stay in registers and with more, weights that differ, and rows
-/// that read two groups.
+/// Groups whose rows are scattered over the table, with as many entries in a row as stay in registers and with more, and rows that differ in a scale or a
+/// weight.
 #[test]
 fn rows_in_the_order_of_their_groups_sum_to_the_same() {
     let data = table(600, 6, 0.0, 1.0);

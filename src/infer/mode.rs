@@ -109,7 +109,7 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         search.place((0..d).map(|_| scale * stream.normal()).collect())
     })?;
     let mut tops = vec![search.top(target, start.clone(), dense)];
-    if dense && !settled(&tops[0].place, tops[0].curvature.as_deref()) {
+    if dense && !tops[0].is_settled() {
         // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to the start.
         let place = search.climb(start, SHORT);
         if place.z != tops[0].place.z {
@@ -130,15 +130,13 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
             let (before, starts) = (top.place.value, search.elsewhere(target, top));
             search.add(target, starts, &mut tops);
             // What is seen from a top much higher is something else; a place further down a funnel is none.
-            let risen =
-                |top: &Top| top.place.value > before + RISEN && settled(&top.place, top.curvature.as_deref());
-            if !highest(&tops).is_some_and(risen) {
+            if !highest(&tops).is_some_and(|top| top.place.value > before + RISEN && top.is_settled()) {
                 break;
             }
         }
     }
     // Where the origin lies on a ridge between two, or on the way to infinity, others come first; and one that has nearly all of the mass.
-    tops.sort_by_key(|t| dense && !settled(&t.place, t.curvature.as_deref()));
+    tops.sort_by_key(|t| dense && !t.is_settled());
     let masses: Vec<f64> = tops.iter().map(Top::log_mass).collect();
     let heaviest = (0..tops.len()).reduce(|a, b| if masses[b] > masses[a] { b } else { a });
     if let Some(k) = heaviest.filter(|&k| masses[k] > masses[0] + NEARLY_ALL) {
@@ -159,6 +157,11 @@ fn highest(tops: &[Top]) -> Option<&Top> {
 }
 
 impl Top {
+    /// Whether it is one.
+    fn is_settled(&self) -> bool {
+        settled(&self.place, self.curvature.as_deref())
+    }
+
     /// The logarithm of the mass about it by its curvature, but for a constant; minus infinity where it is no top.
     fn log_mass(&self) -> f64 {
         let d = self.place.z.len();
@@ -276,7 +279,7 @@ impl Search<'_> {
             if tops.iter().any(|t| same(t, &top.place)) {
                 continue;
             }
-            if settled(&top.place, top.curvature.as_deref()) || self.is_new_peak(&top.place, tops) {
+            if top.is_settled() || self.is_new_peak(&top.place, tops) {
                 tops.push(top);
             }
         }

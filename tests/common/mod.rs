@@ -159,22 +159,28 @@ fn check_factors(row: &'static ScalarRow, x: &[f64], what: &str) {
     let got = plain[0].lane(0) - times * f.ln();
     assert!((0.5..=4.0).contains(&f), "{what}: {} at {x:?}: the factor is {f}", row.name);
     assert!((got - y).abs() <= 1e-15 * y.abs().max(1.0), "{what}: {} at {x:?}: {got} against {y}", row.name);
-    let same = |got: f64, expected: f64, of: &str| {
-        let error = (got - expected).abs();
-        assert!(error <= 1e-14 * expected.abs().max(1.0), "{what}: {} at {x:?}: {of} of a sum", row.name);
-    };
-    // Three elements, twice: slopes of every other argument one by one, those of the rest as a sum.
-    let each = vec![[const { Cell::new(F16([f64::NAN; 16])) }; 3]; x.len()];
-    let sums = vec![Cell::new(F16::one()); x.len()];
-    let sink = |k: usize| if k.is_multiple_of(2) { Sink::Each(&each[k]) } else { Sink::Sum(&sums[k]) };
-    let sinks: Vec<Sink<F16>> = (0..x.len()).map(sink).collect();
-    let sum = kernel.summed(&operands(&all), &sinks, 3, 2.0).expect("what has factors has sums");
-    same(sum.lane(15), 6.0 * y, "the value");
-    for (k, slope) in expected.into_iter().enumerate() {
-        let each = each[k].iter().map(|cell| cell.get().lane(15)).collect::<Vec<_>>();
-        match k % 2 {
-            0 => each.iter().for_each(|got| same(*got, slope, "a slope")),
-            _ => same(sums[k].get().lane(15), 1.0 + 6.0 * slope, "the slopes"),
+    // Three elements, twice: slopes of every other argument one by one, those of the rest as a sum; and the other way round.
+    for turn in 0..2 {
+        let each = vec![[const { Cell::new(F16([f64::NAN; 16])) }; 3]; x.len()];
+        let sums = vec![Cell::new(F16::one()); x.len()];
+        let alone = |k: usize| k % 2 == turn;
+        let sink = |k: usize| if alone(k) { Sink::Each(&each[k]) } else { Sink::Sum(&sums[k]) };
+        let sinks: Vec<Sink<F16>> = (0..x.len()).map(sink).collect();
+        let sum = kernel.summed(&operands(&all), &sinks, 3, 2.0).expect("what has factors has sums");
+        let same = |got: f64, expected: f64, most: f64, of: &str| {
+            assert!((got - expected).abs() <= most, "{what}: {} at {x:?}: {of} with factors", row.name);
+        };
+        same(sum.lane(15), 6.0 * y, 1e-14 * y.abs().max(1.0), "the sum");
+        for (k, &slope) in expected.iter().enumerate() {
+            match alone(k) {
+                true => {
+                    each[k].iter().for_each(|s| same(s.get().lane(15), slope, 1e-15 * slope.abs(), "slopes"))
+                }
+                false => {
+                    let got = sums[k].get().lane(15);
+                    same(got, 1.0 + 6.0 * slope, 1e-14 * slope.abs().max(1.0), "sums of slopes");
+                }
+            }
         }
     }
 }

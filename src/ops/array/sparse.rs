@@ -33,7 +33,10 @@ impl Sparse {
 
     /// Runs of rows with the same places, if they are long enough.
     fn find_runs(&self) -> Vec<u32> {
-        let rows = self.factors.len() / self.entries.max(1);
+        if !self.would_serve(0) {
+            return Vec::new();
+        }
+        let rows = self.factors.len() / self.entries;
         let begins = |&row: &usize| row == 0 || self.places_of(row) != self.places_of(row - 1);
         let mut runs: Vec<u32> = (0..rows).filter(begins).map(|row| row as u32).collect();
         if !self.would_serve(runs.len()) {

@@ -372,9 +372,11 @@ struct HandOn<'a, 'b, T> {
     slopes: &'a mut [T],
 }
 
-impl<T: Real> HandOn<'_, '_, T> {
+impl<T: Real> LaneWork<T> for HandOn<'_, '_, T> {
+    type Out = ();
+
     #[inline(always)]
-    fn run_on<U: Real>(self, view: View<T, U>) {
+    fn run<U: Real>(self, view: View<T, U>) {
         let n = self.n;
         let slopes = view.slice_mut(self.slopes);
         for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
@@ -413,15 +415,6 @@ impl<T: Real> HandOn<'_, '_, T> {
     }
 }
 
-impl<T: Real> LaneWork<T> for HandOn<'_, '_, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
-        self.run_on(view);
-    }
-}
-
 /// The sum of the values of a tile, whose slopes are handed on.
 struct Settle<'a, 'b, T> {
     values: &'a mut [T],
@@ -440,7 +433,7 @@ impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
             }
         }
         let sum = total(values);
-        self.slopes.run_on(view);
+        self.slopes.run(view);
         view.back(sum)
     }
 }

@@ -334,10 +334,7 @@ impl<F: ScalarFn<N>, const N: usize> Summed<'_, F, N> {
                 let mut x = [U::zero(); N];
                 for k in 0..N {
                     let at = if TABLES { args[k].index.at(i) } else { step[k] * i };
-                    x[k] = match args[k].arg {
-                        Arg::Const(c) => U::splat(c[at]),
-                        Arg::Var(v) => view.slice(F::Lanes::parts(v))[parts * at + part],
-                    };
+                    x[k] = number(&args[k].arg, (at, part), view);
                 }
                 let (y, factor, d) = F::factored(x, &need);
                 values[part] += y;
@@ -421,11 +418,16 @@ fn at<T: Real, const N: usize>(args: &[Operand<T>], i: usize) -> [T; N] {
 fn load<P: Part, U: Real, const N: usize>(args: &[Operand<F16>; N], i: usize, view: View<P, U>) -> [U; N] {
     let mut x = [U::zero(); N];
     for k in 0..N {
-        let at = args[k].index.at(i / P::PARTS);
-        x[k] = match args[k].arg {
-            Arg::Const(c) => U::splat(c[at]),
-            Arg::Var(v) => view.slice(P::parts(v))[P::PARTS * at + i % P::PARTS],
-        };
+        x[k] = number(&args[k].arg, (args[k].index.at(i / P::PARTS), i % P::PARTS), view);
     }
     x
+}
+
+/// A part of one number of an argument.
+#[inline(always)]
+fn number<P: Part, U: Real>(arg: &Arg<F16>, (at, part): (usize, usize), view: View<P, U>) -> U {
+    match arg {
+        Arg::Const(c) => U::splat(c[at]),
+        Arg::Var(v) => view.slice(P::parts(v))[P::PARTS * at + part],
+    }
 }

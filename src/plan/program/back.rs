@@ -151,7 +151,7 @@ pub(in crate::plan) fn pull<U: Real>(
         Primitive::Call(_) => {
             let out = i.out + shift.out();
             for (k, arg) in i.args[..i.op.arity()].iter().enumerate().filter(|(_, arg)| arg.varies) {
-                add(&d[arg.at + shift.arg(k)], up * v[out + 1 + k].get(), arg.fresh);
+                add(&d[arg.at + shift.arg(k)], Slope::Plain(up * v[out + 1 + k].get()), arg.fresh);
             }
         }
     }
@@ -185,13 +185,6 @@ fn back<U: Real, const N: usize>(
     settle(i, shift, &sums, adjoints);
 }
 
-/// Adds to an adjoint; to zero, whatever stands there, if it is fresh.
-#[inline(always)]
-fn add<U: Real>(cell: &Cell<U>, slope: U, fresh: bool) {
-    let before = if fresh { U::zero() } else { cell.get() };
-    cell.set(before + slope);
-}
-
 /// A slope as it is added: one instruction for a product too, where registers have it.
 #[derive(Clone, Copy)]
 pub(super) enum Slope<U> {
@@ -209,6 +202,13 @@ impl<U: Real> Slope<U> {
             Slope::Product(a, b) => a.mul_add(b, before),
         }
     }
+}
+
+/// Adds to an adjoint; to zero, whatever stands there, if it is fresh.
+#[inline(always)]
+fn add<U: Real>(cell: &Cell<U>, slope: Slope<U>, fresh: bool) {
+    let before = if fresh { U::zero() } else { cell.get() };
+    cell.set(slope.added_to(before));
 }
 
 /// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one number.
@@ -240,8 +240,7 @@ pub(super) fn hand_on_slope<U: Real, const N: usize, const SHAPE: u16>(
     }
     if is_each::<SHAPE>(i, j) {
         let cell = &adjoints[i.args[j].at + shift.arg(j) + k];
-        let before = if is_fresh::<SHAPE>(i, j) { U::zero() } else { cell.get() };
-        cell.set(slope.added_to(before));
+        add(cell, slope, is_fresh::<SHAPE>(i, j));
     } else {
         sums[j] = slope.added_to(sums[j]);
     }
@@ -259,7 +258,7 @@ pub(in crate::plan) fn settle<U: Real, const N: usize>(
     while j < N {
         let arg = &i.args[j];
         if arg.varies && arg.step == 0 {
-            add(&adjoints[arg.at + shift.arg(j)], sums[j], arg.fresh);
+            add(&adjoints[arg.at + shift.arg(j)], Slope::Plain(sums[j]), arg.fresh);
         }
         j += 1;
     }
