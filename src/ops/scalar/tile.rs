@@ -34,6 +34,12 @@ pub trait Elementwise<T>: Send + Sync {
         None
     }
 
+    /// Value and slopes of one element whose arguments stand where `at` says: written behind one another from `out` on, a slope
+    /// only where the bit of its argument is set in `need`. False where there is no such code.
+    fn one(&self, _cells: &[Cell<T>], _at: &[usize], _need: u32, _out: usize) -> bool {
+        false
+    }
+
     /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be a number; slopes go where `sinks` says.
     /// None where there is no such code.
     fn summed(&self, _args: &[Operand<T>], _sinks: &[Sink<T>], _n: usize, _times: f64) -> Option<T> {
@@ -183,6 +189,14 @@ impl<F: ScalarFn<N>, const N: usize> Elementwise<F16> for Tile<F, N> {
         F::FACTORED.filter(|_| done.is_ok())
     }
 
+    fn one(&self, cells: &[Cell<F16>], at: &[usize], need: u32, out: usize) -> bool {
+        // Constant: functions with little arithmetic of their own have no such code.
+        if const { F::Lanes::PARTS > 1 } {
+            return false;
+        }
+        widest(One::<F, N> { cells, at, need, out, code: PhantomData }).is_ok()
+    }
+
     fn summed(&self, args: &[Operand<F16>], sinks: &[Sink<F16>], n: usize, times: f64) -> Option<F16> {
         if const { F::FACTORED.is_none() } {
             return None;
@@ -266,6 +280,36 @@ impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for Both<'_, F, N> {
                 if need[k] {
                     slopes[k * n + i] = d[k];
                 }
+            }
+        }
+    }
+}
+
+struct One<'a, F, const N: usize> {
+    cells: &'a [Cell<F16>],
+    at: &'a [usize],
+    need: u32,
+    out: usize,
+    code: PhantomData<F>,
+}
+
+impl<F: ScalarFn<N>, const N: usize> LaneWork<F::Lanes> for One<'_, F, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F::Lanes, U>) {
+        let cells = view.cells(F::Lanes::cells(self.cells));
+        let (mut x, mut need) = ([U::zero(); N], [false; N]);
+        for k in 0..N {
+            x[k] = cells[self.at[k]].get();
+            need[k] = (self.need >> k) & 1 != 0;
+        }
+        let (y, d) = F::both(x, &need);
+        let out = &cells[self.out..self.out + 1 + N];
+        out[0].set(y);
+        for k in 0..N {
+            if need[k] {
+                out[1 + k].set(d[k]);
             }
         }
     }

@@ -66,6 +66,17 @@ fn call_on<T: Lane, const N: usize>(
     slopes: bool,
 ) {
     let written = &values[i.out..i.out + 1 + N];
+    let kernel = T::scalar(row.kernel);
+    if slopes {
+        let (mut at, mut need) = ([0; N], 0);
+        for k in 0..N {
+            at[k] = i.args[k].at;
+            need |= u32::from(i.args[k].varies) << k;
+        }
+        if kernel.one(values, &at, need, i.out) {
+            return;
+        }
+    }
     let mut args = [Operand::empty(); N];
     for (operand, source) in args.iter_mut().zip(&i.args) {
         assert!(source.at < i.out || source.at > i.out + N);
@@ -77,8 +88,8 @@ fn call_on<T: Lane, const N: usize>(
     let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + N) };
     let (value, slope) = written.split_at_mut(1);
     match slopes {
-        true => T::scalar(row.kernel).both(&args, &i.args.map(|a| a.varies), value, slope),
-        false => T::scalar(row.kernel).values(&args, value),
+        true => kernel.both(&args, &i.args.map(|a| a.varies), value, slope),
+        false => kernel.values(&args, value),
     }
 }
 

@@ -161,7 +161,7 @@ impl Queue {
         let known = |a: &NodeId| matches!(graph.node(*a).op, Op::Constant(_) | Op::Input { .. });
         let rank = |(_, node): (NodeId, &Node)| match node.op {
             _ if node.args.iter().all(known) => Rank::First,
-            Op::MapSum { .. } => Rank::Sum,
+            Op::MapSum { .. } if node.args.iter().any(|&a| graph.node(a).len() > 1) => Rank::Sum,
             _ => Rank::Function,
         };
         let ranks = graph.iter().map(rank).collect();
