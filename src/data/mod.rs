@@ -29,6 +29,7 @@ mod tests;
 pub use bind::{Limit, Missing, Side};
 pub use dataset::Dataset;
 pub use found::Found;
+pub use glob::{is_glob, matches};
 pub use levels::Levels;
 pub use number::MISSING_MARKERS;
 pub use say::listed;

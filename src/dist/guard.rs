@@ -56,7 +56,7 @@ scalar_row! {
 }
 
 /// How far from 1 a sum may be that should be 1, as in Stan.
-const TOLERANCE: f64 = 1e-8;
+pub const SUM_WITHIN: f64 = 1e-8;
 
 /// Something that must lie between two ends.
 pub(super) struct Check {
@@ -196,7 +196,7 @@ impl Guarded {
         }
         let kept = self.between(b, x, Limit::Number(0.0), Limit::Number(f64::INFINITY), 1)?;
         let sum = event::sum_last(b, x)?;
-        let (low, high) = (Limit::Number(1.0 - TOLERANCE), Limit::Number(1.0 + TOLERANCE));
+        let (low, high) = (Limit::Number(1.0 - SUM_WITHIN), Limit::Number(1.0 + SUM_WITHIN));
         self.between(b, sum, low, high, 0)?;
         Ok(kept)
     }
@@ -235,7 +235,7 @@ impl Guarded {
             let table = table.collect();
             b.take(a, table, shape)
         };
-        let near = |x: f64| (Limit::Number(x - TOLERANCE), Limit::Number(x + TOLERANCE));
+        let near = |x: f64| (Limit::Number(x - SUM_WITHIN), Limit::Number(x + SUM_WITHIN));
         match structure {
             Structure::Correlation => {
                 let diagonal = entries(b, |i, j| i == j);

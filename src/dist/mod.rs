@@ -19,7 +19,7 @@ mod tails;
 pub use density::{log_density, log_density_sum, weighted};
 pub use exponential::JOINT as EXPONENTIAL_JOINT;
 pub use gamma::RATE as GAMMA_RATE;
-pub use guard::{BETWEEN as LOG_BETWEEN, log_tail, within};
+pub use guard::{BETWEEN as LOG_BETWEEN, SUM_WITHIN, log_tail, within};
 pub use half_cauchy::{BY_INVERSE as HALF_CAUCHY_BY_INVERSE, JOINT as HALF_CAUCHY_JOINT};
 pub use multi_student_t::TAIL as STUDENT_TAIL;
 pub use normal::{JOINT as NORMAL_JOINT, SCALE as NORMAL_SCALE, VARIANCE as NORMAL_VARIANCE};

@@ -2,6 +2,7 @@
 
 mod arena;
 mod build;
+mod choice;
 mod dump;
 mod fold;
 mod know;

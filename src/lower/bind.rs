@@ -5,8 +5,11 @@ use super::faults::{Faults, declared_names};
 use super::param::Region;
 use super::{Lowerer, Result};
 use crate::data::{Found, Levels, Limit, Missing, Side};
+use crate::dist::{End, Support};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program, StmtKind, TypeExpr};
+use crate::syntax::ast::{
+    BaseType, DataDecl, DataSource, DistKind, Expr, ExprKind, Program, Sample, StmtKind, TypeExpr,
+};
 use crate::transform;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,6 +26,27 @@ fn twice(again: &DataDecl, first: &DataDecl) -> Diagnostic {
         .label(again.name.span, "")
         .label(first.name.span, "here it is declared first")
         .help("leave one of them out, or give it a name of its own")
+}
+
+/// The ends between which the distribution of a column declared `missing` without bounds has its values, where these are numbers: empty cells have their
+/// support from it, as a parameter has from its prior.
+fn described_ends(program: &Program, decl: &DataDecl) -> Option<[f64; 2]> {
+    if !decl.missing || decl.ty.lower.is_some() || decl.ty.upper.is_some() {
+        return None;
+    }
+    let number = |end: End| match end {
+        End::At(x) | End::Past(x) => Some(x),
+        End::Arg(_) | End::Length(_) => None,
+    };
+    program.statements.iter().find_map(|stmt| {
+        let StmtKind::Sample(Sample { value, dist, .. }) = &stmt.kind else { return None };
+        let whole = matches!(&value.kind, ExprKind::Name(name) if *name == decl.name.name);
+        let DistKind::Call { name, .. } = &dist.kind else { return None };
+        let Support::Interval(low, high) = crate::dist::find(&name.name).filter(|_| whole)?.support else {
+            return None;
+        };
+        Some([number(low)?, number(high)?])
+    })
 }
 
 /// What a program declares as data, in order.
@@ -43,6 +67,10 @@ impl<'d> Lowerer<'d> {
         let declared = data_declarations(program);
         let binaries = declared.iter().filter(|d| d.ty.base == BaseType::Binary);
         self.binaries = binaries.map(|d| d.name.name.clone()).collect();
+        self.ends_of_missing = declared
+            .iter()
+            .filter_map(|d| Some((d.name.name.clone(), described_ends(program, d)?)))
+            .collect();
         let families = self.families(&declared)?;
         let mut disputed: Vec<String> = Vec::new();
         for (k, decl) in declared.iter().enumerate() {
@@ -186,6 +214,7 @@ impl<'d> Lowerer<'d> {
                 Err(e) => return Err(marked(e, decl.span)),
             },
         };
+        self.warn_taken_twice(decl, &found);
         let found = self.matched(found, &decl.ty, families).map_err(|e| marked(e, decl.span))?;
         let found = if decl.ty.dims.is_empty() {
             found.as_scalar().map_err(|e| marked(e, decl.span))?
@@ -196,6 +225,31 @@ impl<'d> Lowerer<'d> {
         let value = self.values(&found, decl, families)?;
         self.bind_value(decl, value);
         Ok(())
+    }
+
+    /// Warns of a glob that takes a column which is declared by itself: an outcome among its own predictors explains itself.
+    fn warn_taken_twice(&mut self, decl: &DataDecl, found: &Found) {
+        let Some(DataSource::Columns { patterns, single: false }) = &decl.source else { return };
+        let by_itself = |name: &&str| {
+            self.data_places.iter().any(|(declared, _)| declared == name)
+                && patterns.iter().all(|p| p.text != *name)
+        };
+        let names = found.column_names().unwrap_or_default();
+        let twice: Vec<String> = names.into_iter().filter(by_itself).map(|n| format!("`{n}`")).collect();
+        if let (Some(first), Some(last)) = (patterns.first(), patterns.last())
+            && !twice.is_empty()
+        {
+            let message = format!(
+                "`{}` takes {} too, which the model declares by itself",
+                decl.name.name,
+                twice.join(", ")
+            );
+            self.warnings.push(
+                Diagnostic::warning("column-taken-twice", message)
+                    .label(first.span.to(last.span), "")
+                    .help("an outcome among its own predictors explains itself: list the columns, or write a glob that leaves it out"),
+            );
+        }
     }
 
     /// Binds a value of the data; a single integer may be a size, and sizes are seen everywhere.
@@ -370,7 +424,12 @@ impl<'d> Lowerer<'d> {
     /// Empty cells become latents called `NAME_missing`.
     fn with_missing(&mut self, numbers: &[f64], shape: Vec<usize>, decl: &DataDecl) -> Result<Value> {
         let empty: Vec<usize> = (0..numbers.len()).filter(|&i| numbers[i].is_nan()).collect();
-        let region = match self.region(Some(&decl.ty), None, decl.span)? {
+        let ends = self.ends_of_missing.get(&decl.name.name).copied();
+        let own = match ends.map(|ends| ends.map(|x| (self.b.number(x), x.to_string()))) {
+            Some([low, high]) => self.interval(Some(low), Some(high), decl.span)?,
+            None => self.region(Some(&decl.ty), None, decl.span)?,
+        };
+        let region = match own {
             region if region.bounds.iter().all(|&b| self.b.dims(b).is_empty()) => region,
             _ => Region { transform: transform::TABLE[0], bounds: Vec::new(), text: "real".into() },
         };

@@ -161,8 +161,12 @@ impl Lowerer<'_> {
 
     fn elementwise(&mut self, row: &'static ScalarRow, args: &[Arg], span: Span) -> Result<Value> {
         let required = vec![true; row.args.len()];
-        let values: Vec<Value> =
-            self.arguments(row.name, row.args, &required, args, span)?.into_iter().flatten().collect();
+        // Within a choice the condition may keep what a function cannot take away from it.
+        let choice = usize::from(row.name == "where");
+        self.choices += choice;
+        let values = self.arguments(row.name, row.args, &required, args, span);
+        self.choices -= choice;
+        let values: Vec<Value> = values?.into_iter().flatten().collect();
         // Of a choice only the condition is a number.
         let numbers = if row.name == "where" { 1 } else { values.len() };
         values
@@ -171,7 +175,13 @@ impl Lowerer<'_> {
             .take(numbers)
             .try_for_each(|(v, arg)| self.refuse_category(v, arg.value.span))?;
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
-        let node = at(self.b.map(row, &nodes), span)?;
+        if matches!(row.name, "sqrt" | "log") && self.choices == 0 {
+            self.warn_negative(row, nodes[0], span);
+        }
+        let node = match (row.name, &nodes[..]) {
+            ("where", &[c, a, b]) => at(self.b.choose(c, a, b), span)?,
+            _ => at(self.b.map(row, &nodes), span)?,
+        };
         let integer = values.iter().all(|v| v.integer) && INTEGER_ROWS.contains(&row.name)
             || row.name == "where" && values[1].integer && values[2].integer
             || matches!(row.name, "floor" | "ceil" | "round");

@@ -31,11 +31,12 @@ pub use probe::{check, outline};
 
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
-use crate::source::{Checked, Diagnostic, Span};
+use crate::source::{Checked, Diagnostic, Severity, Span};
 use crate::syntax::ast::{BaseType, Expr, ExprKind, Ident, Program, Stmt, StmtKind};
 use crate::transform::Transform;
-use env::Env;
+use env::{Binding, Env};
 use faults::Faults;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A model with its data inside, as a graph.
@@ -186,6 +187,13 @@ pub fn lower_with(
     if !faults.is_empty() {
         let of_model = check(program, source).err().unwrap_or_default();
         of_model.into_iter().for_each(|problem| faults.add(problem, Vec::new(), source));
+    } else if lowerer.coordinates == Coordinates::Declared {
+        for problem in probe::by_chance(program, source, |name| lowerer.size_called(name)) {
+            match problem.severity {
+                Severity::Error => faults.add(problem, Vec::new(), source),
+                Severity::Warning => lowerer.warnings.push(problem),
+            }
+        }
     }
     faults.into_result(|_| true)?;
     Ok(lowerer.finish())
@@ -234,6 +242,10 @@ struct Lowerer<'d> {
     probing: bool,
     /// Names of sizes that were invented.
     size_names: Vec<(usize, String)>,
+    /// How many `where` are around what is being lowered.
+    choices: usize,
+    /// Where the empty cells of columns lie, by what is said of the columns.
+    ends_of_missing: HashMap<String, [f64; 2]>,
     /// Names of sizes that count the levels of a category.
     level_counts: Vec<String>,
     /// The coordinates asked for.
@@ -274,6 +286,8 @@ impl<'d> Lowerer<'d> {
             defining: Vec::new(),
             probing: false,
             size_names: Vec::new(),
+            choices: 0,
+            ends_of_missing: HashMap::new(),
             level_counts: Vec::new(),
             coordinates: Coordinates::Declared,
             split: Vec::new(),
@@ -314,6 +328,13 @@ impl<'d> Lowerer<'d> {
             self.warn_improper();
         }
         faults
+    }
+
+    /// The number that a name has, if it is a size.
+    fn size_called(&self, name: &str) -> Option<usize> {
+        let Some(Binding::Value(value)) = self.env.get(name) else { return None };
+        let number = self.b.constant_of(value.node).filter(|c| value.integer && c.len() == 1)?[0];
+        Some(number as usize)
     }
 
     fn finish(self) -> Lowered {

@@ -6,10 +6,11 @@
 
 use super::Lowerer;
 use super::bind::data_declarations;
-use crate::data::Dataset;
-use crate::source::{Checked, Diagnostic};
-use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program};
+use crate::data::{Dataset, is_glob, matches};
+use crate::source::{Checked, Diagnostic, Severity};
+use crate::syntax::ast::{BaseType, DataDecl, DataSource, Expr, ExprKind, Program, StrLit};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 
 /// Sizes to invent: primes large enough not to be written in a model.
 const PRIMES: [usize; 24] =
@@ -80,6 +81,69 @@ fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> C
     Err(problems)
 }
 
+/// Shapes that fit only because two sizes of different names are the same number in the data, as `size` knows: an error where one
+/// of the two counts the levels of a category, whose order is not that of the rows, and a warning elsewhere.
+pub(super) fn by_chance(
+    program: &Program,
+    source: &str,
+    size: impl Fn(&str) -> Option<usize>,
+) -> Vec<Diagnostic> {
+    let declared = data_declarations(program);
+    let mut invention = Invention { sizes: Vec::new(), known: known_sizes(&declared) };
+    invention.data(&declared);
+    let pairs = alike(&invention, size);
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let problems = |sizes: &[(usize, String)]| {
+        check_with(program, source, &declared, sizes, &|_: &Lowerer| ()).err().unwrap_or_default()
+    };
+    let place = |d: &Diagnostic| (d.code, d.labels.first().map(|l| l.span));
+    let of_levels = |name: &str| {
+        declared.iter().any(|d| d.ty.levels_name.as_ref().is_some_and(|levels| levels.name == *name))
+    };
+    let mut open = problems(&[]);
+    let mut found = Vec::new();
+    for Pair { a, b, number, actual } in pairs {
+        if open.is_empty() {
+            break;
+        }
+        let mut sizes = vec![(number, b.clone())];
+        sizes.extend(invention.sizes.iter().filter(|(_, name)| *name != b).cloned());
+        let left = problems(&sizes);
+        let (other, by_chance): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|p| left.iter().any(|l| place(l) == place(p)));
+        open = other;
+        let severity = if of_levels(&a) || of_levels(&b) { Severity::Error } else { Severity::Warning };
+        let note = format!("`{a}` and `{b}` are both {actual} in these data, but they are not one size");
+        found.extend(by_chance.into_iter().map(|p| Diagnostic { severity, ..p.note(&note) }));
+    }
+    found
+}
+
+/// Two names of sizes that are one number in the data.
+struct Pair {
+    a: String,
+    b: String,
+    /// What both are when they are taken for one.
+    number: usize,
+    /// What they are in the data.
+    actual: usize,
+}
+
+fn alike(invention: &Invention, size: impl Fn(&str) -> Option<usize>) -> Vec<Pair> {
+    let all: Vec<&(usize, String)> = invention.known.iter().chain(&invention.sizes).collect();
+    let mut pairs = Vec::new();
+    for (k, (_, b)) in all.iter().enumerate() {
+        for (number, a) in &all[..k] {
+            if let Some(actual) = size(a).filter(|&n| a != b && size(b) == Some(n)) {
+                pairs.push(Pair { a: a.clone(), b: b.clone(), number: *number, actual });
+            }
+        }
+    }
+    pairs
+}
+
 /// Checks a model with some sizes given, the others invented.
 fn check_with<T>(
     program: &Program,
@@ -107,12 +171,19 @@ fn check_with<T>(
     Ok(read(&lowerer))
 }
 
-/// Sizes that the model itself gives: the number of levels that are listed, and what defaults say.
+/// Sizes that the model itself gives: the number of levels or columns that are listed, and what defaults say.
 fn known_sizes(declared: &[&DataDecl]) -> Vec<(usize, String)> {
     let mut known = Vec::new();
     for decl in declared {
         if let (Some(levels), Some(name)) = (&decl.ty.levels, &decl.ty.levels_name) {
             known.push((levels.len(), name.name.clone()));
+        }
+        if let (Some(DataSource::Columns { patterns, single: false }), [_, columns]) =
+            (&decl.source, &decl.ty.dims[..])
+            && let ExprKind::Name(name) = &columns.kind
+            && !patterns.iter().any(|p| is_glob(&p.text))
+        {
+            known.push((patterns.len(), name.clone()));
         }
         let Some(DataSource::Default(value)) = &decl.source else { continue };
         match &value.kind {
@@ -168,11 +239,16 @@ impl Invention {
             let dims: Vec<usize> = decl.ty.dims.iter().map(|e| self.extent(e)).collect();
             match &decl.source {
                 Some(DataSource::Default(_)) => {}
-                Some(DataSource::Columns { patterns, .. }) => {
+                Some(DataSource::Columns { patterns, single }) => {
                     let rows = dims.first().copied().unwrap_or(1);
                     let column = value(decl, &[rows], self);
-                    for p in patterns {
-                        all.insert(p.text.replace(['*', '?'], "1"), column.clone());
+                    // Columns that are declared by themselves are taken by a glob too.
+                    let plain = declared.iter().filter(|d| d.source.is_none()).map(|d| &d.name.name);
+                    let taken = plain.filter(|name| patterns.iter().any(|p| matches(&p.text, name))).count();
+                    let columns =
+                        if *single { 1 } else { dims.get(1).map_or(1, |n| n.saturating_sub(taken)) };
+                    for name in invented_names(patterns, columns) {
+                        all.insert(name, column.clone());
                     }
                 }
                 None => {
@@ -210,6 +286,20 @@ impl Invention {
             _ => 1,
         }
     }
+}
+
+/// As many names of columns as a matrix has, which fit the patterns: the first glob stands for those that no other pattern gives.
+fn invented_names(patterns: &[StrLit], columns: usize) -> BTreeSet<String> {
+    let name = |pattern: &str, k: usize| {
+        let letter = char::from_u32('A' as u32 + k as u32).unwrap_or('A');
+        pattern.replace(['*', '?'], &letter.to_string())
+    };
+    let mut names: BTreeSet<String> = patterns.iter().map(|p| name(&p.text, 0)).collect();
+    if let Some(glob) = patterns.iter().find(|p| is_glob(&p.text)) {
+        let more = (1..).map(|k| name(&glob.text, k)).take(columns.saturating_sub(names.len()));
+        names.extend(more);
+    }
+    names
 }
 
 /// A value of the declared type and shape.

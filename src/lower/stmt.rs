@@ -179,6 +179,7 @@ impl Lowerer<'_> {
         let node = self.density_sum(&dist, &value, weight, s)?;
         self.warn_sum_to_zero(value.node, &dist);
         self.warn_nonlinear(&s.value, &value);
+        self.warn_response_scale(&dist);
         self.term(node, kind_of(&value), stmt.span);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::dist::Dist;
 use super::env::Value;
 use super::{Lowerer, Result};
 use crate::data::listed;
-use crate::dist::{Distribution, Domain, End, Support};
+use crate::dist::{Distribution, Domain, End, SUM_WITHIN, Support};
 use crate::facts::Structure;
 use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
@@ -197,6 +197,9 @@ impl Lowerer<'_> {
         }
         self.check_outcome(row, args, value, span)?;
         let Some(numbers) = self.b.constant_of(value.node) else { return Ok(()) };
+        if row.support == Support::Simplex {
+            return self.check_shares(row, numbers, value, span);
+        }
         for (i, &x) in numbers.iter().enumerate() {
             let Some(limits) = self.limits(row, args, self.b.dims(value.node), i) else { return Ok(()) };
             if limits.hold(x) {
@@ -213,6 +216,33 @@ impl Lowerer<'_> {
             return Err(self.in_file(error, span, i, x).help(help));
         }
         Ok(())
+    }
+
+    /// Refuses data that are no shares of one.
+    fn check_shares(&self, row: &Distribution, numbers: &[f64], value: &Value, span: Span) -> Result<()> {
+        let parts = self.b.dims(value.node).last().copied().unwrap_or(1).max(1);
+        let positive = |one: &[f64]| one.iter().all(|&x| x > 0.0);
+        let sums_to_one = |one: &[f64]| (one.iter().sum::<f64>() - 1.0).abs() <= SUM_WITHIN;
+        let Some(i) = numbers.chunks(parts).position(|one| !positive(one) || !sums_to_one(one)) else {
+            return Ok(());
+        };
+        let (one, name) = (&numbers[i * parts..(i + 1) * parts], span.text(self.source));
+        let which = if numbers.len() > parts { format!("row {}", i + 1) } else { format!("`{name}`") };
+        let (what, help) = match one.iter().position(|&x| !(x > 0.0)) {
+            Some(k) => (
+                format!("element {} of {which} is {}", k + 1, one[k]),
+                "a share of zero has no density here: merge rare parts, or add a little to each and divide by the sum again".into(),
+            ),
+            None => (
+                format!("{which} sums to {}", one.iter().sum::<f64>()),
+                format!("divide by the sums first: `let shares = {name} / {}`, and `shares ~ {}(...)`", match numbers.len() > parts {
+                    true => format!("as_column(rowsum({name}))"),
+                    false => format!("sum({name})"),
+                }, row.name),
+            ),
+        };
+        let message = format!("the values of `{}` are positive and sum to 1, and {what}", row.name);
+        Err(Diagnostic::error("outside-support", message).label(span, "").help(help))
     }
 
     /// Refuses a category as an outcome if its levels have no order where one is needed, or are not those of the distribution.

@@ -5,7 +5,7 @@ use super::env::Value;
 use super::{Form, Lowerer, TermKind};
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
-use crate::ops::scalar;
+use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{
     BinaryOp, DistExpr, DistKind, Expr, ExprKind, ForLoop, Ident, Program, Sample, StmtKind,
@@ -105,6 +105,10 @@ fn two_priors(program: &Program) -> Vec<Diagnostic> {
 
 fn is_parameter(program: &Program, name: &str) -> bool {
     program.statements.iter().any(|s| matches!(&s.kind, StmtKind::Param(p) if p.name.name == name))
+}
+
+fn is_elementwise(name: &Ident) -> bool {
+    scalar::find(&name.name).is_some() && crate::func::find(&name.name).is_none()
 }
 
 impl Lowerer<'_> {
@@ -277,25 +281,97 @@ impl Lowerer<'_> {
     }
 
     /// Warns of a prior of a function of parameters that is not linear: nobody adds the Jacobian.
+    /// The same for data that parameters scale or bend; shifted, they need none.
     pub(super) fn warn_nonlinear(&mut self, e: &Expr, value: &Value) {
-        if value.from_data || self.inside.is_some() || self.b.constant_of(value.node).is_some() {
+        if self.inside.is_some() || self.b.constant_of(value.node).is_some() {
             return;
         }
         let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == e.span);
-        if self.is_linear(e) || self.warnings.iter().any(told) {
+        let plain = if value.from_data { self.is_shifted(e) } else { self.is_linear(e) };
+        if plain || self.warnings.iter().any(told) {
             return;
         }
         let text = e.span.text(self.source);
-        let message =
-            format!("`{text}` is no linear function of the parameters, and no Jacobian is added for it");
+        let (what, help) = match value.from_data {
+            true => (
+                "is data that parameters scale or bend",
+                "describe the data themselves (`y ~ normal(0, s)` for `y / s ~ normal(0, 1)`), or add the logarithm of the derivative of \
+                 this in the data, for every row, with `target +=`",
+            ),
+            false => (
+                "is no linear function of the parameters",
+                "describe the parameter itself (`param s ~ lognormal(0, 1)` for a normal logarithm), or add the logarithm of the \
+                 derivative with `target +=`",
+            ),
+        };
         self.warnings.push(
-            Diagnostic::warning("nonlinear-left-side", message)
-                .label(e.span, "the density of this value is added, as in Stan")
-                .help(
-                    "describe the parameter itself (`param s ~ lognormal(0, 1)` for a normal logarithm), or add the logarithm of the \
-                     derivative with `target +=`",
-                ),
+            Diagnostic::warning(
+                "nonlinear-left-side",
+                format!("`{text}` {what}, and no Jacobian is added for it"),
+            )
+            .label(e.span, "the density of this value is added, as in Stan")
+            .help(help),
         );
+    }
+
+    /// Whether an expression is seen to be data that parameters are added to or subtracted from, or is not seen through.
+    fn is_shifted(&mut self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => self.is_shifted(a) || self.is_shifted(b),
+            ExprKind::Unary(_, x) | ExprKind::Transpose(x) => self.is_shifted(x),
+            ExprKind::Binary(..) => self.is_known(e),
+            ExprKind::Call { name, .. } if is_elementwise(name) => self.is_known(e),
+            _ => self.expr(e).is_ok_and(|v| v.from_data),
+        }
+    }
+
+    /// Warns of a root or a logarithm of a parameter that may be negative: it is no number there, and so is the log density.
+    pub(super) fn warn_negative(&mut self, row: &ScalarRow, of: NodeId, span: Span) {
+        let base = self.b.base_of(of);
+        let Some(p) = self.parameters.iter().find(|p| p.named.node == base) else { return };
+        let name = p.named.name.clone();
+        let told =
+            |w: &Diagnostic| w.code == "may-be-negative" && w.labels.first().is_some_and(|l| l.span == span);
+        if self.b.range(base).low.at >= 0.0 || self.warnings.iter().any(told) {
+            return;
+        }
+        let message = format!("`{}` of `{name}`, which may be negative, is then no number", row.name);
+        self.warnings.push(
+            Diagnostic::warning("may-be-negative", message)
+                .label(span, "")
+                .note("values that make the log density no number are left out, as if it were cut off there")
+                .help(format!("say that it is positive, `param {name} : real > 0 ~ ...`, or choose a prior of positive numbers")),
+        );
+    }
+
+    /// Warns of a probability where log odds are read, and of a rate where its logarithm is.
+    pub(super) fn warn_response_scale(&mut self, dist: &Dist) {
+        let Dist::Row { row, args, span } = dist else { return };
+        let (unit, what, meant) = match row.name.rsplit_once('_') {
+            Some((plain, "logit")) => (true, "log odds", plain),
+            Some((plain, "log")) => (false, "the logarithm of a rate", plain),
+            _ => return,
+        };
+        for &arg in args {
+            let base = self.b.base_of(arg);
+            let parameter = self.parameters.iter().any(|p| p.named.node == base);
+            let made = matches!(&self.b.graph().node(base).op, Op::Map(row) if row.args.len() == 1);
+            if self.b.constant_of(base).is_some() || !(parameter || made) {
+                continue;
+            }
+            let range = self.b.range(base);
+            let inside = range.low.at >= 0.0 && (!unit || range.high.at <= 1.0);
+            let exponential = matches!(&self.b.graph().node(base).op, Op::Map(row) if **row == scalar::EXP);
+            if inside && (unit || parameter || exponential) {
+                let is = if unit { "a probability" } else { "positive" };
+                let message = format!("`{}` reads {what}, and this is {is}", row.name);
+                self.warnings.push(
+                    Diagnostic::warning("response-scale", message)
+                        .label(*span, "")
+                        .help(format!("write `{meant}(...)` if it is what the data follow themselves")),
+                );
+            }
+        }
     }
 
     /// Whether an expression is seen to be linear in the parameters, or is not seen through.
@@ -325,9 +401,7 @@ impl Lowerer<'_> {
                 | BinaryOp::Ge => true,
             },
             ExprKind::Call { name, args } => {
-                let elementwise =
-                    scalar::find(&name.name).is_some() && crate::func::find(&name.name).is_none();
-                !elementwise || args.iter().all(|a| self.is_known(&a.value))
+                !is_elementwise(name) || args.iter().all(|a| self.is_known(&a.value))
             }
         }
     }

@@ -4,7 +4,7 @@ use super::simulate::{Buffers, Simulation};
 use super::{Evaluator, Target};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
-use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, TermKind, lower, lower_with};
+use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
@@ -79,6 +79,17 @@ impl ModelTarget {
             .enumerate()
             .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
             .collect()
+    }
+
+    /// Whether value and slopes of each term of the log density are numbers at a point.
+    pub fn finite_terms(&self, z: &[f64]) -> Vec<[bool; 2]> {
+        let finite = |term: &Term| {
+            let plan = Plan::of_sum(&self.lowered.graph, &[term.node], self.lowered.dimension);
+            let (mut value, mut gradient) = ([0.0], vec![0.0; z.len()]);
+            PlanEvaluator::new(&plan).evaluate(z, 1, &mut value, &mut gradient);
+            [value[0].is_finite(), gradient.iter().all(|g| g.is_finite())]
+        };
+        self.lowered.terms.iter().map(finite).collect()
     }
 
     /// Rewrites and schedules a lowered model.
