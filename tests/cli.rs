@@ -187,7 +187,22 @@ fn what_has_no_posterior_is_refused_or_flagged() {
     let sum = "data { y : real[N] }\nparam a ~ flat()\nparam b ~ flat()\ny ~ normal(a + b, 1)\n";
     std::fs::write(f.join("sum.ppl"), sum).unwrap();
     let (code, out, err) = told(&f, "fit sum.ppl data.csv");
-    assert!(code == 3 && out.contains("no end along a direction of a, b"), "{out}\n{err}");
+    assert!(code == 1 && out.is_empty() && err.contains("along a direction of a, b"), "{out}\n{err}");
+    assert!(err.starts_with("error[improper-posterior]"), "{err}");
+    // Columns that are nearly the same, or the same: only the latter leave a direction without an end.
+    let flat = "data { y : real[N]; x : real[N]; w : real[N] }\nparam a ~ flat()\nparam b ~ flat()\ny ~ normal(a * x + b * w, 1)\n";
+    std::fs::write(f.join("flat.ppl"), flat).unwrap();
+    std::fs::write(f.join("near.csv"), "y,x,w\n1,1,2\n2,2,4.001\n2.5,3,6\n3.7,4,8\n").unwrap();
+    std::fs::write(f.join("twice.csv"), "y,x,w\n1,1,2\n2,2,4\n2.5,3,6\n3.7,4,8\n").unwrap();
+    let (code, out, err) = told(&f, "fit flat.ppl near.csv");
+    assert!(code == 0, "{out}\n{err}");
+    let (code, out, err) = told(&f, "fit flat.ppl twice.csv");
+    assert!(code == 1 && out.is_empty() && err.contains("along a direction of a, b"), "{out}\n{err}");
+    let same = "data { y : real[N] }\nparam a ~ normal(0, 10)\nparam s ~ half_cauchy(2)\ny ~ normal(a, s)\n";
+    std::fs::write(f.join("same.ppl"), same).unwrap();
+    std::fs::write(f.join("same.csv"), "y\n5\n5\n5\n").unwrap();
+    let (code, out, err) = told(&f, "fit same.ppl same.csv");
+    assert!(code == 3 && out.contains("next to nothing is left of s"), "{out}\n{err}");
 }
 
 #[test]

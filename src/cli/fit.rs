@@ -166,21 +166,22 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     .map_err(|e| no_fit(loaded, &e))
 }
 
-/// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked.
+/// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked, or those whose slopes are not.
 fn no_fit(loaded: &load::Loaded, error: &infer::Error) -> Failure {
     let target = &loaded.target;
-    let nodes: Vec<_> = target.lowered().terms.iter().map(|t| t.node).collect();
-    let values = target.values(&nodes, &vec![0.0; target.dimension()]);
-    let spans = target.lowered().terms.iter().map(|t| t.span);
+    let finite = target.finite_terms(&vec![0.0; target.dimension()]);
+    let marks = ["at the origin this is not finite", "at the origin this is finite, but its slopes are not"];
+    let first = finite.iter().any(|[value, _]| !value);
+    let (which, text) = if first { (0, marks[0]) } else { (1, marks[1]) };
     let mut marked = Vec::new();
-    for (span, value) in spans.zip(values.iter().map(|v| v.first().copied().unwrap_or(0.0))) {
-        if !value.is_finite() && !marked.contains(&span) {
-            marked.push(span);
+    for (term, finite) in target.lowered().terms.iter().zip(&finite) {
+        if !finite[which] && !marked.contains(&term.span) {
+            marked.push(term.span);
         }
     }
-    let start = Diagnostic::error("fit", error.to_string());
-    let told = marked.iter().take(MARKED);
-    loaded.source.failure(&[told.fold(start, |d, span| d.label(*span, "at the origin this is not finite"))])
+    let code = if matches!(error, infer::Error::Level(_)) { "improper-posterior" } else { "fit" };
+    let start = Diagnostic::error(code, error.to_string());
+    loaded.source.failure(&[marked.iter().take(MARKED).fold(start, |d, span| d.label(*span, text))])
 }
 
 /// How far a fit has come, without what it does not say.

@@ -3,6 +3,7 @@
 use super::improper::reasons;
 use super::symmetry::symmetry;
 use super::{Fit, Output};
+use crate::lower::Form;
 use crate::target::ModelTarget;
 
 /// Most names told.
@@ -11,12 +12,15 @@ const NAMED: usize = 4;
 const ROUNDING: f64 = 0.01;
 /// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
 const LONG: f64 = 5.0;
+/// A positive parameter below this is zero but for rounding, where data are of any usual size.
+const NOTHING: f64 = 1e-12;
 
 /// Adds to a fit the flags and notes that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
 pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
     fit.flags.splice(0..0, reasons(target, fit));
     fit.flags.extend(symmetry(target, fit));
     fit.flags.extend(rounded(fit));
+    fit.flags.extend(vanished(target, fit));
     fit.flags.extend(not_finite(fit));
     fit.notes.extend(long_tails(fit));
 }
@@ -30,6 +34,24 @@ fn rounded(fit: &Fit) -> Option<String> {
             fit.elbo
         )
     })
+}
+
+/// The warning about positive parameters of which nothing is left.
+fn vanished(target: &ModelTarget, fit: &Fit) -> Option<String> {
+    let positive: Vec<&str> = target
+        .lowered()
+        .parameters
+        .iter()
+        .filter(|p| matches!(&p.form, Form::Transformed { transform, .. } if transform.name == "lower"))
+        .map(|p| p.named.name.as_str())
+        .collect();
+    let owner = |o: &Output| positive.contains(&o.name.split('[').next().unwrap_or(&o.name));
+    let names = first_few(&names(fit, |o| o.q5 > 0.0 && o.q95 < NOTHING && owner(o)))?;
+    Some(format!(
+        "next to nothing is left of {names}: where data are matched exactly the density grows without end as their scale goes to 0, and there \
+         is no posterior; look for an outcome among its own predictors, for values that are all the same, and for more \
+         coefficients than rows"
+    ))
 }
 
 /// The warning about quantities whose summaries are not finite.

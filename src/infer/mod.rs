@@ -18,6 +18,7 @@ mod elsewhere;
 mod flow;
 mod gaussian;
 mod improper;
+mod level;
 mod local;
 mod mass;
 pub mod methods;
@@ -105,11 +106,17 @@ pub enum Error {
     NoParameters,
     /// No starting point.
     #[error(
-        "the log density is not finite at the origin of the unconstrained scale or at any random point near it; check \
+        "the log density or its gradient is not finite at the origin of the unconstrained scale, nor at any random point near it; check \
          that the data lie in the support of their distributions, and that parameters are expected near 1 rather than \
          near a million, where exponentials overflow"
     )]
     NoStart,
+    /// No posterior.
+    #[error(
+        "the log density is the same however far one goes along a direction of {0}: neither data nor priors hold them, and \
+         without an end there is no posterior; give them priors that are distributions, or leave one of them out"
+    )]
+    Level(String),
     /// No Gaussian, however narrow, has finite draws.
     #[error(
         "the log density or its gradient is not finite around the starting point, however narrow the approximation; \

@@ -6,6 +6,7 @@
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
+use super::level::level;
 use super::nested::Ways;
 use super::rivals::Rival;
 use super::{
@@ -67,6 +68,9 @@ pub fn fit_model(
     watch: Watch,
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
+    if let Some(names) = level(declared) {
+        return Err(Error::Level(names));
+    }
     let fit = in_suitable_coordinates(model, declared, options, watch)?;
     let mut fit = in_other_coordinates(model, &fit, options, watch).unwrap_or(fit);
     if options.stop.requested() && fit.status != Ending::Stopped {
