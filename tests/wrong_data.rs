@@ -39,7 +39,7 @@ fn by_county(data: &Dataset) -> Result<(), Diagnostic> {
 }
 
 /// The files (by space), and what is asked of them.
-const CASES: [(&str, Ask); 66] = [
+const CASES: [(&str, Ask); 68] = [
     ("empty.csv", read),
     ("header-only.csv", read),
     ("no-header.csv", read),
@@ -108,6 +108,8 @@ const CASES: [(&str, Ask); 66] = [
     ("lines.json", read),
     ("coded-1-2.csv", |d| d.require("smoker")?.as_binary().map(drop)),
     ("coded-words.csv", |d| d.require("sex")?.as_binary().map(drop)),
+    ("column-names.csv", |d| d.require_for("sepal_length", "sepal_length : real[N] > 0").map(drop)),
+    ("column-names.csv ", |d| real(d, "body_mass_g")),
 ];
 
 fn told(result: Result<(), Diagnostic>) -> String {

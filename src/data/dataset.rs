@@ -6,6 +6,7 @@ use super::found::{Found, Part};
 use super::input::{self, Input};
 use super::{arrow, csv, json, parquet, say};
 use crate::source::{Diagnostic, Place};
+use crate::syntax::is_name;
 use std::path::{Path, PathBuf};
 
 /// What messages call the values given with `--set`.
@@ -124,7 +125,12 @@ impl Dataset {
 
     /// The value of a name, or an error that lists the names there are.
     pub fn require(&self, name: &str) -> Result<Found<'_>, Diagnostic> {
-        self.find(name)?.ok_or_else(|| self.unknown(name))
+        self.require_for(name, &format!("{name} : …"))
+    }
+
+    /// The same for a declaration, such as `dose : real[N]`, which the error completes.
+    pub fn require_for(&self, name: &str, declaration: &str) -> Result<Found<'_>, Diagnostic> {
+        self.find(name)?.ok_or_else(|| self.unknown(name, Some(declaration)))
     }
 
     fn add_path(&mut self, path: &Path) -> Result<(), Diagnostic> {
@@ -155,8 +161,8 @@ impl Dataset {
         Ok(())
     }
 
-    /// The error for a name that is not there.
-    pub(super) fn unknown(&self, name: &str) -> Diagnostic {
+    /// The error for a name that is not there: that of a declaration, or one given as text.
+    pub(super) fn unknown(&self, name: &str, declaration: Option<&str>) -> Diagnostic {
         let mut diagnostic =
             Diagnostic::error("unknown-column", format!("the data have no `{}`", say::shown(name)));
         if self.is_empty() {
@@ -184,10 +190,15 @@ impl Dataset {
                     .help(format!("separate the cells of {} by commas, not by spaces", file.name));
             }
         }
-        match say::did_you_mean(name, self.names()) {
-            Some(hint) => diagnostic.help(hint),
-            None => diagnostic
-                .help(format!("to use a column of another name, write `{name} : … = column(\"…\")`")),
+        match (say::nearest_column(name, &self.names()), declaration) {
+            // A declaration cannot bear such a name, so that the column is given as text.
+            (Some(near), Some(declaration)) if !is_name(near) => {
+                diagnostic.help(format!("if `{near}` is meant, write `{declaration} = column(\"{near}\")`"))
+            }
+            (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
+            (None, Some(declaration)) => diagnostic
+                .help(format!("to use a column of another name, write `{declaration} = column(\"…\")`")),
+            (None, None) => diagnostic,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Wording that the diagnostics of this room share: lists of names, shortened contents, places.
 
 use crate::source::{Place, nearest};
+use crate::syntax::as_name;
 
 /// Longest content shown, in characters.
 const SHOWN: usize = 40;
@@ -29,6 +30,12 @@ pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
 /// `did you mean 'dose'?`, if a known name is close.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// The column that a name stands for in all but the signs that a name cannot have, or a slip away.
+pub fn nearest_column<'a>(name: &str, columns: &[&'a str]) -> Option<&'a str> {
+    let same = |column: &&&str| as_name(column).eq_ignore_ascii_case(name);
+    columns.iter().find(same).copied().or_else(|| nearest(name, columns.iter().copied()))
 }
 
 /// `1 row`, `3 rows`.

@@ -63,7 +63,7 @@ impl Dataset {
             };
         }
         if !glob::is_glob(pattern) {
-            return Err(self.unknown(pattern));
+            return Err(self.unknown(pattern, None));
         }
         let mut parts: Vec<Part<'_>> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();

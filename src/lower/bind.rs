@@ -160,8 +160,14 @@ impl<'d> Lowerer<'d> {
         let found = self.data.find_category(&decl.name.name).map_err(|e| marked(e, decl.span))?;
         match found {
             Some(found) => Ok(found),
-            None => self.data.require(&decl.name.name).map_err(|e| marked(e, decl.span)),
+            None => self.required(decl),
         }
+    }
+
+    /// What the data have of the declared name.
+    fn required(&self, decl: &DataDecl) -> Result<Found<'d>> {
+        let found = self.data.require_for(&decl.name.name, decl.span.text(self.source));
+        found.map_err(|e| marked(e, decl.span))
     }
 
     fn columns(&self, decl: &DataDecl, patterns: Vec<&str>) -> Result<Found<'d>> {
@@ -202,13 +208,12 @@ impl<'d> Lowerer<'d> {
                     }
                     None => {
                         let error =
-                            self.data.require(name).err().unwrap_or_else(|| self.unknown(name, decl.span));
+                            self.required(decl).err().unwrap_or_else(|| self.unknown(name, decl.span));
                         // A table has no place for one number.
-                        let error = match decl.ty.dims.is_empty() && !self.data.is_empty() {
+                        return Err(match decl.ty.dims.is_empty() && !self.data.is_empty() {
                             true => error.help(format!("or give the number with `--set {name}=...`")),
                             false => error,
-                        };
-                        return Err(marked(error, decl.span));
+                        });
                     }
                 },
                 Err(e) => return Err(marked(e, decl.span)),

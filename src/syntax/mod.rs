@@ -16,5 +16,6 @@ mod trees;
 
 pub use dump::dump;
 pub use format::format;
+pub use names::{as_name, is_name};
 pub use parse::parse;
 pub use print::{print, print_dist, print_expr};

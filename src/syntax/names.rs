@@ -1,6 +1,25 @@
-//! How operators and heads of types are written, and how tightly operators bind.
+//! What may be a name, how operators and heads of types are written, and how tightly operators bind.
 
 use super::ast::{BaseType, BinaryOp, UnaryOp};
+use super::scan::{Kind, scan};
+
+/// Words that are never names.
+pub(crate) const RESERVED: [&str; 14] = [
+    "data", "param", "let", "for", "in", "if", "else", "fn", "return", "target", "derive", "predict", "true",
+    "false",
+];
+
+/// Whether something can be declared under this name.
+pub fn is_name(text: &str) -> bool {
+    let is_word = matches!(scan(text).as_slice(), [t] if t.kind == Kind::Word && t.text(text) == text);
+    is_word && !RESERVED.contains(&text)
+}
+
+/// The name nearest to a text that may be none: `Body_Mass_g` for `Body Mass (g)`.
+pub fn as_name(text: &str) -> String {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
+}
 
 /// The head of a type as written.
 pub(crate) fn base_name(base: BaseType) -> &'static str {

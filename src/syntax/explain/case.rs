@@ -2,13 +2,8 @@
 
 use super::Inside;
 use crate::source::{Diagnostic, Span};
+use crate::syntax::names::RESERVED;
 use crate::syntax::scan::{Kind, Token};
-
-/// Words that are never names.
-pub(super) const RESERVED: [&str; 14] = [
-    "data", "param", "let", "for", "in", "if", "else", "fn", "return", "target", "derive", "predict", "true",
-    "false",
-];
 
 /// A statement and the place where reading it failed.
 pub(crate) struct Case<'a> {

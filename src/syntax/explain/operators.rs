@@ -3,9 +3,10 @@
 use super::case::{Case, write};
 use super::{Inside, Row};
 use crate::source::Diagnostic;
+use crate::syntax::names::as_name;
 
 /// Characters that mean nothing; whatever else is wrong, they come first.
-pub(super) const CHARACTERS: &[Row] = &[unknown_character];
+pub(super) const CHARACTERS: &[Row] = &[backticks, unknown_character];
 
 /// Known mistakes, most telling first.
 pub(super) const ROWS: &[Row] = &[
@@ -68,6 +69,29 @@ fn unknown_character(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
+/// R's `` `Body Mass` ``
+fn backticks(case: &Case<'_>) -> Option<Diagnostic> {
+    let open = case.found;
+    if case.found_text() != "`" {
+        return None;
+    }
+    let close = (open + 1..case.len()).find(|&i| case.text(i) == "`")?;
+    let message = "a name has letters, digits and `_` only, and stands without backticks";
+    let help = renamed(case, (open, close + 1), &case.written(open + 1, close));
+    Some(case.error("backticks", message, (open, close + 1), "written as in R").help(help))
+}
+
+/// What to write for something that cannot be a name, and stands at these tokens: a declaration still reads the column of
+/// that name.
+fn renamed(case: &Case<'_>, (from, to): (usize, usize), column: &str) -> String {
+    let name = as_name(column);
+    let declares = case.inside == Inside::Data && from == 0 && case.find(|i| case.text(i) == "=").is_none();
+    match declares && case.text(to) == ":" {
+        true => write(&format!("{} = column(\"{column}\")", case.with(from, to, &name))),
+        false => write(&name),
+    }
+}
+
 /// R's `d$x`.
 fn dollar(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.find(|i| case.text(i) == "$")?;
@@ -103,7 +127,9 @@ fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
 /// `alpha.c`, as R and BUGS allow.
 fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.find(|i| case.is_word(i) && case.text(i + 1) == "." && case.is_word(i + 2))?;
-    let name = case.written(i, i + 3);
+    let further = (i + 3..).step_by(2).take_while(|&k| case.text(k) == "." && case.is_word(k + 1));
+    let end = i + 3 + 2 * further.count();
+    let name = case.written(i, end);
     if case.text(i + 3) == "(" {
         let (object, function) = (case.text(i), case.text(i + 2));
         let close = case.closing(i + 3).unwrap_or(case.len());
@@ -121,8 +147,8 @@ fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
         );
     }
     let message = format!("a name cannot contain a dot, as `{name}` does");
-    let help = write(&format!("{}_{}", case.text(i), case.text(i + 2)));
-    Some(case.error("dotted-name", message, (i, i + 3), "a dot in a name").help(help))
+    let help = renamed(case, (i, end), &name);
+    Some(case.error("dotted-name", message, (i, end), "a dot in a name").help(help))
 }
 
 /// `'text'`

@@ -1,9 +1,10 @@
 //! Slips within the language itself: a `let`, `~`, comma or bracket forgotten, a word in the wrong place.
 
-use super::case::{Case, RESERVED, write};
+use super::case::{Case, write};
 use super::{Inside, Row, stan};
 use crate::source::Diagnostic;
 use crate::syntax::layout::STARTERS;
+use crate::syntax::names::RESERVED;
 
 /// Known mistakes, most telling first.
 pub(super) const ROWS: &[Row] = &[
