@@ -30,6 +30,8 @@ fn what_only_data_can_show_is_explained() {
         ("y ~ normal(a / sum(g), 1)", "category-as-number", "alpha[g]"),
         ("let h = g == 2\ny ~ normal(a * h, 1)", "category-as-number", "== \"c\""),
         ("y ~ censored(normal(a, 1), right = k)", "data-outside-domain", "right = status == 2"),
+        ("y ~ censored(normal(a, 1), upper = k > 0)", "marks-as-limit", "`right = k > 0`"),
+        ("y ~ censored(lognormal(a, 1), upper = x)", "outside-support", "element 3 is -0.3"),
         ("y ~ normal(a, 1) weight x", "data-outside-domain", "zero or positive"),
         ("y ~ normal(b[k], 1)", "index-out-of-range", "indices start at 1"),
         ("y ~ normal(y / 0, 1)", "data-outside-domain", "finite"),

@@ -7,7 +7,7 @@ use crate::dist::{self, Distribution, End, Support};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::Sample;
+use crate::syntax::ast::{DistExpr, DistKind, Sample};
 
 type Built = std::result::Result<NodeId, BuildError>;
 
@@ -20,8 +20,13 @@ impl Lowerer<'_> {
         weight: Option<(Value, Span)>,
         s: &Sample,
     ) -> Result<NodeId> {
-        let value = &at(at_limits(&mut self.b, dist, value), s.dist.span)?;
-        let checked = self.check_value(dist, value, s.value.span);
+        let own = value;
+        let value = &at(at_limits(&mut self.b, dist, own), s.dist.span)?;
+        let mut checked = self.check_value(dist, value, s.value.span);
+        if checked.is_err() && self.check_value(dist, own, s.value.span).is_ok() {
+            // The data are fine: it is the limit in their place that is not.
+            checked = self.check_value(dist, value, limit_span(&s.dist));
+        }
         self.check_structure(dist, value, s.value.span)?;
         self.check_extent(dist, value, s.value.span)?;
         let weight = match self.known_weight(weight.clone())?.and(weight) {
@@ -262,6 +267,19 @@ fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Opt
             let above = cumulative(b, dist, after, Tail::AtLeast)?;
             b.map(&dist::LOG_BETWEEN, &[up_to, below, from, above])
         }
+    }
+}
+
+/// Where the limit of a censoring stands; the whole of it if there are two.
+fn limit_span(d: &DistExpr) -> Span {
+    match &d.kind {
+        DistKind::Censored { lower: Some(limit), upper: None, .. }
+        | DistKind::Censored { lower: None, upper: Some(limit), .. } => limit.span,
+        DistKind::Censored { .. }
+        | DistKind::Call { .. }
+        | DistKind::Mixture(_)
+        | DistKind::Truncated { .. }
+        | DistKind::ZeroInflated { .. } => d.span,
     }
 }
 

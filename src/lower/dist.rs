@@ -127,8 +127,8 @@ impl Lowerer<'_> {
                 inner: Box::new(self.dist(inner)?),
                 left: self.marks(left)?,
                 right: self.marks(right)?,
-                lower: self.optional(lower)?,
-                upper: self.optional(upper)?,
+                lower: self.detection(lower, "lower", "left")?,
+                upper: self.detection(upper, "upper", "right")?,
             }),
             DistKind::ZeroInflated { probability, inner } => {
                 let rest = self.dist(inner)?;
@@ -249,6 +249,24 @@ impl Lowerer<'_> {
             return Err(Diagnostic::error(code, message).label(e.span, "").help(
                 "compare, as in `right = status == 2`; a limit of detection is `upper = c` or `lower = c`",
             ));
+        }
+        Ok(Some(value.node))
+    }
+
+    /// A limit of detection, which marks of censored values are not: these go by another name.
+    fn detection(&mut self, e: &Option<Expr>, name: &str, marks: &str) -> Result<Option<NodeId>> {
+        let Some(e) = e else { return Ok(None) };
+        let value = self.expr(e)?;
+        let numbers = self.b.constant_of(value.node).map_or(&[][..], |c| c);
+        let all_marks = numbers.contains(&0.0) && numbers.iter().all(|&x| x == 0.0 || x == 1.0);
+        if value.integer && all_marks && numbers.len() > 1 {
+            let written = e.span.text(self.source);
+            let message = format!("`{name}` is a limit of detection, and `{written}` is only ever 0 or 1");
+            return Err(Diagnostic::error("marks-as-limit", message)
+                .label(e.span, "")
+                .help(format!(
+                    "if 1 marks the censored values, write `{marks} = {written}`; a limit that happens to be 0 or 1 is declared `real`"
+                )));
         }
         Ok(Some(value.node))
     }

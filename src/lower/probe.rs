@@ -20,7 +20,7 @@ const PRIMES: [usize; 24] =
 const WRITTEN_OUT: [usize; 4] = [2, 3, 4, 5];
 
 /// Problems that only real data can have.
-const OF_DATA: [&str; 12] = [
+const OF_DATA: [&str; 14] = [
     "index-out-of-range",
     "mask-as-index",
     "level-count",
@@ -33,6 +33,8 @@ const OF_DATA: [&str; 12] = [
     "unknown-level",
     "negative-size",
     "out-of-bounds",
+    "unsorted-times",
+    "marks-as-limit",
 ];
 
 /// Checks names, types, shapes and supports without data; gives warnings.
