@@ -45,6 +45,9 @@ fn what_only_data_can_show_is_explained() {
         ("g ~ categorical_logit(zeros(4) + a)", "level-count", "3 levels"),
         ("k ~ poisson_log(a + log(k))", "data-outside-domain", "is -inf (element 2), whatever"),
         ("y ~ lognormal(a, 1)\nx ~ gamma(2, 1)", "outside-support", "line: Some(4)"),
+        ("k ~ ordered_probit(a, c)", "outside-support", "lie in [1, 3], and element 2 is 0"),
+        ("k ~ categorical_logit(b)", "outside-support", "`k + 1 ~ ...`, or declare `k : category[N]`"),
+        ("k + 2 ~ ordered_logistic(a, c)", "outside-support", "lie in [1, 3], and element 3 is 5"),
         ("k ~ gamma(2, 1)", "outside-support", "lie in (0, inf)"),
         ("let share = y / 2.5\nshare ~ beta(2, 1)", "outside-support", "element 2 is 1"),
     ];

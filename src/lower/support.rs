@@ -210,8 +210,9 @@ impl Lowerer<'_> {
             let message = format!("the values of `{}` lie in {limits}, and {which}", row.name);
             let error = Diagnostic::error("outside-support", message).label(span, "");
             let help = match x.is_finite() {
-                true => "choose a distribution whose support contains the data, or correct the data",
-                false => "correct the data: a value that is not finite has no density",
+                true if of_levels && x == 0.0 => from_one(span.text(self.source)),
+                true => "choose a distribution whose support contains the data, or correct the data".into(),
+                false => "correct the data: a value that is not finite has no density".into(),
             };
             return Err(self.in_file(error, span, i, x).help(help));
         }
@@ -249,8 +250,7 @@ impl Lowerer<'_> {
     fn check_outcome(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
         let Some(levels) = &value.levels else { return Ok(()) };
         let name = span.text(self.source);
-        let ordinal = row.args.iter().any(|a| a.domain == Domain::Ordered);
-        if ordinal && !levels.have_order() {
+        if is_ordinal(row) && !levels.have_order() {
             let quoted: Vec<String> = levels.labels().iter().map(|l| format!("\"{l}\"")).collect();
             let message = format!(
                 "`{}` needs levels in their order, and those of `{name}` are sorted as text",
@@ -264,12 +264,7 @@ impl Lowerer<'_> {
                     quoted.join(", ")
                 )));
         }
-        let vector = row.args.iter().zip(args).find(|(spec, _)| spec.rank == 1);
-        let Some(categories) =
-            vector.and_then(|(_, &a)| self.b.dims(a).last()).map(|n| n + usize::from(ordinal))
-        else {
-            return Ok(());
-        };
+        let Some(categories) = self.categories(row, args) else { return Ok(()) };
         let (counted, other) = (levels.len(), categories);
         let names = |n: usize| self.size_names.iter().any(|(size, _)| *size == n);
         if counted != other && names(counted) && names(other) {
@@ -298,6 +293,12 @@ impl Lowerer<'_> {
             .always(levels.are_given() && !names(categories))
             .note(format!("its levels are {}", listed(levels.labels())))
             .help("levels are counted in their order, whatever numbers they are; list those that never occur, too: `levels(1, 2, 3)`"))
+    }
+
+    /// How many categories a distribution of categories has: cut-points lie between them.
+    fn categories(&self, row: &Distribution, args: &[NodeId]) -> Option<usize> {
+        let (_, &vector) = row.args.iter().zip(args).find(|(spec, _)| spec.rank == 1)?;
+        self.b.dims(vector).last().map(|n| n + usize::from(is_ordinal(row)))
     }
 
     /// Adds where an element stands in the data, if what is marked is the name of data.
@@ -359,14 +360,31 @@ impl Lowerer<'_> {
                 End::Length(k) => self.b.dims(args[k]).last().map_or(unknown, |&n| n as f64),
             }
         };
+        let high = match self.categories(row, args).filter(|_| is_ordinal(row)) {
+            Some(categories) => categories as f64,
+            None => end(upper, f64::INFINITY),
+        };
         Some(Limits {
             low: end(lower, f64::NEG_INFINITY),
-            high: end(upper, f64::INFINITY),
+            high,
             never_low: matches!(lower, End::Past(_)),
             never_high: matches!(upper, End::Past(_)),
             closed,
         })
     }
+}
+
+/// Whether a distribution is of categories in their order.
+fn is_ordinal(row: &Distribution) -> bool {
+    row.args.iter().any(|a| a.domain == Domain::Ordered)
+}
+
+/// What to do about outcomes that are counted from 0.
+fn from_one(outcome: &str) -> String {
+    format!(
+        "categories are counted from 1: write `{outcome} + 1 ~ ...`, or declare `{outcome} : category[N]`, whose levels are \
+         counted for you"
+    )
 }
 
 /// The ends between which a value must lie.
