@@ -3,22 +3,43 @@
 /// A series of first order, an element given the one before.
 const AUTOREGRESSION: &str = "write the first element and the others: `f[1] ~ normal(0, s / sqrt(1 - rho^2))` and `f[2..N] ~ normal(rho * f[1..N-1], s)`";
 
+/// The sum of a normal and an exponential variable.
+const EX_GAUSSIAN: &str =
+    "write `exp_mod_normal(mu, sigma, lambda)`: lambda is the rate of the exponential part";
+
+/// A probability whose logit is normal.
+const LOGIT_NORMAL: &str = "write `param z ~ normal(mu, sigma)` and `let p = inv_logit(z)`";
+
+/// A matrix with covariances of rows and of columns.
+const MATRIX_NORMAL: &str = "rows that are independent have `multi_normal(mu, Sigma)` each; a latent matrix is `let x = mu + L_rows * z * L_columns'` with `param z[N, K] ~ std_normal()`";
+
+/// Several distributions, each with its weight.
+const MIXTURE: &str = "write `mixture(w: normal(a, s), 1 - w: normal(b, s))`, each part after its weight";
+
 /// BUGS', R's, PyMC's or Stan's name, and what to say about it.
 static NAMES: &[(&str, &str)] = &[
     ("ar1", AUTOREGRESSION),
     ("ar", AUTOREGRESSION),
     ("asymmetric_laplace", "write its log density with `target +=`"),
     ("bern", "write `bernoulli(theta)`"),
+    ("bernoulli_cloglog", "write `bernoulli(inv_cloglog(eta))`"),
     (
         "bernoulli_logit_glm",
         "write `bernoulli_logit(alpha + x * beta)`: predictors are collected by themselves",
     ),
+    ("bernoulli_probit", "write `bernoulli(Phi(eta))`"),
     ("binom", "write `binomial(N, theta)`"),
+    ("binomial_cloglog", "write `binomial(N, inv_cloglog(eta))`"),
     (
         "binomial_logit_glm",
         "write `binomial_logit(N, alpha + x * beta)`: predictors are collected by themselves",
     ),
+    ("binomial_probit", "write `binomial(N, Phi(eta))`"),
     ("categorical_logit_glm", "write `categorical_logit(alpha + x * beta)`"),
+    (
+        "censored",
+        "write `censored(normal(mu, sigma), right = c)` with marks 0 and 1, or `upper = c` with a limit",
+    ),
     ("dbern", "write `bernoulli(theta)`"),
     ("dbeta", "write `beta(alpha, beta)`"),
     ("dbin", "write `binomial(N, theta)`: the number of trials comes first"),
@@ -39,7 +60,10 @@ static NAMES: &[(&str, &str)] = &[
     ("dt", "write `student_t(nu, mu, sigma)`"),
     ("dunif", "write `uniform(a, b)`"),
     ("dweib", "write `weibull(alpha, sigma)`"),
+    ("exgauss", EX_GAUSSIAN),
+    ("exgaussian", EX_GAUSSIAN),
     ("expon", "write `exponential(rate)`"),
+    ("exponnorm", EX_GAUSSIAN),
     (
         "car",
         "write `multi_normal_prec(mu, tau * (D - alpha * W))` with the adjacency matrix W and D = diag_matrix(rowsum(W))",
@@ -98,23 +122,35 @@ static NAMES: &[(&str, &str)] = &[
     ),
     ("lkjcholesky", "write `lkj_corr_cholesky(eta)` with `cholesky_corr[K]`"),
     ("lkjcholeskycov", "write `lkj_corr_cholesky(eta)` with `cholesky_corr[K]`, and a scale for each row"),
+    ("logit_normal", LOGIT_NORMAL),
+    ("logitnormal", LOGIT_NORMAL),
+    ("matrix_normal", MATRIX_NORMAL),
+    ("matrixnormal", MATRIX_NORMAL),
+    ("mixture", MIXTURE),
     ("multivariate_normal", "write `multi_normal(mu, Sigma)`"),
     ("mv_normal", "write `multi_normal(mu, Sigma)`"),
     ("mvnormal", "write `multi_normal(mu, Sigma)`, or `multi_normal_cholesky(mu, L)`"),
+    ("mvstudentt", "write `multi_student_t(nu, mu, Sigma)`"),
     ("nbinom", "write `neg_binomial_2(mu, phi)`"),
     ("neg_binomial_2_log_glm", "write `neg_binomial_2_log(alpha + x * beta, phi)`"),
     ("negative_binomial", "write `neg_binomial_2(mu, phi)`"),
     ("negativebinomial", "write `neg_binomial_2(mu, phi)`"),
+    ("negbin", "write `neg_binomial_2(mu, phi)`"),
+    ("negbinom", "write `neg_binomial_2(mu, phi)`"),
     ("negbinomial", "write `neg_binomial_2(mu, phi)`"),
     ("norm", "write `normal(mu, sigma)`"),
     ("normal_id_glm", "write `normal(alpha + x * beta, sigma)`: predictors are collected by themselves"),
+    ("normalmixture", MIXTURE),
     ("ordered_logistic_glm", "write `ordered_logistic(x * beta, c)`"),
     ("pois", "write `poisson(lambda)`"),
     ("poisson_log_glm", "write `poisson_log(alpha + x * beta)`: predictors are collected by themselves"),
+    ("potential", "a term of the log density is written `target += ...`"),
     ("random_walk", "write `gaussian_random_walk(sigma)`"),
     ("randomwalk", "write `gaussian_random_walk(sigma)`"),
     ("s", "a smooth curve stands in the predictor: `y ~ normal(bspline(x, knots) * w, sigma)`"),
+    ("skew_double_exponential", "write its log density with `target +=`"),
     ("t", "write `student_t(nu, mu, sigma)`"),
+    ("truncated", "write `truncated(normal(mu, sigma), lower = a, upper = b)`"),
     ("truncatednormal", "write `truncated(normal(mu, sigma), lower = a, upper = b)`"),
     ("truncated_normal", "write `truncated(normal(mu, sigma), lower = a, upper = b)`"),
     ("unif", "write `uniform(a, b)`"),

@@ -296,6 +296,9 @@ impl Lowerer<'_> {
             .label(span, "")
             .help(format!("begin before the loop: `predict {name}[1] ~ ...`"));
         }
+        if let Some(ours) = crate::func::stan_value(name) {
+            return error.help(ours);
+        }
         let declared = self.declared.iter().map(|(name, _)| name.as_str());
         match crate::source::nearest(name, self.env.names().chain(declared)) {
             Some(near) => error.help(format!("did you mean `{near}`?")),

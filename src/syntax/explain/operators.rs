@@ -106,7 +106,11 @@ fn dollar(case: &Case<'_>) -> Option<Diagnostic> {
 fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
     let i =
         case.find(|i| matches!(case.text(i), "pm" | "pymc" | "numpyro" | "dist") && case.text(i + 1) == ".")?;
-    let message = "a parameter and its prior are written on one line with `param` and `~`";
+    let message = match case.text(i + 2) {
+        "Potential" => "a term is added to the log density with `target +=`",
+        "Deterministic" => "a value that is computed and reported is defined with `derive`",
+        _ => "a parameter and its prior are written on one line with `param` and `~`",
+    };
     let error = case.error("pymc", message, (i, i + 3), "written as in Python");
     let close = case.closing(i + 3)?;
     let mut args = case.entries(i + 4, close);
@@ -115,8 +119,12 @@ fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
     let values: Vec<&str> =
         args.iter().map(|arg| arg.split_once('=').map_or(arg.as_str(), |(_, v)| v.trim())).collect();
     let keyword = if observed { "" } else { "param " };
-    let call =
-        format!("{keyword}{} ~ {}({})", case.text(0), case.text(i + 2).to_lowercase(), values.join(", "));
+    let (name, what, values) = (case.text(0), case.text(i + 2), values.join(", "));
+    let call = match what {
+        "Potential" => format!("target += {values}"),
+        "Deterministic" => format!("derive {name} = {values}"),
+        _ => format!("{keyword}{name} ~ {}({values})", what.to_lowercase()),
+    };
     Some(if case.is_name(0) && case.text(1) == "=" {
         error.help(write(&call))
     } else {
