@@ -34,6 +34,12 @@ fn what_only_data_can_show_is_explained() {
         ("y ~ censored(lognormal(a, 1), upper = x)", "outside-support", "element 3 is -0.3"),
         ("y ~ normal(a, 1) weight x", "data-outside-domain", "zero or positive"),
         ("y ~ normal(b[k], 1)", "index-out-of-range", "indices start at 1"),
+        ("y ~ normal(a, k)", "data-outside-domain", "line: Some(3)"),
+        (
+            "fn f(t, s) = -s\nlet s = ode(f, [1.0], -1, x)\ny ~ normal(a * s[:, 1], 1)",
+            "unsorted-times",
+            "-0.3 comes after 0.4",
+        ),
         ("y ~ normal(y / 0, 1)", "data-outside-domain", "finite"),
         ("let keep = k > 0\ny[keep] ~ normal(a, 1)", "mask-as-index", "where(keep, a, b)"),
         ("g ~ ordered_logistic(a, c)", "unordered-levels", "a < b < c"),

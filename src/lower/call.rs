@@ -139,7 +139,8 @@ impl Lowerer<'_> {
         }
         let types: Vec<Option<Ty>> = values.iter().map(|v| v.as_ref().map(|v| self.type_of(v))).collect();
         let ty = (row.check)(&types).map_err(|e| {
-            Diagnostic::error("wrong-argument", format!("`{}`: {e}", row.name)).label(span, "")
+            let error = Diagnostic::error("wrong-argument", format!("`{}`: {e}", row.name)).label(span, "");
+            with_arguments(error, row, args)
         })?;
         let nodes: Vec<Option<NodeId>> = values.iter().map(|v| v.as_ref().map(|v| v.node)).collect();
         let node = at((row.build)(&mut self.b, &nodes), span)?;
@@ -256,6 +257,17 @@ impl Lowerer<'_> {
         }
         Ok(values)
     }
+}
+
+/// Adds the arguments that a function takes to the error of one that stands where another may have been meant.
+fn with_arguments(error: Diagnostic, row: &func::Function, args: &[Arg]) -> Diagnostic {
+    if row.variadic || row.args.len() < 2 || args.iter().any(|arg| arg.name.is_some()) {
+        return error;
+    }
+    let written =
+        |a: &func::FunctionArg| if a.optional { format!("{} = ...", a.name) } else { a.name.to_string() };
+    let names: Vec<String> = row.args.iter().map(written).collect();
+    error.note(format!("the arguments are `{}({})`", row.name, names.join(", ")))
 }
 
 /// What to write for a density, probability or draw under the name that another language has for it.

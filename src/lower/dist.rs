@@ -321,7 +321,7 @@ impl Lowerer<'_> {
         for (k, value) in values.iter().enumerate() {
             if let Some(value) = value {
                 let place = argument_span(args, row, k).unwrap_or(span);
-                self.check_domain(row, k, value, place)?;
+                self.check_domain(row, k, value, place).map_err(|e| self.in_order(e, row, k, &values))?;
             }
         }
         if let Support::Interval(End::Arg(a), End::Arg(b)) = row.support
@@ -427,6 +427,7 @@ impl Lowerer<'_> {
                     ),
                 )
                 .label(span, "");
+                let error = self.in_file(error, span, i, numbers[i]);
                 Err(match row.name == "uniform" && numbers[i].is_infinite() {
                     true => error.help(
                         "a prior without an end is `flat()`, with the other end as a bound (`param s : real > 0 ~ flat()`); one that says \
@@ -440,6 +441,23 @@ impl Lowerer<'_> {
 }
 
 impl Lowerer<'_> {
+    /// Adds the order of the arguments to the error of one, if another would do in its place.
+    fn in_order(
+        &mut self,
+        error: Diagnostic,
+        row: &Distribution,
+        k: usize,
+        values: &[Option<Value>],
+    ) -> Diagnostic {
+        let range = row.args[k].domain.range().filter(|_| error.code == "argument-domain");
+        let fits = |v: &Value| range.is_some_and(|range| self.b.range(v.node).within(range));
+        let others = values.iter().enumerate().filter(|(other, _)| *other != k);
+        match others.filter_map(|(_, value)| value.as_ref()).any(fits) {
+            true => error.note(format!("the arguments are {}", call_of(row))),
+            false => error,
+        }
+    }
+
     /// Adds the cell of a data file that is infinite, if an expression names such data.
     fn with_infinity(&self, error: Diagnostic, span: Span) -> Diagnostic {
         let words = span.text(self.source).split(|c: char| !(c.is_alphanumeric() || c == '_'));

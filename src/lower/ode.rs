@@ -42,7 +42,10 @@ impl Lowerer<'_> {
             })
         };
         let start = known(self, &start_value, start.value.span)?.first().copied().unwrap_or(0.0);
-        let times = known(self, &times_value, times.value.span)?.to_vec();
+        let span_of_times = times.value.span;
+        let times = known(self, &times_value, span_of_times)?.to_vec();
+        let always = !start_value.from_data && !times_value.from_data;
+        check_times(start, &times, span_of_times).map_err(|e| e.always(always))?;
         let rest = rest.iter().map(|a| self.expr(&a.value)).collect::<Result<Vec<Value>>>()?;
         let states: usize = self.b.dims(initial_value.node).iter().product();
         let free: Vec<NodeId> =
@@ -132,7 +135,7 @@ impl Lowerer<'_> {
         let rate = result.map(|v| (v.node, self.b.dims(v.node).iter().product::<usize>()));
         std::mem::swap(&mut self.b, &mut inner);
         self.env.restore_sizes(sizes);
-        let (rate, size) = rate?;
+        let (rate, size) = rate.map_err(|e| with_time_first(e, f))?;
         if size != states {
             return Err(Diagnostic::error(
                 "ode-function",
@@ -143,5 +146,33 @@ impl Lowerer<'_> {
             .help("a function for `ode` gives one rate for each number of the state, in the same order"));
         }
         Ok((inner.finish(), rate))
+    }
+}
+
+/// Refuses times that do not increase, or come before the start.
+fn check_times(start: f64, times: &[f64], span: Span) -> Result<()> {
+    let from = std::iter::once(&start).chain(times);
+    match from.zip(times).find(|(before, t)| t < before) {
+        None => Ok(()),
+        Some((before, t)) => {
+            let message = format!(
+                "the times of a differential equation increase from the start on, and {t} comes after {before}"
+            );
+            Err(Diagnostic::error("unsorted-times", message)
+                .label(span, "")
+                .help("sort the rows of the data by time; the start lies before the first"))
+        }
+    }
+}
+
+/// Says which argument is the time, to who has put it behind the state.
+fn with_time_first(error: Diagnostic, f: &FnDecl) -> Diagnostic {
+    let names: Vec<&str> = f.params.iter().map(|p| p.name.as_str()).collect();
+    match names.as_slice() {
+        [state, time @ ("t" | "time"), rest @ ..] => {
+            let order: Vec<&str> = [*time, *state].into_iter().chain(rest.iter().copied()).collect();
+            error.help(format!("the time comes before the state: `fn {}({})`", f.name.name, order.join(", ")))
+        }
+        _ => error,
     }
 }

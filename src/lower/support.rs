@@ -302,7 +302,7 @@ impl Lowerer<'_> {
     }
 
     /// Adds where an element stands in the data, if what is marked is the name of data.
-    fn in_file(&self, error: Diagnostic, span: Span, i: usize, x: f64) -> Diagnostic {
+    pub(super) fn in_file(&self, error: Diagnostic, span: Span, i: usize, x: f64) -> Diagnostic {
         let found = self.data.find(span.text(self.source)).ok().flatten();
         // Rows that were matched by label stand elsewhere.
         let same = |found: &crate::data::Found| {
