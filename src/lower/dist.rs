@@ -182,6 +182,26 @@ impl Lowerer<'_> {
             .help("write the last one as what is left: `mixture(w: ..., 1 - w: ...)`"))
     }
 
+    /// The error of a simplex before one part that is meant for all.
+    fn simplex_of_weights(&self, built: &Dist, weights: &Expr, part: &DistExpr) -> Diagnostic {
+        let w = weights.span.text(self.source);
+        let message = format!("each part of a mixture has its own weight, and `{w}` is an array of them");
+        let error = Diagnostic::error("mixture-weights", message).label(weights.span, "");
+        let each = format!("`mixture({w}[1]: ..., {w}[2]: ...)`");
+        match (built, &part.kind) {
+            (Dist::Row { row, .. }, DistKind::Call { args, .. }) => {
+                let ending = if row.discrete { "lpmf" } else { "lpdf" };
+                let args: Vec<&str> = args.iter().map(|arg| arg.value.span.text(self.source)).collect();
+                error.help(format!(
+                    "write {each}; or, with a column for each part, `target += log_mix({w}, {}_{ending}(as_column(y) | {}))`",
+                    row.name,
+                    args.join(", ")
+                ))
+            }
+            _ => error.help(format!("write {each}")),
+        }
+    }
+
     /// Refuses weights that parameters give and that cannot sum to 1: outside (0, 1), one twice, or some of a simplex.
     fn check_unknown_weights(&mut self, built: &[(NodeId, Dist)], parts: &[(Expr, DistExpr)]) -> Result<()> {
         for ((weight, _), (e, _)) in built.iter().zip(parts) {
@@ -198,6 +218,9 @@ impl Lowerer<'_> {
         if let ([(weight, _)], [(e, part)]) = (built, parts)
             && self.b.constant_of(*weight).is_none()
         {
+            if self.b.has_structure(*weight, Structure::Simplex) {
+                return Err(self.simplex_of_weights(&built[0].1, e, part));
+            }
             let (weight, part) = (e.span.text(self.source), part.span.text(self.source));
             return Err(Diagnostic::error(
                 "mixture-weights",
