@@ -3,7 +3,7 @@
 use super::Inside;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::names::RESERVED;
-use crate::syntax::scan::{Kind, Token};
+use crate::syntax::scan::{Kind, Token, scan};
 
 /// A statement and the place where reading it failed.
 pub(crate) struct Case<'a> {
@@ -87,6 +87,17 @@ impl<'a> Case<'a> {
     /// Whether the token is a word.
     pub fn is_word(&self, i: usize) -> bool {
         self.tokens.get(i).is_some_and(|t| t.kind == Kind::Word)
+    }
+
+    /// Whether the model declares this name as data.
+    pub fn is_data(&self, name: &str) -> bool {
+        let tokens = scan(self.source);
+        let text = |t: &Token| t.text(self.source);
+        tokens.split(|t| text(t) == "data").skip(1).any(|declared| {
+            let close = if declared.first().is_some_and(|t| text(t) == "{") { "}" } else { "\n" };
+            let end = declared.iter().position(|t| text(t) == close).unwrap_or(declared.len());
+            declared[..end].windows(2).any(|pair| text(&pair[0]) == name && text(&pair[1]) == ":")
+        })
     }
 
     /// Whether a value may end with this token.

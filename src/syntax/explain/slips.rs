@@ -10,6 +10,7 @@ use crate::syntax::names::RESERVED;
 pub(super) const ROWS: &[Row] = &[
     decimal_comma,
     reserved_word,
+    data_defined,
     missing_let,
     missing_colon,
     bounds_without_type,
@@ -72,6 +73,19 @@ fn reserved_word(case: &Case<'_>) -> Option<Diagnostic> {
             Inside::Statements => error.help(format!("write for example `{word}_`")),
         }
     })
+}
+
+/// `y = a + b * x`, where `y` is data.
+fn data_defined(case: &Case<'_>) -> Option<Diagnostic> {
+    let end = case.value_after(0);
+    if case.text(end) != "=" || !case.is_data(case.text(0)) {
+        return None;
+    }
+    let (name, right) = (case.written(0, end), case.written(end + 1, case.len()));
+    let message = format!("`{}` is data, which are given, not defined", case.text(0));
+    Some(case.error("data-defined", message, (0, end), "declared as data").help(format!(
+        "say how the data are distributed: `{name} ~ normal({right}, ...)`, their standard deviation last"
+    )))
 }
 
 /// `eta = a + b`, `s[t] = ...`
