@@ -239,6 +239,7 @@ fn mentions(stmt: &Stmt, name: &str, source: &str) -> bool {
     has_word(stmt.span.text(source), name)
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+/// Whether a text has this word.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word)
 }

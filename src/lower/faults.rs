@@ -20,13 +20,17 @@ impl Faults {
     pub(super) fn add(&mut self, problem: Diagnostic, names: Vec<String>, source: &str) {
         // What is unknown here is unknown elsewhere too, and is told once.
         if problem.code == "unknown-name"
-            && let Some(label) = problem.labels.first()
+            && let Some(name) = marked(&problem, source)
         {
-            self.lost.insert(label.span.text(source).to_string());
+            self.lost.insert(name.to_string());
+        }
+        // Of what is defined wrongly, elements are missing too.
+        if problem.code == "defined-twice" {
+            let name = marked(&problem, source).map(str::to_string);
+            self.found.retain(|d| d.code != "element-undefined" || marked(d, source) != name.as_deref());
         }
         self.lost.extend(names);
-        let place = |d: &Diagnostic| (d.code, d.labels.first().map(|l| l.span.start));
-        if !self.found.iter().any(|d| place(d) == place(&problem)) {
+        if !self.found.iter().any(|d| d.code == problem.code && place(d) == place(&problem)) {
             self.found.push(problem);
         }
     }
@@ -77,6 +81,16 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// Where what a problem marks first begins.
+fn place(problem: &Diagnostic) -> Option<usize> {
+    problem.labels.first().map(|label| label.span.start)
+}
+
+/// The text that a problem marks first.
+fn marked<'a>(problem: &Diagnostic, source: &'a str) -> Option<&'a str> {
+    problem.labels.first().map(|label| label.span.text(source))
 }
 
 /// Names that a declaration of data would have given a meaning.

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::effects::has_word;
 use super::elements::undefined;
 use super::env::{Binding, Value};
 use super::{Lowerer, Result, TermKind, at};
@@ -107,10 +108,30 @@ impl Lowerer<'_> {
             .label(f.var.span, "")
             .help("write it with whole arrays: operations apply to every element at once"));
         }
+        self.run_loop(f, from, to).map_err(|e| self.with_loop_index(e, f))
+    }
+
+    fn run_loop(&mut self, f: &ForLoop, from: i64, to: i64) -> Result<()> {
         if self.whole_loop(f, from, to)? || self.recursive_loop(f, from, to) {
             return Ok(());
         }
         self.each_step(f, from, to)
+    }
+
+    /// Says how an element that every step of a loop defines anew becomes one for each step.
+    fn with_loop_index(&self, error: Diagnostic, f: &ForLoop) -> Diagnostic {
+        let Some(label) = error.labels.first().filter(|_| error.code == "defined-twice") else {
+            return error;
+        };
+        let Some(l) = element_at(&f.body, label.span) else { return error };
+        let indices: Vec<&str> = l.indices.iter().map(|e| e.span.text(self.source)).collect();
+        let (name, variable, indices) = (&l.name.name, &f.var.name, indices.join(", "));
+        match has_word(&indices, variable) {
+            true => error,
+            false => error.help(format!(
+                "every step of the loop over `{variable}` defines it: add the loop's index, `let {name}[{variable}, {indices}] = ...`"
+            )),
+        }
     }
 
     /// Refuses a loop variable that would hide something else of that name.
@@ -312,6 +333,22 @@ impl Lowerer<'_> {
             )),
         }
     }
+}
+
+/// The definition of an element whose name stands at a place, in these statements or the blocks in them.
+fn element_at(statements: &[Stmt], span: crate::source::Span) -> Option<&LetDecl> {
+    statements.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Let(l) => (l.name.span == span && !l.indices.is_empty()).then_some(l),
+        StmtKind::For(f) => element_at(&f.body, span),
+        StmtKind::If(i) => element_at(&i.then, span).or_else(|| element_at(&i.otherwise, span)),
+        StmtKind::Data(_)
+        | StmtKind::Fn(_)
+        | StmtKind::Param(_)
+        | StmtKind::Sample(_)
+        | StmtKind::Target(_)
+        | StmtKind::Derive(_)
+        | StmtKind::Predict(_) => None,
+    })
 }
 
 /// The error of an `if` whose condition is not known before the fit.
