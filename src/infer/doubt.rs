@@ -14,6 +14,8 @@ const ROUNDING: f64 = 0.01;
 const LONG: f64 = 5.0;
 /// A positive parameter below this is zero but for rounding, where data are of any usual size.
 const NOTHING: f64 = 1e-12;
+/// A standard deviation of this share of the value is rounding: that of the diagonal of a correlation matrix, say.
+const CONSTANT: f64 = 1e-12;
 
 /// Adds to a fit the flags and notes that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
 pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
@@ -66,11 +68,15 @@ fn not_finite(fit: &Fit) -> Option<String> {
 
 /// The note about quantities that may have no standard deviation.
 fn long_tails(fit: &Fit) -> Option<String> {
-    let long = |o: &Output| o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5) && o.q95 > o.q5;
-    let names = first_few(&names(fit, long))?;
+    let names = first_few(&names(fit, has_long_tails))?;
     Some(format!(
         "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
     ))
+}
+
+fn has_long_tails(o: &Output) -> bool {
+    let varies = o.q95 > o.q5 && o.sd > CONSTANT * o.q50.abs();
+    varies && o.sd.is_finite() && o.sd > LONG * (o.q95 - o.q5)
 }
 
 /// The quantities of which this holds.
@@ -82,4 +88,22 @@ fn names(fit: &Fit, of: impl Fn(&Output) -> bool) -> Vec<&str> {
 pub(super) fn first_few(names: &[&str]) -> Option<String> {
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", names[..names.len().min(NAMED)].join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quantity around 1, with 90 % of its draws this far apart.
+    fn around_one(sd: f64, width: f64) -> Output {
+        let (q5, q95) = (1.0 - width / 2.0, 1.0 + width / 2.0);
+        Output { name: "x".into(), mean: 1.0, sd, mcse: 0.0, q5, q50: 1.0, q95 }
+    }
+
+    #[test]
+    fn rounding_errors_are_no_long_tails() {
+        assert!(has_long_tails(&around_one(100.0, 3.0)));
+        assert!(!has_long_tails(&around_one(1.0, 3.0)));
+        assert!(!has_long_tails(&around_one(4e-15, 4.0 * f64::EPSILON)));
+    }
 }
