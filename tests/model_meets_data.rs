@@ -67,6 +67,35 @@ fn what_only_data_can_show_is_explained() {
     }
 }
 
+fn told(source: &str) -> String {
+    let data = Dataset::from_texts(&[("data.csv", DATA)]).unwrap();
+    format!("{:?}", ModelTarget::new(source, &data).err().unwrap_or_default())
+}
+
+#[test]
+fn sizes_are_told_by_name_where_the_model_has_names_for_them() {
+    let source = "data { y : real[N]; x : real[N] }\nparam b ~ normal(0, 1)\npredict z ~ normal(b * x, 1)\n\
+                  y ~ normal(b * x, 1)";
+    assert!(told(source).contains("`z[N]`"), "{}", told(source));
+    let nameless = "data { y : real[N]; x : real[N] }\nparam b ~ normal(0, 1)\ny[2..N] ~ normal(b * x, 1)";
+    assert!(told(nameless).contains("this has shape [3]"), "{}", told(nameless));
+}
+
+#[test]
+fn a_level_that_is_a_number_is_no_place() {
+    let source = "data { y : real[N]; k : category[N] of K }\nparam b[K] ~ normal(0, 1)\ny ~ normal(b[k], 1)\n\
+                  derive e = b[3] - b[0]";
+    assert!(told(source).contains(r#"`b[\"0\"]`"#), "{}", told(source));
+}
+
+#[test]
+fn what_is_defined_wrongly_is_told_once() {
+    let source = "data { y : real[N]; k : count[N] }\nparam a ~ normal(0, 1)\ny ~ normal(a, 1)\n\
+                  for i in 1..N {\n  for n in k[3]..8 { let lp[n] = a * n }\n  target += log_sum_exp(lp)\n}";
+    assert!(told(source).contains("`let lp[i, n] = ...`"), "{}", told(source));
+    assert!(!told(source).contains("element-undefined"), "{}", told(source));
+}
+
 #[test]
 fn categories_are_indices_outcomes_and_levels() {
     let fine = [

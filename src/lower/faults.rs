@@ -35,6 +35,19 @@ impl Faults {
         }
     }
 
+    /// Notes a problem as a check without data tells it. Where that has names for all sizes, what tells them by numbers
+    /// gives way.
+    pub(super) fn add_by_names(&mut self, problem: Diagnostic, source: &str) {
+        let by_numbers = |d: &Diagnostic| {
+            matches!(d.code, "shape-mismatch" | "wrong-argument")
+                && d.code == problem.code
+                && place(d) == place(&problem)
+                && numbers(&problem).is_subset(&numbers(d))
+        };
+        self.found.retain(|d| !by_numbers(d));
+        self.add(problem, Vec::new(), source);
+    }
+
     /// Notes names without a meaning, for a reason that has been told.
     pub(super) fn lose(&mut self, names: Vec<String>) {
         self.lost.extend(names);
@@ -81,6 +94,14 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// The numbers in what is told of a problem.
+fn numbers(problem: &Diagnostic) -> HashSet<String> {
+    let labels = problem.labels.iter().map(|label| &label.text);
+    let told = std::iter::once(&problem.message).chain(labels).chain(&problem.notes).chain(&problem.help);
+    let numbers = told.flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).filter(|n| !n.is_empty());
+    numbers.map(str::to_string).collect()
 }
 
 /// Where what a problem marks first begins.

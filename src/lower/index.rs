@@ -400,11 +400,24 @@ impl Lowerer<'_> {
         let error = Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{size}"))
             .label(span, "")
             .label(base.span, format!("this axis has size {size}"));
-        if i < 1 {
+        if self.is_label(i, n, base) {
+            error.help(format!(
+                "the level that is called {i} is written as text: `{}[\"{i}\"]`",
+                base.span.text(self.source)
+            ))
+        } else if i < 1 {
             error.help("indices start at 1: the first element is `x[1]`, the last of N is `x[N]`")
         } else {
             error
         }
+    }
+
+    /// Whether an axis of so many places has a level that is called like this number.
+    fn is_label(&self, i: i64, n: usize, base: &Expr) -> bool {
+        let ExprKind::Name(name) = &base.kind else { return false };
+        let parameter = self.parameters.iter().find(|p| p.named.name == *name);
+        let mut axes = parameter.iter().flat_map(|p| p.named.labels.iter().flatten());
+        axes.any(|labels| labels.len() == n && labels.contains(&i.to_string()))
     }
 
     /// Whether an integer is the same whatever the data are. Loops begin where they are written to begin.

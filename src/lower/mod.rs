@@ -186,7 +186,7 @@ pub fn lower_with(
     // What is wrong with the data hides the statements that use them: what is wrong with those is told at once too.
     if !faults.is_empty() {
         let of_model = check(program, source).err().unwrap_or_default();
-        of_model.into_iter().for_each(|problem| faults.add(problem, Vec::new(), source));
+        of_model.into_iter().for_each(|problem| faults.add_by_names(problem, source));
     } else if lowerer.coordinates == Coordinates::Declared {
         for problem in probe::by_chance(program, source, |name| lowerer.size_called(name)) {
             match problem.severity {

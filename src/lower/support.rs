@@ -1,7 +1,7 @@
 //! Refuses what a distribution cannot describe: values outside its support, of another shape, kind or structure.
 
 use super::dist::Dist;
-use super::env::Value;
+use super::env::{Binding, Value};
 use super::{Lowerer, Result};
 use crate::data::listed;
 use crate::dist::{Distribution, Domain, End, SUM_WITHIN, Support};
@@ -74,7 +74,10 @@ impl Lowerer<'_> {
                         error.help(format!("for a term for each element write `rep({left}, {inside}) ~ ...`"))
                     }
                     (true, _) => error.help(format!("give `{left}` as many elements: `{left}[{inside}]`")),
-                    (false, _) => error,
+                    (false, _) => match args.iter().find_map(|&a| self.one_column(a, value.node)) {
+                        Some(help) => error.help(help),
+                        None => error,
+                    },
                 })
             }
             Err(_) => {
@@ -92,6 +95,14 @@ impl Lowerer<'_> {
                 })
             }
         }
+    }
+
+    /// What to write for a matrix with one column, [N, 1], beside a value [N].
+    fn one_column(&self, argument: NodeId, value: NodeId) -> Option<String> {
+        let (&[rows, 1], &[n]) = (self.b.dims(argument), self.b.dims(value)) else { return None };
+        let is_it = |name: &&str| matches!(self.env.get(name), Some(Binding::Value(v)) if v.node == argument);
+        let name = self.env.names().find(is_it).unwrap_or("s");
+        (rows == n).then(|| format!("a matrix with one column is not a vector: write `{name}[:, 1]`"))
     }
 
     /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as the value.
