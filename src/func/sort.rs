@@ -1,6 +1,6 @@
 //! Orders and order statistics of vectors.
 
-use super::args::{Built, Types, needed, node, scalar, ty, vector, vector_dim};
+use super::args::{Built, Types, needed, node, ty, vector, vector_dim};
 use super::row::{Function, FunctionArg, Ty};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar as rows;
@@ -88,18 +88,21 @@ fn ranks(b: &mut Builder, x: NodeId) -> Built {
     b.add2(counted, one)
 }
 
-/// The quantile that leaves a share p below, interpolated between order statistics (R's type 7).
-fn quantile(b: &mut Builder, x: NodeId, p: f64, function: &str) -> Built {
+/// The quantiles that leave shares p below, interpolated between order statistics (R's type 7).
+fn quantile(b: &mut Builder, x: NodeId, p: &[f64], dims: &[usize], function: &str) -> Built {
     let n = vector_dim(b, x)?;
-    if n == 0 || !(0.0..=1.0).contains(&p) {
+    if n == 0 || !p.iter().all(|p| (0.0..=1.0).contains(p)) {
         return Err(BuildError(format!("`{function}` needs at least one element and a share from 0 to 1")));
     }
-    let place = p * (n - 1) as f64;
+    let places: Vec<f64> = p.iter().map(|p| p * (n - 1) as f64).collect();
+    let at = |end: fn(f64) -> f64| places.iter().map(|&place| end(place) as u32).collect::<Vec<u32>>();
     let x = sorted(b, x)?;
-    let low = b.take(x, vec![place.floor() as u32], vec![]);
-    let high = b.take(x, vec![place.ceil() as u32], vec![]);
-    let (span, share) = (b.sub(high, low)?, b.number(place.fract()));
-    let part = b.mul(span, share)?;
+    let low = b.take(x, at(f64::floor), dims.to_vec());
+    let high = b.take(x, at(f64::ceil), dims.to_vec());
+    let shares: Vec<f64> = places.iter().map(|place| place.fract()).collect();
+    let shares = b.constant(shares, dims.to_vec());
+    let span = b.sub(high, low)?;
+    let part = b.mul(span, shares)?;
     b.add2(low, part)
 }
 
@@ -174,24 +177,25 @@ pub(super) static ROWS: &[Function] = &[
         check: |args| vector(ty(args, 0)?, "x").map(|_| Ty::real(vec![])),
         build: |b, args| {
             let x = node(args, 0)?;
-            quantile(b, x, 0.5, "median")
+            quantile(b, x, &[0.5], &[], "median")
         },
     },
     Function {
         name: "quantile",
         args: &[needed("x"), needed("p")],
         variadic: false,
-        doc: "the number that leaves a share p of a vector below it, interpolated between elements",
-        example: ("quantile([1.0, 2.0, 4.0], 0.75)", "3.0"),
+        doc: "the number that leaves a share p of a vector below it, interpolated between elements; several for several p",
+        example: ("quantile([1.0, 2.0, 4.0], [0.5, 0.75])", "[2.0, 3.0]"),
         check: |args| {
             vector(ty(args, 0)?, "x")?;
-            scalar(ty(args, 1)?, "p")?;
-            Ok(Ty::real(vec![]))
+            Ok(Ty::real(ty(args, 1)?.shape.clone()))
         },
         build: |b, args| {
-            let p = b.scalar_of(node(args, 1)?);
+            let p = node(args, 1)?;
+            let dims = b.dims(p).to_vec();
+            let p = b.constant_of(p).cloned();
             let p = p.ok_or_else(|| BuildError("`p` must be known before the fit".into()))?;
-            quantile(b, node(args, 0)?, p, "quantile")
+            quantile(b, node(args, 0)?, &p, &dims, "quantile")
         },
     },
 ];
