@@ -57,6 +57,12 @@ impl Lowerer<'_> {
                 "`{name}` is a distribution: write `y ~ {name}(...)`, or `{name}_lpdf(y | ...)` for its log density; what has it is a parameter, `param s ~ {name}(...)`{other}"
             ));
         }
+        if matches!(name, "column" | "columns") {
+            return error.help(format!(
+                "`{name}(\"...\")` stands alone after the `=` of a declaration: `data {{ x : real[N] = {name}(\"...\") }}`; compute with \
+                 it in a `let`"
+            ));
+        }
         if let Some(help) = foreign_density(name) {
             return error.help(help);
         }

@@ -19,6 +19,7 @@ pub(super) const ROWS: &[Row] = &[
     formula,
     weights,
     inline_if,
+    inner_if,
 ];
 
 /// Whether the statement declares something: data, or a parameter.
@@ -230,7 +231,7 @@ fn choice(case: &Case<'_>, i: usize) -> Diagnostic {
 /// `let z = a if b > 0 else 1`, `let z = if b > 0 then a else 1`
 fn inline_if(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
-    if case.found_text() != "if" || i == 0 {
+    if case.found_text() != "if" || i == 0 || case.opening(i).is_some() {
         return None;
     }
     let other = (i..case.len()).find(|&j| case.text(j) == "else")?;
@@ -247,4 +248,18 @@ fn inline_if(case: &Case<'_>) -> Option<Diagnostic> {
         case.error("ternary", message, (i, i + 1), "not inside a value")
             .help(write(&format!("{} where({condition}, {yes}, {no})", case.written(0, equals + 1)))),
     )
+}
+
+/// `normal(a if b > 0 else 1, s)`
+fn inner_if(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let open = case.opening(i).filter(|_| case.found_text() == "if" && case.ends_value(i - 1))?;
+    let close = case.closing(open)?;
+    let here = |k: &usize| case.opening(*k) == Some(open);
+    let other = (i..close).filter(here).find(|&k| case.text(k) == "else")?;
+    let start = (open + 1..i).rev().filter(here).find(|&k| case.text(k) == ",").map_or(open + 1, |k| k + 1);
+    let end = (other..close).filter(here).find(|&k| case.text(k) == ",").unwrap_or(close);
+    let (yes, condition) = (case.written(start, i), case.written(i + 1, other));
+    let instead = format!("where({condition}, {yes}, {})", case.written(other + 1, end));
+    Some(choice(case, i).help(write(&case.with(start, end, &instead))))
 }
