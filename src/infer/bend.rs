@@ -1,6 +1,6 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
-use super::draws::PILOT;
+use super::draws;
 use super::flow::{Flow, Reached};
 use super::gaussian::{self, Gaussian};
 use super::rivals::Rival;
@@ -37,7 +37,7 @@ pub(super) struct Bent<'t> {
 impl<'t> Bent<'t> {
     /// No bending.
     pub(super) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
-        Bent::judged_by(PILOT, target, q, options)
+        Bent::judged_by(draws::pilot(target), target, q, options)
     }
 
     /// The same, it and what comes of it judged by so many draws.

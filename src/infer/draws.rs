@@ -8,9 +8,11 @@ use super::mass::Mass;
 use super::psis::{khat_error, smooth};
 use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
+use super::thrift::{is_heavy, spared};
 use super::weigh::Weighed;
 use super::{KHAT_LIMIT, Options};
 use crate::num::special::erfc;
+use crate::target::Target;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -25,8 +27,9 @@ const WORK: usize = 2_000_000_000;
 const MOST_DRAWS: usize = 131_072;
 /// Importance draws to begin with: those of the pilot, where they serve.
 const FEWEST: usize = PILOT;
-/// The same where each draw takes a search.
+/// The same where each draw takes a search, and the fewest where its steps take long too.
 const FEWEST_DEAR: usize = 1024;
+const LEAST_DEAR: usize = 256;
 /// Draws between looks at whether to stop.
 const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
@@ -58,8 +61,14 @@ const EFFICIENT: f64 = 0.3;
 /// goes where others do not.
 const SURELY: f64 = 4.0;
 const PROBABLY: f64 = 1.5;
-/// Draws that judge a proposal.
+/// Draws that judge a proposal, and the fewest where each takes long.
 pub(super) const PILOT: usize = 2048;
+const LEAST_PILOT: usize = 512;
+
+/// Draws that judge a proposal for a model.
+pub(super) fn pilot(target: &dyn Target) -> usize {
+    spared(target, PILOT, LEAST_PILOT)
+}
 
 /// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
 /// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
@@ -81,8 +90,10 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let mut others = trials.tailed();
     let first = others[0].clone();
     let (flow, khat) = (reached.bent.0, reached.judged.khat);
-    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most even.
-    let few = flow.cheap() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && khat >= STRAIGHT;
+    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most even. Few draws of weights that hardly differ
+    // do not know their tail.
+    let bent = khat >= STRAIGHT && (curved || !is_heavy(flow.model()));
+    let few = flow.cheap() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && bent;
     if few && !trials.settled() {
         trials.adapted();
     }
@@ -145,8 +156,10 @@ impl<'t> Trials<'_, 't> {
         let (leaders, d) = (flow.leaders(), q.mean.len());
         let heavy = leaders == d && d <= HEAVY;
         let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long.
-        let light = self.reached.judged.khat < LIGHT && (flow.cheap() || leaders == 0);
+        let khat = self.reached.judged.khat;
+        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long; not so where many data tell them.
+        let told = is_heavy(flow.model()) && khat < STRAIGHT;
+        let light = khat < LIGHT && (flow.cheap() || leaders == 0) || told;
         let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
         first.into_iter().chain([mixture, Proposal::Student]).collect()
     }
@@ -337,7 +350,10 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
     let (d, copies) = (q.mean.len(), flow.copies());
     let dear = flow.dear() || flow.model().solves_equations();
     let judged = outputs.saturating_sub(flow.model().beside());
-    let fewest = if flow.dear() { FEWEST_DEAR } else { FEWEST };
+    let fewest = match flow.dear() {
+        true => spared(flow.model(), FEWEST_DEAR, LEAST_DEAR),
+        false => spared(flow.model(), FEWEST, LEAST_PILOT),
+    };
     let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(fewest, MOST_DRAWS)

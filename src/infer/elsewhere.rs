@@ -1,6 +1,7 @@
 //! Where else a log density may have a mode, seen from one: mirror images of it, and other tops on lines through it.
 
 use super::mode::Place;
+use super::thrift::spared;
 use crate::target::{Evaluator, Target};
 
 /// Parameters whose signs are changed, alone and two at a time.
@@ -13,11 +14,12 @@ const NEAR_ZERO: f64 = 1e-3;
 /// Most coordinates whose lines are looked along.
 const LINES: usize = 12;
 /// How far apart the points on a line are, in standard deviations; how far they go, at least, and in standard deviations; and how many at least
-/// and at most to each side: the density may have steps that its curvature knows nothing of.
+/// and at most to each side: the density may have steps that its curvature knows nothing of. Fewer where each takes long.
 const APART: f64 = 1.5;
 const REACH: f64 = 7.0;
 const REACH_EACH: f64 = 30.0;
 const EACH_SIDE: [usize; 2] = [96, 160];
+const LEAST_EACH_SIDE: usize = 24;
 /// A place on a line so many nats above the mode is where its coordinate should be.
 const HIGHER: f64 = 2.0;
 /// Most places on lines.
@@ -45,9 +47,11 @@ pub(super) fn starts(
     let d = top.z.len();
     let mut seen: Vec<(f64, Vec<f64>)> = Vec::new();
     let (mut together, mut risen) = (top.z.clone(), false);
+    let [fewest, most] = EACH_SIDE.map(|n| spared(target, n, LEAST_EACH_SIDE));
+    let side = (about / (2 * d.max(1))).clamp(fewest, most);
     if let Some(curvature) = curvature.filter(|_| d <= LINES && !target.solves_equations()) {
         for i in 0..d {
-            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], about / (2 * d));
+            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], side);
             let best = found.iter().reduce(|a, b| if b.0 > a.0 { b } else { a });
             if let Some((_, z)) = best.filter(|(value, _)| *value > top.value + HIGHER) {
                 (together[i], risen) = (z[i], true);
@@ -99,18 +103,17 @@ fn image(z: &[f64], zeros: &[f64], signs: &[usize]) -> Vec<f64> {
     image
 }
 
-/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated, about so many on each side.
+/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated, so many on each side.
 fn on_a_line(
     evaluator: &mut dyn Evaluator,
     top: &Place,
     i: usize,
     curvature: f64,
-    each_side: usize,
+    side: usize,
 ) -> (Vec<(f64, Vec<f64>)>, usize) {
     let sd = curvature.sqrt().recip();
     let reach = if sd.is_finite() { REACH.max(REACH_EACH * sd) } else { REACH };
     let sides = if sd.is_finite() { reach / (APART * sd) } else { 0.0 };
-    let side = each_side.clamp(EACH_SIDE[0], EACH_SIDE[1]);
     let apart = reach / sides.max(side as f64);
     let point = |k: usize| {
         let mut z = top.z.clone();

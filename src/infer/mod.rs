@@ -39,6 +39,7 @@ mod summary;
 mod symmetry;
 #[cfg(test)]
 mod tests;
+mod thrift;
 mod warp;
 mod weigh;
 mod whiten;
@@ -82,6 +83,8 @@ const FEW: usize = 40;
 const ELSEWHERE: f64 = 3.0;
 /// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature of its own.
 const FAR: f64 = 0.05;
+/// Fewest draws that tell so, where each takes long.
+const FEW_DRAWS: usize = 256;
 
 /// The fit as a watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -385,7 +388,8 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     if done || options.tolerance > FINE || fitted.q.mean.len() > FEW {
         return fitted;
     }
-    let judged = bend::judge(&Warped::flat(target), &fitted.q, draws::PILOT, options);
+    let draws = thrift::spared(target, draws::PILOT, FEW_DRAWS);
+    let judged = bend::judge(&Warped::flat(target), &fitted.q, draws, options);
     if !(judged.elbo[2] > FAR) {
         return fitted;
     }

@@ -67,6 +67,11 @@ impl Target for Marginal<'_> {
         })
     }
 
+    /// Of one gradient of the model: how many a search takes is not known.
+    fn operations(&self) -> usize {
+        self.conditional.target.operations()
+    }
+
     fn coordinate_names(&self) -> Vec<String> {
         let names = self.conditional.target.coordinate_names();
         self.conditional.parts.outer.iter().map(|&i| names[i].clone()).collect()

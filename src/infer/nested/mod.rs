@@ -27,6 +27,7 @@ use super::bend::{Bent, LAYERS, grow, judge};
 use super::flow::{Flow, Reached};
 use super::gaussian::{FIRST, Gaussian};
 use super::mode::{Mode, Modes};
+use super::thrift::spared;
 use super::warp::Warped;
 use super::{
     Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, draws, excuse, finish, from_modes, modes,
@@ -63,8 +64,9 @@ const SOON_SEEN: usize = 60;
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
-/// Draws that judge what was fitted.
+/// Draws that judge what was fitted, and the fewest where each takes long.
 const PILOT: usize = 512;
+const LEAST_PILOT: usize = 256;
 /// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
 const HOPELESS: f64 = 1.0;
 /// Half-variance below which weights of outer coordinates, groups integrated out, are even enough.
@@ -219,13 +221,14 @@ fn weigh(
     let marginal = Marginal::new(conditional, scales);
     let owners = owners(target, conditional);
     let straight = Nested::new(conditional, Warped::flat(&marginal), 1, &owners);
-    let before = judge(&straight, q, PILOT, options);
+    let pilot = spared(target, PILOT, LEAST_PILOT);
+    let before = judge(&straight, q, pilot, options);
     let first = before.elbo;
     let quadratic = conditional.parts.how == How::Quadratic;
     let [few, many] = if quadratic { [1, 1] } else { candidates(conditional, first[2]) };
     let chosen = (few > 1).then(|| Nested::new(conditional, Warped::flat(&marginal), few, &owners));
     let flow = chosen.as_ref().unwrap_or(&straight);
-    let after = (few > 1).then(|| judge(flow, q, PILOT, options));
+    let after = (few > 1).then(|| judge(flow, q, pilot, options));
     let judged = after.as_ref().unwrap_or(&before);
     let integrates = conditional.integrates();
     // Of many outer coordinates no other proposal makes up for so much.
@@ -245,10 +248,10 @@ fn weigh(
     // Light weights need no bending, which takes thousands of gradients, each many of the model.
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
-        let draws = if integrates { PILOT } else { draws::PILOT };
+        let draws = if integrates { pilot } else { draws::pilot(target) };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
         let curved = Nested::new(conditional, bent.target, many, &owners);
-        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, PILOT, options), &[]);
+        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, pilot, options), &[]);
         fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));
     }
     fit

@@ -8,6 +8,7 @@ pub(super) use solver::Solver;
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
+use super::super::thrift::spared;
 use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
 use super::groups::{farthest, groups, places, sizes};
@@ -205,15 +206,16 @@ impl<'t> Conditional<'t> {
     /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer coordinates.
     pub(super) fn look_how_far(&mut self, q: &Gaussian, seed: u64) {
         let Some(lattice) = self.lattice().filter(|_| self.grouped.is_some()) else { return };
-        let outer = points(q, LOOKS, WIDER, [seed, 0]);
+        let looks = spared(self.target, LOOKS, LANES).next_multiple_of(LANES);
+        let outer = points(q, looks, WIDER, [seed, 0]);
         let (this, drawn_group) = (&*self, self.drawn_group());
         let look = |first: usize| {
-            let outer = part(&outer, LOOKS, first..first + LANES);
+            let outer = part(&outer, looks, first..first + LANES);
             let mut solver = Solver::new(this).roughly();
             solver.solve(&outer, LANES);
             farthest(&mut solver, &lanes(&outer, LANES), &drawn_group, lattice, LITTLE)
         };
-        self.far = (0..LOOKS).step_by(LANES).map(look).fold(0.0, f64::max);
+        self.far = (0..looks).step_by(LANES).map(look).fold(0.0, f64::max);
     }
 
     /// Takes the widest lattice for groups from then on, however even weights are without one.
