@@ -299,7 +299,7 @@ fn what_has_no_weight_may_lie_outside_the_support() {
 }
 
 /// A model with this text alone, and these data.
-fn told(source: &str, data: &str) -> Result<ModelTarget, Vec<Diagnostic>> {
+fn bound(source: &str, data: &str) -> Result<ModelTarget, Vec<Diagnostic>> {
     ModelTarget::new(source, &Dataset::from_texts(&[("data.csv", data)]).unwrap())
 }
 
@@ -309,22 +309,22 @@ fn sizes_that_are_equal_by_chance_are_not_one_size() {
     let studies = "data { y : real[N]; se : real[N] > 0; study : category[N] of J }\n\
                    param mu ~ normal(0, 1)\nparam theta[J] ~ normal(mu, 1)\n";
     let rows = "y,se,study\n1,1,b\n0,1,a\n2,1,c\n";
-    let found = told(&format!("{studies}y ~ normal(theta, se)\n"), rows).err().unwrap();
+    let found = bound(&format!("{studies}y ~ normal(theta, se)\n"), rows).err().unwrap();
     let note = "`N` and `J` are both 3 in these data, but they are not one size";
     assert!(found[0].code == "shape-mismatch" && found[0].notes.iter().any(|n| n == note), "{found:?}");
     assert!(found[0].help.as_ref().is_some_and(|h| h.contains("theta[study]")), "{found:?}");
-    assert!(told(&format!("{studies}y ~ normal(theta[study], se)\n"), rows).is_ok());
+    assert!(bound(&format!("{studies}y ~ normal(theta[study], se)\n"), rows).is_ok());
     // Neither counts levels: whoever gave one size two names is told, and has an answer.
     let two = "data { y : real[N]; x : real[M] }\nparam b ~ normal(0, 1)\ny ~ normal(b * x, 1)\n";
-    let warned = told(two, "y,x\n1,2\n2,1\n").unwrap();
+    let warned = bound(two, "y,x\n1,2\n2,1\n").unwrap();
     assert!(warned.lowered().warnings.iter().any(|w| w.code == "shape-mismatch"));
     let listed = "data { y : real[N]; x : real[N, D] = columns(\"u\", \"v\") }\n\
                   param b[D] ~ normal(0, 1)\ny ~ normal(b * x, 1)\n";
-    let warned = told(listed, "y,u,v\n1,2,3\n2,1,0\n").unwrap();
+    let warned = bound(listed, "y,u,v\n1,2,3\n2,1,0\n").unwrap();
     assert!(warned.lowered().warnings.iter().any(|w| w.code == "shape-mismatch"));
     // A size that is written as a number, or follows from another, is what the user says it is.
     let written = "data { x : real[N, P] }\nparam b[2] ~ normal(0, 1)\nparam s ~ half_normal(1)\nflatten(x * b) ~ normal(0, s)\n";
-    assert!(told(written, "x_1,x_2\n1,2\n2,1\n3,0\n").unwrap().lowered().warnings.is_empty());
+    assert!(bound(written, "x_1,x_2\n1,2\n2,1\n3,0\n").unwrap().lowered().warnings.is_empty());
 }
 
 /// Columns picked by a glob are as many as the matrix has, in a check without data too.
@@ -335,7 +335,7 @@ fn a_glob_stands_for_several_columns() {
                   Y ~ multi_normal_cholesky(mu, diag_pre_multiply(tau, L))\n";
     let program = stickler::syntax::parse(source).unwrap();
     assert!(stickler::lower::check(&program, source).is_ok());
-    assert!(told(source, "y1,y2\n1,2\n2,1\n3,0\n").is_ok());
+    assert!(bound(source, "y1,y2\n1,2\n2,1\n3,0\n").is_ok());
 }
 
 #[test]
@@ -346,11 +346,11 @@ fn shares_are_positive_and_sum_to_one() {
         ("33,33,34", "sums to 100"),
         ("0.2,0.3,0.5\n0,0.5,0.5", "element 1 of row 2 is 0"),
     ] {
-        let found = told(model, &format!("a,b,c\n{rows}\n")).err().unwrap();
+        let found = bound(model, &format!("a,b,c\n{rows}\n")).err().unwrap();
         assert!(found[0].code == "outside-support" && found[0].message.contains(words), "{found:?}");
     }
     let divided = model.replace("p ~", "let q = p / as_column(rowsum(p))\nq ~");
-    assert!(told(&divided, "a,b,c\n33,33,34\n1,2,4\n").is_ok(), "as the help says");
+    assert!(bound(&divided, "a,b,c\n33,33,34\n1,2,4\n").is_ok(), "as the help says");
 }
 
 /// Empty cells lie where the distribution of their column does, as a parameter lies where its prior does.
@@ -358,7 +358,7 @@ fn shares_are_positive_and_sum_to_one() {
 fn empty_cells_have_the_support_of_their_distribution() {
     for (dist, support) in [("gamma(2, 1)", "(0, inf)"), ("beta(2, 1)", "(0, 1)"), ("normal(0, 1)", "real")] {
         let model = format!("data {{ x : real[N] missing }}\nparam b ~ normal(0, 1)\nx ~ {dist}\n");
-        let target = told(&model, "x\n0.5\nNA\n0.2\n").unwrap();
+        let target = bound(&model, "x\n0.5\nNA\n0.2\n").unwrap();
         let latent = target.lowered().parameters.iter().find(|p| p.named.name == "x_missing").unwrap();
         assert_eq!(latent.support, support, "{dist}");
     }

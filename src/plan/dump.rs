@@ -68,11 +68,15 @@ fn instruction(i: &Instruction, each: impl Fn(&Source, usize) -> String) -> Stri
         .iter()
         .map(|a| if a.step == 0 { a.at.to_string() } else { each(a, i.n) })
         .collect();
-    let name = match i.op {
+    format!("{}({})", name(i), args.join(", "))
+}
+
+/// What an instruction does.
+pub(super) fn name(i: &Instruction) -> String {
+    match i.op {
         Primitive::Call(row) => row.name.to_string(),
         op => format!("{op:?}").to_lowercase(),
-    };
-    format!("{name}({})", args.join(", "))
+    }
 }
 
 /// By its place in the buffer of values.

@@ -1,13 +1,18 @@
 //! Where the time of a gradient goes, step by step.
 
 use super::code::{Code, Plan, Slot, Step};
-use super::program::{Instruction, Primitive, Source};
+use super::dump::name;
+use super::program::{self, Instruction, Primitive, Source};
 use super::run::Workspace;
 use crate::ops::operand::Lane;
 use crate::source::Span;
 use std::time::{Duration, Instant};
 
-/// What one step of a plan costs.
+/// How often an instruction runs between looks at the clock, and how often that is tried.
+const REPEATED: usize = 64;
+const TRIES: usize = 20;
+
+/// What one step of a plan costs, or one instruction of several in a step.
 #[derive(Clone, Debug)]
 pub struct StepCost {
     /// What it runs.
@@ -45,7 +50,46 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
             timed(&mut cost.reverse, &mut || workspace.step_reverse(step));
         }
     }
-    costs
+    let all = plan.steps.iter().zip(costs);
+    all.flat_map(|(step, cost)| match &step.code {
+        Code::Program(code) if code.len() > 1 => by_instruction(step, code, cost, workspace),
+        _ => vec![cost],
+    })
+    .collect()
+}
+
+/// The cost of a program, divided among its instructions by what each takes by itself: too little for a clock, so many times
+/// over.
+fn by_instruction<T: Lane>(
+    step: &Step,
+    code: &[Instruction],
+    all: StepCost,
+    at: &mut Workspace<T>,
+) -> Vec<StepCost> {
+    let mut alone = |i: &Instruction, back: bool| {
+        let one = std::slice::from_ref(i);
+        let start = Instant::now();
+        for _ in 0..REPEATED {
+            match back {
+                false => program::forward(one, &mut at.values, &mut at.adjoints, true),
+                true => program::reverse(one, &mut at.values, &mut at.adjoints),
+            }
+        }
+        start.elapsed().as_secs_f64()
+    };
+    let mut best = |i: &Instruction, back| (0..TRIES).map(|_| alone(i, back)).fold(f64::INFINITY, f64::min);
+    let forward: Vec<f64> = code.iter().map(|i| best(i, false)).collect();
+    let reverse: Vec<f64> = code.iter().map(|i| if i.term { 0.0 } else { best(i, true) }).collect();
+    let share = |of: &[f64], k: usize| of[k] / of.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let cost = |(k, i): (usize, &Instruction)| StepCost {
+        name: name(i),
+        span: step.parts[k],
+        forward: all.forward * share(&forward, k),
+        reverse: all.reverse * share(&reverse, k),
+        bytes: touched(i) * size_of::<T>(),
+        operations: arithmetic(i),
+    };
+    code.iter().enumerate().map(cost).collect()
 }
 
 fn empty_cost<T>(step: &Step) -> StepCost {

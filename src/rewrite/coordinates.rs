@@ -22,11 +22,13 @@ pub fn join_coordinates<K: Copy + PartialEq>(b: &mut Builder, terms: &mut Vec<No
         |a: &Prior, c: &Prior| a.offset + a.known.len() == c.offset && kinds[a.term] == kinds[c.term];
     for run in priors.chunk_by(side_by_side).filter(|run| run.len() > 1) {
         let known: Vec<[f64; 2]> = run.iter().flat_map(|p| p.known.iter().copied()).collect();
+        b.set_span(b.graph().node(terms[run[0].term]).span);
         let Some(joined) = squares(b, run[0].offset, &known) else { continue };
         run.iter().for_each(|p| gone[p.term] = true);
         gone[run[0].term] = false;
         terms[run[0].term] = joined;
     }
+    b.set_span(None);
     let mut kept = gone.iter();
     terms.retain(|_| kept.next() == Some(&false));
     let mut kept = gone.iter();

@@ -247,9 +247,11 @@ impl Scheduler<'_> {
             let mut code = Vec::new();
             self.take_turns(&mut queue, &mut Some(&mut code));
             if !code.is_empty() {
-                let span = code[0].1;
-                let code = code.into_iter().map(|(i, _)| i).collect();
-                self.push(Code::Program(code), Vec::new(), 0, 0, (span, false));
+                let (code, parts): (Vec<Instruction>, Vec<Option<Span>>) = code.into_iter().unzip();
+                self.push(Code::Program(code), Vec::new(), 0, 0, (parts[0], false));
+                if let Some(step) = self.plan.steps.last_mut() {
+                    step.parts = parts;
+                }
             }
             queue.turn();
             self.take_turns(&mut queue, &mut None);

@@ -100,7 +100,8 @@ impl Scheduler<'_> {
         (span, term): (Option<Span>, bool),
     ) -> Slot {
         let at = self.plan.values;
-        self.plan.steps.push(Step { code, args, at, len, saved_at: self.plan.saved, saved_len, span, term });
+        let (saved_at, parts) = (self.plan.saved, Vec::new());
+        self.plan.steps.push(Step { code, args, at, len, saved_at, saved_len, span, parts, term });
         self.plan.values += len;
         self.plan.saved += saved_len;
         Slot::Var { at, len }
