@@ -53,3 +53,18 @@ fn slopes_of_choices_are_those_of_differences() {
         }
     }
 }
+
+/// A choice in every step of a loop looks at a few functions before it, not at all that the loop has done.
+#[test]
+fn choices_in_loops_stay_small() {
+    let step = "where(s[t-1] > a, sqrt(s[t-1] + p), exp(-s[t-1]))";
+    let model = format!(
+        "param a ~ normal(0, 1)\nparam p ~ lognormal(0, 1)\nlet s[1] = a\nfor t in 2..40 {{\n  let s[t] = {step}\n  \
+         if mod(t, 7) == 0 {{ target += s[t] }}\n}}\n"
+    );
+    let data = Dataset::from_texts(&[("data.csv", DATA)]).unwrap();
+    let target = ModelTarget::new(&model, &data).unwrap_or_else(|e| panic!("{e:?}"));
+    let written_out = target.lowered().written_out(1 << 20);
+    let nodes = written_out.as_ref().map_or(target.lowered().graph.len(), |lowered| lowered.graph.len());
+    assert!(nodes < 40 * 400, "{nodes} nodes");
+}

@@ -4,7 +4,10 @@ use super::{BuildError, Builder, NodeId, Op};
 use crate::ops::scalar::{
     ABS, ADD, AND, EQ, FMA, GE, GT, LE, LT, MUL, NE, NEG, NOT, OR, SQUARE, SUB, ScalarRow, WHERE,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+/// Most functions of a branch that are looked at.
+const MOST: usize = 64;
 
 /// Functions that are finite wherever their arguments are, and so are their slopes.
 static FINITE: [&ScalarRow; 17] =
@@ -24,7 +27,11 @@ impl Builder {
     /// A branch, taken where the truth of `c` is `taken`.
     fn guarded(&mut self, branch: NodeId, c: NodeId, taken: bool) -> Result<NodeId, BuildError> {
         let mut now: HashMap<NodeId, NodeId> = HashMap::new();
-        for (id, row) in self.within(branch, c) {
+        let within = self.within(branch, c);
+        if within.iter().all(|&(id, row)| self.is_harmless(id, row)) {
+            return Ok(branch);
+        }
+        for (id, row) in within {
             let mut args = self.graph().node(id).args.clone();
             args.iter_mut().for_each(|a| *a = now.get(a).copied().unwrap_or(*a));
             for (arg, &x) in args.iter_mut().zip(row.probes.first().copied().unwrap_or_default()) {
@@ -39,6 +46,11 @@ impl Builder {
         Ok(now.get(&branch).copied().unwrap_or(branch))
     }
 
+    /// Whether a function cannot have a slope that is no number, as far as is known of what it reads.
+    fn is_harmless(&self, id: NodeId, row: &'static ScalarRow) -> bool {
+        FINITE.contains(&row) && self.graph().node(id).args.iter().all(|&a| self.is_finite(a))
+    }
+
     /// Whether nothing known of a node is infinite or no number.
     fn is_finite(&self, id: NodeId) -> bool {
         self.constant_of(id).is_none_or(|c| c.iter().all(|x| x.is_finite()))
@@ -49,10 +61,11 @@ impl Builder {
         self.dims(c).is_empty() || self.dims(id) == self.dims(c)
     }
 
-    /// The functions element by element that a branch is made of, arguments first.
+    /// The functions element by element that a branch is made of, arguments first: those nearest to it, for a branch may be made of all that a loop has
+    /// done before.
     fn within(&self, branch: NodeId, c: NodeId) -> Vec<(NodeId, &'static ScalarRow)> {
-        let (mut open, mut found) = (vec![branch], BTreeSet::new());
-        while let Some(id) = open.pop() {
+        let (mut open, mut found) = (VecDeque::from([branch]), BTreeSet::new());
+        while let Some(id) = open.pop_front().filter(|_| found.len() < MOST) {
             if matches!(self.graph().node(id).op, Op::Map(_)) && self.meets(id, c) && found.insert(id) {
                 open.extend(&self.graph().node(id).args);
             }

@@ -94,7 +94,7 @@ pub(super) fn by_chance(
     let mut invention = Invention { sizes: Vec::new(), known: known_sizes(&declared) };
     invention.data(&declared);
     let pairs = alike(&invention, size);
-    if pairs.is_empty() {
+    if pairs.is_empty() || check(program, source).is_ok() {
         return Vec::new();
     }
     let problems = |sizes: &[(usize, String)]| {
