@@ -121,6 +121,9 @@ impl Lowerer<'_> {
         )
         .label(left.span, format!("this has shape {}", self.shape(da)))
         .label(right.span, format!("this has shape {}", self.shape(db)));
+        if let Some(help) = self.by_group_help([a.node, b.node]) {
+            return error.help(help);
+        }
         if op == BinaryOp::Mul {
             let (l, r) = (left.span.text(self.source), right.span.text(self.source));
             return error.help(match (da, db) {

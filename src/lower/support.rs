@@ -87,10 +87,8 @@ impl Lowerer<'_> {
                     .label(span, format!("this has shape {own}"))
                     .label(*place, format!("its arguments have shapes {}", shapes.join(" and ")))
                     .note("shapes align at the last axis; an axis of size 1 is repeated");
-                Err(match args.iter().find_map(|&a| self.by_group(a, value.node)) {
-                    Some(indexed) => {
-                        error.help(format!("for the value of each row's group write `{indexed}`"))
-                    }
+                Err(match args.iter().find_map(|&a| self.by_group_help([a, value.node])) {
+                    Some(help) => error.help(help),
                     None => error,
                 })
             }
@@ -103,6 +101,12 @@ impl Lowerer<'_> {
         let is_it = |name: &&str| matches!(self.env.get(name), Some(Binding::Value(v)) if v.node == argument);
         let name = self.env.names().find(is_it).unwrap_or("s");
         (rows == n).then(|| format!("a matrix with one column is not a vector: write `{name}[:, 1]`"))
+    }
+
+    /// What to write where one of two arrays has a number for each group and the other one for each row.
+    pub(super) fn by_group_help(&self, [a, b]: [NodeId; 2]) -> Option<String> {
+        let indexed = self.by_group(a, b).or_else(|| self.by_group(b, a))?;
+        Some(format!("for the value of each row's group write `{indexed}`"))
     }
 
     /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as the value.
