@@ -1,4 +1,4 @@
-//! How much is looked at beside what is needed: less where a gradient takes long, for data that many leave little to be found.
+//! How much is looked at beside what is needed: less where a gradient takes long, for many data leave little to be found.
 
 use crate::target::Target;
 

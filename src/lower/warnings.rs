@@ -3,6 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Form, Lowerer, TermKind};
+use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
 use crate::ops::scalar::{self, ScalarRow};
@@ -352,7 +353,9 @@ impl Lowerer<'_> {
             Some((plain, "log")) => (false, "the logarithm of a rate", plain),
             _ => return,
         };
-        for &arg in args {
+        // Other arguments, such as the dispersion of counts, are what they are.
+        let linked = row.args.iter().zip(args).filter(|(spec, _)| spec.domain == Domain::Real);
+        for (_, &arg) in linked {
             let base = self.b.base_of(arg);
             let parameter = self.parameters.iter().any(|p| p.named.node == base);
             let made = matches!(&self.b.graph().node(base).op, Op::Map(row) if row.args.len() == 1);
