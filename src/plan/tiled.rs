@@ -8,6 +8,7 @@
 use super::code::{Plan, Slot};
 use super::run::Workspace;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::linalg::design::Fetch;
 use crate::num::real::Real;
 use crate::ops::array::{Operator, Rows};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Index, Lane, accumulate};
@@ -165,7 +166,7 @@ impl TiledCode {
         out.fill(T::zero());
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
-            self.load(body, room, &arg, start);
+            self.load(body, room, &arg, start, if into.is_some() { Fetch::Half } else { Fetch::All });
             room.forward(&body.plan, into.is_some());
             if let Some(into) = &into {
                 room.reverse(&body.plan);
@@ -185,7 +186,7 @@ impl TiledCode {
         self.load_shared(rooms, &arg);
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
-            self.load(body, room, &arg, start);
+            self.load(body, room, &arg, start, Fetch::All);
             room.forward(&body.plan, false);
             for (r, array) in out.chunks_exact_mut(self.rows).enumerate() {
                 let rows = room.root_values(&body.plan, r);
@@ -205,7 +206,7 @@ impl TiledCode {
         self.load_shared(rooms, &arg);
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
-            self.load(body, room, &arg, start);
+            self.load(body, room, &arg, start, Fetch::Half);
             room.forward(&body.plan, true);
             room.reverse_part(&body.plan, 0, |adjoints| {
                 for (root, up) in body.plan.roots.iter().zip(up.chunks_exact(self.rows)) {
@@ -234,12 +235,13 @@ impl TiledCode {
         room: &mut Workspace<T>,
         arg: &impl Fn(usize) -> Arg<'a, T>,
         start: usize,
+        fetch: Fetch,
     ) {
         for (leaf, &at) in self.leaves.iter().zip(&body.layout.offsets).filter(|(leaf, _)| !leaf.is_one()) {
             match (arg(leaf.arg), &leaf.reading) {
                 (Arg::Var(v), Reading::Predictor(operator)) => {
                     let out = &mut room.inputs(&body.plan)[at..at + body.rows];
-                    best_lanes(Rows { operator, v, start, out });
+                    best_lanes(Rows { operator, v, start, out, fetch });
                 }
                 (Arg::Var(v), Reading::Elements(index)) => {
                     let out = &mut room.inputs(&body.plan)[at..at + body.rows];
@@ -308,7 +310,7 @@ impl<T: Real> LaneWork<T> for Scatter<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let (up, into) = (view.slice(self.up), view.cells(self.into));
         match self.reading {
-            Reading::Predictor(operator) => operator.reverse(self.start, up, into),
+            Reading::Predictor(operator) => operator.reverse(self.start, up, into, Fetch::Half),
             Reading::Elements(Broadcast::Each) => {
                 for (cell, &u) in into[self.start..].iter().zip(up) {
                     cell.set(cell.get() + u);

@@ -3,6 +3,7 @@
 //! Sums of products of one block of rows (or columns, on the way back) stay in registers. Everything is inlined into the
 //! kernel around it, which is compiled for the instruction set of the processor.
 
+use crate::num::dispatch::{Work, best};
 use crate::num::linalg::product::dot;
 use crate::num::real::Real;
 use std::any::TypeId;
@@ -13,6 +14,66 @@ const BLOCK: usize = 8;
 
 /// How many rows ahead of use the matrix is fetched from memory.
 const AHEAD: usize = 64;
+
+/// How much of the rows ahead is asked for on the way through these. A processor waits for a dozen lines at a time and no more:
+/// where the same rows are gone through forwards and back, each way asks for half of what comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fetch {
+    /// All of it: there is no other way.
+    All,
+    /// The first half on the way forwards, the second on the way back.
+    Half,
+}
+
+/// Cache lines ahead that are still to be asked for.
+struct Lines {
+    next: *const f64,
+    /// Whether every turn asks for one, or every other.
+    each: bool,
+}
+
+impl Lines {
+    /// Those ahead of the rows of a matrix with k columns.
+    #[inline(always)]
+    fn ahead(x: &[f64], k: usize, fetch: Fetch) -> Self {
+        Self { next: x.as_ptr().wrapping_add(AHEAD * k), each: fetch == Fetch::All }
+    }
+
+    /// Turn `i` of about as many as there are lines.
+    #[inline(always)]
+    fn turn(&mut self, i: usize) {
+        if self.each || i.is_multiple_of(2) {
+            fetch(self.next);
+            self.next = self.next.wrapping_add(LINE);
+        }
+    }
+
+    /// As many turns as a row of k numbers has lines. The processor sees by itself that short rows are read in order.
+    #[inline(always)]
+    fn row(&mut self, k: usize) {
+        if k < LONG {
+            return;
+        }
+        for i in 0..k.div_ceil(LINE) {
+            self.turn(i);
+        }
+    }
+}
+
+/// Numbers of a cache line.
+const LINE: usize = 8;
+
+/// Numbers from which a row is long.
+const LONG: usize = 32;
+
+/// Asks for what lies as many rows ahead of the first n numbers of an array with one for each row: between the lines of a matrix the processor
+/// does not see that it is read in order.
+#[inline(always)]
+pub fn fetch_beside(x: &[f64], n: usize) {
+    for i in (0..n.min(AHEAD)).step_by(LINE) {
+        fetch(x.as_ptr().wrapping_add(AHEAD + i));
+    }
+}
 
 /// Asks for a cache line; any address will do.
 #[inline(always)]
@@ -46,41 +107,38 @@ pub fn total<U: Real>(x: &[U]) -> U {
 
 /// `out[r] += Σ_c x[r, c] v[c]` for a row-major matrix of `v.len()` columns.
 #[inline(always)]
-pub fn add_rows<U: Real>(x: &[f64], v: &[U], out: &mut [U]) {
+pub fn add_rows<U: Real>(x: &[f64], v: &[U], out: &mut [U], fetch: Fetch) {
     let k = v.len();
     if k == 0 {
         return;
     }
+    let mut lines = Lines::ahead(x, k, fetch);
     if let (Some(v), Some(out)) = (plain(v), plain_mut(out)) {
-        for (o, row) in out.iter_mut().zip(x.chunks_exact(k)) {
-            *o += dot(row, v);
-        }
-        return;
+        return best(PlainRows { x, v, out, lines });
     }
     let mut blocks = out.chunks_exact_mut(BLOCK);
     let mut rows = x.chunks_exact(BLOCK * k);
     for (out, x) in (&mut blocks).zip(&mut rows) {
-        row_block::<U, BLOCK>(x, v, out);
+        row_block::<U, BLOCK>(x, v, out, &mut lines);
     }
     let done = x.len() / k / BLOCK * BLOCK;
     for (out, x) in blocks.into_remainder().chunks_exact_mut(1).zip(x[done * k..].chunks_exact(k)) {
-        row_block::<U, 1>(x, v, out);
+        row_block::<U, 1>(x, v, out, &mut lines);
     }
 }
 
 #[inline(always)]
-fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U]) {
+fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U], lines: &mut Lines) {
     let k = v.len();
     let mut sums = [U::zero(); R];
     let mut rows = [&x[..0]; R];
     for (r, row) in rows.iter_mut().enumerate() {
         *row = &x[r * k..(r + 1) * k];
     }
-    let ahead = x.as_ptr().wrapping_add(AHEAD * k);
     for (c, &v) in v.iter().enumerate() {
-        // A block of eight rows is as many cache lines as there are columns: one each time.
+        // A block of eight rows is as many cache lines as there are columns.
         if R == BLOCK {
-            fetch(ahead.wrapping_add(c * BLOCK));
+            lines.turn(c);
         }
         for r in 0..R {
             sums[r] = sums[r].add_scaled(rows[r][c], v);
@@ -93,52 +151,112 @@ fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U]) {
 
 /// `into[c] += Σ_r x[r, c] up[r]` for a row-major matrix of `into.len()` columns.
 #[inline(always)]
-pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &[Cell<U>]) {
+pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &[Cell<U>], fetch: Fetch) {
     let k = into.len();
     if k == 0 {
         return;
     }
-    if let Some(up) = plain(up) {
-        for (row, &u) in x.chunks_exact(k).zip(up) {
-            for (g, &x) in into.iter().zip(row) {
-                g.set(g.get() + U::splat(x * u));
-            }
-        }
-        return;
+    let mut lines = Lines::ahead(x, k, fetch);
+    if fetch == Fetch::Half {
+        lines.next = lines.next.wrapping_add(x.len() / 2);
     }
-    let mut c = 0;
+    if let (Some(up), Some(into)) = (plain(up), plain_cells(into)) {
+        return best(PlainColumns { x, up, into, lines });
+    }
+    columns_from(0, x, up, into, &mut lines);
+}
+
+/// The columns from c on.
+#[inline(always)]
+fn columns_from<U: Real>(mut c: usize, x: &[f64], up: &[U], into: &[Cell<U>], lines: &mut Lines) {
+    let k = into.len();
     while c + BLOCK <= k {
-        column_block::<U, BLOCK>(x, k, c, up, into);
+        column_block::<U, BLOCK>(x, k, c, up, into, lines);
         c += BLOCK;
     }
     // Sums side by side hide how long each addition takes: the rest in one block too.
     match k - c {
-        1 => column_block::<U, 1>(x, k, c, up, into),
-        2 => column_block::<U, 2>(x, k, c, up, into),
-        3 => column_block::<U, 3>(x, k, c, up, into),
-        4 => column_block::<U, 4>(x, k, c, up, into),
-        5 => column_block::<U, 5>(x, k, c, up, into),
-        6 => column_block::<U, 6>(x, k, c, up, into),
-        7 => column_block::<U, 7>(x, k, c, up, into),
+        1 => column_block::<U, 1>(x, k, c, up, into, lines),
+        2 => column_block::<U, 2>(x, k, c, up, into, lines),
+        3 => column_block::<U, 3>(x, k, c, up, into, lines),
+        4 => column_block::<U, 4>(x, k, c, up, into, lines),
+        5 => column_block::<U, 5>(x, k, c, up, into, lines),
+        6 => column_block::<U, 6>(x, k, c, up, into, lines),
+        7 => column_block::<U, 7>(x, k, c, up, into, lines),
         _ => {}
     }
 }
 
 #[inline(always)]
-fn column_block<U: Real, const C: usize>(x: &[f64], k: usize, c: usize, up: &[U], into: &[Cell<U>]) {
+fn column_block<U: Real, const C: usize>(
+    x: &[f64],
+    k: usize,
+    c: usize,
+    up: &[U],
+    into: &[Cell<U>],
+    lines: &mut Lines,
+) {
     let into = &into[c..c + C];
     let mut sums = [U::zero(); C];
     for j in 0..C {
         sums[j] = into[j].get();
     }
-    for (row, &u) in x.chunks_exact(k).zip(up) {
-        let row = &row[c..c + C];
+    // By index: iterators over rows keep their state on the stack here.
+    for (r, &u) in up.iter().enumerate() {
+        for _ in 0..C / BLOCK {
+            lines.turn(r);
+        }
+        let row = &x[r * k + c..r * k + c + C];
         for j in 0..C {
             sums[j] = sums[j].add_scaled(row[j], u);
         }
     }
     for j in 0..C {
         into[j].set(sums[j]);
+    }
+}
+
+/// [`add_rows`] for one draw: the compiler puts numbers side by side into registers.
+struct PlainRows<'a> {
+    x: &'a [f64],
+    v: &'a [f64],
+    out: &'a mut [f64],
+    lines: Lines,
+}
+
+impl Work for PlainRows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let k = self.v.len();
+        for (o, row) in self.out.iter_mut().zip(self.x.chunks_exact(k)) {
+            self.lines.row(k);
+            *o += dot(row, self.v);
+        }
+    }
+}
+
+/// [`add_columns`] for one draw.
+struct PlainColumns<'a> {
+    x: &'a [f64],
+    up: &'a [f64],
+    into: &'a [Cell<f64>],
+    lines: Lines,
+}
+
+impl Work for PlainColumns<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        const WIDE: usize = 4 * BLOCK;
+        let (k, mut c) = (self.into.len(), 0);
+        while c + WIDE <= k {
+            column_block::<f64, WIDE>(self.x, k, c, self.up, self.into, &mut self.lines);
+            c += WIDE;
+        }
+        columns_from(c, self.x, self.up, self.into, &mut self.lines);
     }
 }
 
@@ -158,4 +276,12 @@ fn plain_mut<U: Real>(x: &mut [U]) -> Option<&mut [f64]> {
         return None;
     }
     Some(unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) })
+}
+
+#[inline(always)]
+fn plain_cells<U: Real>(x: &[Cell<U>]) -> Option<&[Cell<f64>]> {
+    if TypeId::of::<U>() != TypeId::of::<f64>() {
+        return None;
+    }
+    Some(unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) })
 }

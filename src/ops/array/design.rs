@@ -4,7 +4,7 @@ use super::sparse::Sparse;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::design::{add_columns, add_rows, total};
+use crate::num::linalg::design::{Fetch, add_columns, add_rows, fetch_beside, total};
 use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
@@ -34,6 +34,9 @@ pub struct Operator {
     /// The rest.
     pub sparse: Sparse,
 }
+
+/// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
+pub const ROWS: usize = 32;
 
 /// Parts of a large operator, each summed by itself.
 const MOST_BLOCKS: usize = 16;
@@ -76,7 +79,7 @@ impl Operator {
 
     /// Rows `start..start + out.len()`.
     #[inline(always)]
-    pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {
+    pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U], fetch: Fetch) {
         let n = out.len();
         let mut everywhere = U::zero();
         for &(c, x) in &self.everywhere {
@@ -84,6 +87,7 @@ impl Operator {
         }
         match &self.offset {
             Some(offset) => {
+                fetch_beside(&offset[start..], n);
                 for (o, &x) in out.iter_mut().zip(&offset[start..start + n]) {
                     *o = everywhere.shift(x);
                 }
@@ -92,7 +96,7 @@ impl Operator {
         }
         if let Some(x) = &self.dense {
             let k = self.columns;
-            add_rows(&x[start * k..(start + n) * k], &v[..k], out);
+            add_rows(&x[start * k..(start + n) * k], &v[..k], out, fetch);
         }
         if self.sparse.entries > 0 {
             self.sparse.forward(v, start, out);
@@ -101,7 +105,7 @@ impl Operator {
 
     /// Adds what rows `start..start + up.len()` take back to the coefficients.
     #[inline(always)]
-    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &[Cell<U>]) {
+    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &[Cell<U>], fetch: Fetch) {
         let n = up.len();
         if !self.everywhere.is_empty() {
             let sum = total(up);
@@ -111,7 +115,7 @@ impl Operator {
         }
         if let Some(x) = &self.dense {
             let k = self.columns;
-            add_columns(&x[start * k..(start + n) * k], up, &into[..k]);
+            add_columns(&x[start * k..(start + n) * k], up, &into[..k], fetch);
         }
         if self.sparse.entries > 0 {
             self.sparse.reverse(start, up, into);
@@ -156,7 +160,7 @@ impl Kernel for Design {
                 &*cx.saved
             }
         };
-        best_lanes(Rows { operator: &self.0, v, start: 0, out: cx.out });
+        best_lanes(Rows { operator: &self.0, v, start: 0, out: cx.out, fetch: Fetch::All });
     }
 
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
@@ -175,6 +179,8 @@ pub struct Rows<'a, T> {
     pub start: usize,
     /// The rows.
     pub out: &'a mut [T],
+    /// What is fetched on the way.
+    pub fetch: Fetch,
 }
 
 impl<T: Real> LaneWork<T> for Rows<'_, T> {
@@ -182,7 +188,7 @@ impl<T: Real> LaneWork<T> for Rows<'_, T> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
-        self.operator.forward(view.slice(self.v), self.start, view.slice_mut(self.out));
+        self.operator.forward(view.slice(self.v), self.start, view.slice_mut(self.out), self.fetch);
     }
 }
 
@@ -197,6 +203,10 @@ impl<T: Real> LaneWork<T> for Back<'_, T> {
 
     #[inline(always)]
     fn run<U: Real>(self, view: View<T, U>) {
-        self.operator.reverse(0, view.slice(self.up), view.cells(self.into));
+        let (up, into) = (view.slice(self.up), view.cells(self.into));
+        // A few rows at a time: their lines serve all columns while they are near.
+        for (start, up) in (0..).step_by(ROWS).zip(up.chunks(ROWS)) {
+            self.operator.reverse(start, up, into, Fetch::All);
+        }
     }
 }

@@ -23,7 +23,7 @@ mod wide;
 
 pub use cholesky::{Cholesky, ListedCholesky};
 pub use concat::Concat;
-pub use design::{Design, Operator, Rows};
+pub use design::{Design, Operator, ROWS, Rows};
 pub use eigen::EigenSym;
 pub use extremum::{Max, Min};
 pub use hmm::HmmForward;

@@ -2,15 +2,12 @@
 
 use super::tile::{Elementwise, MOST_ARGS, Sink, TILE};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::design::total;
+use crate::num::linalg::design::{Fetch, fetch_beside, total};
 use crate::num::real::Real;
-use crate::ops::array::{Operator, Rows};
+use crate::ops::array::{Operator, ROWS, Rows};
 use crate::ops::operand::{Adjoint, Arg, Index, Operand};
 use rayon::prelude::*;
 use std::cell::Cell;
-
-/// Rows of a linear predictor that are handled at a time, from the predictor to its adjoint.
-const ROWS: usize = 32;
 
 /// Elements of a plain sum that are handled at a time: few enough for arguments, values, slopes and adjoints to stay in the
 /// first-level cache.
@@ -148,7 +145,7 @@ fn sum_rows<T: Real>(
     for start in rows.clone().step_by(ROWS) {
         let n = ROWS.min(rows.end - start);
         let (eta, room) = room.split_at_mut(n);
-        let tile = predict(args, predictor, start, eta);
+        let tile = predict(args, predictor, start, eta, Fetch::Half);
         let weights = weights.map(|w| &w[start..start + n]);
         let fresh = &[false; MOST_ARGS];
         let into = Slope { args: &tile[..args.len()], start, adjoints, fresh, predictor: Some(predictor) };
@@ -170,7 +167,7 @@ pub fn sum_predicted_value<T: Real>(
     for start in (0..count).step_by(ROWS) {
         let n = ROWS.min(count - start);
         let (eta, room) = room.split_at_mut(n);
-        let tile = predict(args, predictor, start, eta);
+        let tile = predict(args, predictor, start, eta, Fetch::All);
         let weights = weights.map(|w| &w[start..start + n]);
         total += sum_values(f, &tile[..args.len()], weights, &mut room[..n]);
     }
@@ -183,13 +180,17 @@ fn predict<'a, T: Real>(
     Predictor { which, operator }: Predictor,
     start: usize,
     eta: &'a mut [T],
+    fetch: Fetch,
 ) -> [Operand<'a, T>; MOST_ARGS] {
     let mut tile = [Operand::empty(); MOST_ARGS];
     for (k, (t, a)) in tile.iter_mut().zip(args).enumerate() {
         *t = if k == which { *a } else { a.from(start) };
+        if let (Arg::Const(c), Index::Each) = (t.arg, t.index) {
+            fetch_beside(c, eta.len());
+        }
     }
     if let Arg::Var(v) = tile[which].arg {
-        best_lanes(Rows { operator, v, start, out: &mut *eta });
+        best_lanes(Rows { operator, v, start, out: &mut *eta, fetch });
     }
     tile[which] = Operand { arg: Arg::Var(eta), index: Index::Each };
     tile
@@ -390,7 +391,7 @@ impl<T: Real> LaneWork<T> for HandOn<'_, '_, T> {
             if let Some(Predictor { which, operator }) = self.into.predictor
                 && which == k
             {
-                operator.reverse(self.into.start, slopes, into);
+                operator.reverse(self.into.start, slopes, into, Fetch::Half);
                 continue;
             }
             match arg.index {
