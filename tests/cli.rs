@@ -203,6 +203,12 @@ fn what_has_no_posterior_is_refused_or_flagged() {
     std::fs::write(f.join("same.csv"), "y\n5\n5\n5\n").unwrap();
     let (code, out, err) = told(&f, "fit same.ppl same.csv");
     assert!(code == 3 && out.contains("next to nothing is left of s"), "{out}\n{err}");
+    // Two rows do not hold a mean and a scale: the mass is infinite.
+    let few = "data { y : real[N] }\nparam m ~ flat()\nparam s : real > 0 ~ flat()\nparam p : real in (0, 1) ~ flat()\ny ~ normal(m + p, s)\n";
+    std::fs::write(f.join("few.ppl"), few).unwrap();
+    std::fs::write(f.join("few.csv"), "y\n1\n2\n").unwrap();
+    let (code, out, err) = told(&f, "fit few.ppl few.csv");
+    assert!(code == 3 && out.contains("flat priors (m, s) are no distributions"), "{out}\n{err}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::improper::reasons;
 use super::symmetry::symmetry;
-use super::{Fit, Output};
+use super::{Fit, KHAT_LIMIT, Output};
 use crate::lower::Form;
 use crate::target::ModelTarget;
 
@@ -20,11 +20,25 @@ const CONSTANT: f64 = 1e-12;
 /// Adds to a fit the flags and notes that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
 pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
     fit.flags.splice(0..0, reasons(target, fit));
+    fit.flags.extend(flat_priors(target, fit));
     fit.flags.extend(symmetry(target, fit));
     fit.flags.extend(rounded(fit));
     fit.flags.extend(vanished(target, fit));
     fit.flags.extend(not_finite(fit));
     fit.notes.extend(long_tails(fit));
+}
+
+/// The warning about flat priors where an approximation is poor.
+fn flat_priors(target: &ModelTarget, fit: &Fit) -> Option<String> {
+    if fit.khat < KHAT_LIMIT {
+        return None;
+    }
+    let flat = target.lowered().parameters.iter().filter(|p| p.improper);
+    let told = first_few(&flat.map(|p| p.named.name.as_str()).collect::<Vec<_>>())?;
+    Some(format!(
+        "flat priors ({told}) are no distributions: where the data do not hold what they leave open (the scale of few groups, or of few \
+         rows) there is no posterior, and nothing to be fitted; give them priors that are, such as `half_normal` for a scale"
+    ))
 }
 
 /// The warning about a log density so large that its differences are rounding errors.

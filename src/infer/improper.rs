@@ -107,14 +107,8 @@ fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
 
 /// The power of the distance that a density falls like, far away along a step, on the side where that is lower; infinite where it is none.
 fn power(evaluator: &mut dyn Evaluator, mean: &[f64], step: &[f64]) -> f64 {
-    let mut at = |times: f64| {
-        let point: Vec<f64> = mean.iter().zip(step).map(|(m, s)| m + times * s).collect();
-        let mut value = [f64::NAN];
-        evaluator.log_density(&point, 1, &mut value);
-        value[0]
-    };
     let mut on_side = |side: f64| {
-        let values = SLOWLY.map(|times| at(side * times));
+        let values = SLOWLY.map(|times| along(evaluator, mean, step, side * times));
         let [first, second] = [0, 1].map(|k| (values[k] - values[k + 1]) / (SLOWLY[k + 1] / SLOWLY[k]).ln());
         let steady = (first - second).abs() < SAME * second && second > LEVEL;
         if steady { second } else { f64::INFINITY }
@@ -143,12 +137,7 @@ fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
     let direction = &eigen.vectors[least * d..(least + 1) * d];
     let step: Vec<f64> =
         (0..d).map(|i| (0..d).map(|j| factor[i * d + j] * direction[j]).sum::<f64>()).collect();
-    let mut at = |far: f64| {
-        let point: Vec<f64> = fit.mean.iter().zip(&step).map(|(m, s)| m + far * s).collect();
-        let mut value = [f64::NAN];
-        evaluator.log_density(&point, 1, &mut value);
-        value[0]
-    };
+    let mut at = |far: f64| along(&mut *evaluator, &fit.mean, &step, far);
     let here = at(0.0);
     let mut flat = |far: f64| here - at(far) < FALL;
     // On both sides, as for a sum of which only one part is known; or on one, however far, as where data can be separated.
@@ -167,4 +156,12 @@ fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
         "the posterior has no end along a direction of {told}: far out the log density is no lower than here, so there is \
          no mean to estimate; give what the data do not tell a prior that is a distribution"
     ))
+}
+
+/// The log density so many steps from a point.
+pub(super) fn along(evaluator: &mut dyn Evaluator, from: &[f64], step: &[f64], far: f64) -> f64 {
+    let point: Vec<f64> = from.iter().zip(step).map(|(z, s)| z + far * s).collect();
+    let mut value = [f64::NAN];
+    evaluator.log_density(&point, 1, &mut value);
+    value[0]
 }

@@ -1,6 +1,7 @@
 //! Directions along which nothing that a model says changes: with improper priors there may be some, and no posterior then.
 
 use super::doubt::first_few;
+use super::improper::along;
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, ModelTarget, Target};
@@ -92,12 +93,7 @@ fn flattest(evaluator: &mut dyn Evaluator, points: &[Vec<f64>], flat: &[usize]) 
 
 /// Whether the log density is the same along a step from a point, however far.
 fn is_level(evaluator: &mut dyn Evaluator, point: &[f64], step: &[f64]) -> bool {
-    let mut at = |far: f64| {
-        let moved: Vec<f64> = point.iter().zip(step).map(|(z, s)| z + far * s).collect();
-        let mut value = [f64::NAN];
-        evaluator.log_density(&moved, 1, &mut value);
-        value[0]
-    };
+    let mut at = |far: f64| along(evaluator, point, step, far);
     let here = at(0.0);
     here.is_finite() && FAR.iter().all(|far| (at(*far) - here).abs() <= NATS + SAME * here.abs())
 }

@@ -111,6 +111,7 @@ impl Lowerer<'_> {
             support: "real".into(),
             offset,
             size,
+            improper: false,
             form: Form::Noncentered,
         });
         let parameter = self.parameters.len() - 1;

@@ -101,6 +101,8 @@ pub struct Parameter {
     pub offset: usize,
     /// Number of its unconstrained coordinates.
     pub size: usize,
+    /// Whether its prior is no distribution: flat, and without an end.
+    pub improper: bool,
     /// How its value is made from its coordinates.
     pub form: Form,
 }
@@ -325,6 +327,7 @@ impl<'d> Lowerer<'d> {
         self.collect(&mut faults);
         self.settle_scales();
         if faults.is_empty() {
+            self.note_improper(program);
             self.warn_improper();
         }
         faults

@@ -122,6 +122,7 @@ impl Lowerer<'_> {
             support: text,
             offset,
             size,
+            improper: false,
             form: Form::Transformed { transform, bounds },
         });
         Ok(Value::real(built.value, false))
@@ -200,6 +201,7 @@ impl Lowerer<'_> {
             support: "real".into(),
             offset,
             size,
+            improper: false,
             form: Form::Noncentered,
         });
         self.define(&p.name, Value::real(node, false))

@@ -2,7 +2,7 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Form, Lowerer, TermKind};
+use super::{Form, Lowerer, Parameter, TermKind};
 use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
@@ -78,18 +78,9 @@ fn data_in_loop(program: &Program, f: &ForLoop, found: &mut Vec<Diagnostic>) {
 
 /// Parameters with two priors: both count.
 fn two_priors(program: &Program) -> Vec<Diagnostic> {
-    let proper = |d: &DistExpr| !matches!(&d.kind, DistKind::Call { name, .. } if name.name == "flat");
     let mut first: Vec<(&str, Span)> = Vec::new();
     let mut found = Vec::new();
-    for stmt in &program.statements {
-        let (name, span) = match &stmt.kind {
-            StmtKind::Param(p) if p.prior.as_ref().is_some_and(proper) => (p.name.name.as_str(), p.name.span),
-            StmtKind::Sample(s) if proper(&s.dist) => match &s.value.kind {
-                ExprKind::Name(name) => (name.as_str(), s.value.span),
-                _ => continue,
-            },
-            _ => continue,
-        };
+    for (name, span, _) in priors(program).filter(|(_, _, d)| is_proper(d)) {
         match first.iter().find(|(known, _)| *known == name) {
             None => first.push((name, span)),
             Some((_, before)) if is_parameter(program, name) => found.push(
@@ -102,6 +93,30 @@ fn two_priors(program: &Program) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// What is described by a distribution, as a whole and by name: where, and which.
+fn priors(program: &Program) -> impl Iterator<Item = (&str, Span, &DistExpr)> {
+    program.statements.iter().filter_map(|stmt| match &stmt.kind {
+        StmtKind::Param(p) => Some((p.name.name.as_str(), p.name.span, p.prior.as_ref()?)),
+        StmtKind::Sample(s) => match &s.value.kind {
+            ExprKind::Name(name) => Some((name.as_str(), s.value.span, &s.dist)),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Whether its values have a finite volume; or a distribution by the way they are made.
+fn is_bounded(p: &Parameter) -> bool {
+    match &p.form {
+        Form::Transformed { transform, .. } => BOUNDED.contains(&transform.name),
+        Form::Noncentered => true,
+    }
+}
+
+fn is_proper(d: &DistExpr) -> bool {
+    !matches!(&d.kind, DistKind::Call { name, .. } if name.name == "flat")
 }
 
 fn is_parameter(program: &Program, name: &str) -> bool {
@@ -242,6 +257,17 @@ impl Lowerer<'_> {
         ));
     }
 
+    /// Marks the parameters whose priors are flat on a range without an end.
+    pub(super) fn note_improper(&mut self, program: &Program) {
+        let proper: HashSet<&str> =
+            priors(program).filter(|(_, _, d)| is_proper(d)).map(|(n, ..)| n).collect();
+        let flat: HashSet<&str> =
+            priors(program).map(|(name, ..)| name).filter(|n| !proper.contains(n)).collect();
+        for p in self.parameters.iter_mut().filter(|p| flat.contains(p.named.name.as_str())) {
+            p.improper = !is_bounded(p);
+        }
+    }
+
     /// Warns of parameters that nothing but an improper prior holds: they have no posterior.
     pub(super) fn warn_improper(&mut self) {
         let graph = self.b.graph();
@@ -259,15 +285,11 @@ impl Lowerer<'_> {
             left.extend(&node.args);
         }
         for p in self.parameters.iter().filter(|p| p.size > 0 && !held.contains(&p.offset)) {
-            let bounded = match &p.form {
-                Form::Transformed { transform, .. } => BOUNDED.contains(&transform.name),
-                Form::Noncentered => true,
-            };
             let name = &p.named.name;
             let Some((_, span)) = self.declared.iter().find(|(declared, _)| declared == name) else {
                 continue;
             };
-            if !bounded {
+            if !is_bounded(p) {
                 let message = format!(
                     "nothing holds `{name}`: its prior is flat, and neither data nor another parameter depend on it"
                 );
