@@ -13,6 +13,7 @@ pub mod real;
 pub mod rising;
 pub mod sobol;
 pub mod special;
+pub mod stack;
 pub mod stream;
 mod vector;
 mod wide;

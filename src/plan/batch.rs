@@ -8,6 +8,7 @@ use super::program::{Back, Run};
 use super::run::Workspace;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
+use crate::num::stack::with_room;
 use crate::ops::operand::Lane;
 use std::cell::Cell;
 
@@ -29,7 +30,7 @@ pub(crate) struct Draws<'a> {
 impl<T: Lane> Workspace<T> {
     /// Log densities and gradients, where there is a draw for every lane of scalars without tangents.
     pub(crate) fn evaluate(&mut self, plan: &Plan, draws: &mut Draws) {
-        best_lanes(Batch { workspace: self, plan, draws });
+        with_room(|| best_lanes(Batch { workspace: self, plan, draws }));
     }
 }
 

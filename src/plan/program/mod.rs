@@ -9,6 +9,7 @@ pub(super) use back::{Back, hand_on, pull, settle};
 
 use crate::num::dispatch::best_lanes;
 use crate::num::real::Real;
+use crate::num::stack::with_room;
 use crate::ops::operand::Lane;
 use crate::ops::scalar::{self, ScalarRow};
 use std::cell::Cell;
@@ -284,13 +285,15 @@ pub(super) fn mul_add_slopes<U: Real>([a, b, _]: [U; 3], up: U) -> [U; 3] {
 /// terms of the sum read.
 pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], adjoints: &mut [T], slopes: bool) {
     let values = Cell::from_mut(values).as_slice_of_cells();
-    best_lanes(Run { code, values, adjoints: Cell::from_mut(adjoints).as_slice_of_cells(), slopes });
+    let adjoints = Cell::from_mut(adjoints).as_slice_of_cells();
+    with_room(|| best_lanes(Run { code, values, adjoints, slopes }));
 }
 
 /// Adds to the adjoints of the arguments, from the last instruction to the first.
 pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints: &mut [T]) {
     let values = Cell::from_mut(values).as_slice_of_cells();
-    best_lanes(Back { code, values, adjoints: Cell::from_mut(adjoints).as_slice_of_cells() });
+    let adjoints = Cell::from_mut(adjoints).as_slice_of_cells();
+    with_room(|| best_lanes(Back { code, values, adjoints }));
 }
 
 /// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not for each

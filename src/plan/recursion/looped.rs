@@ -9,6 +9,7 @@ use super::linear::{self, Linear};
 use crate::graph::Origin;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Real;
+use crate::num::stack::with_room;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -159,13 +160,15 @@ impl LoopCode {
                 Slot::Data { .. } => {}
             }
         }
-        best_lanes(Ahead { code: self, values: Cell::from_mut(values).as_slice_of_cells() });
+        let values = Cell::from_mut(values).as_slice_of_cells();
+        with_room(|| best_lanes(Ahead { code: self, values }));
     }
 
     /// Goes backwards through the steps.
     pub(in crate::plan) fn reverse<T: Real>(&self, values: &mut [T], adjoints: &mut [T]) {
         let values = Cell::from_mut(values).as_slice_of_cells();
-        best_lanes(Backwards { code: self, values, adjoints: Cell::from_mut(adjoints).as_slice_of_cells() });
+        let sums = Cell::from_mut(&mut *adjoints).as_slice_of_cells();
+        with_room(|| best_lanes(Backwards { code: self, values, adjoints: sums }));
         for (slot, from) in &self.initial {
             let Slot::Var { at, len } = slot else { continue };
             for i in 0..*len {
