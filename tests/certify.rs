@@ -20,6 +20,22 @@ fn linear_regression_is_exact() {
 }
 
 #[test]
+fn what_is_level_is_strongly_concave_in_no_coordinates() {
+    let table = "y,x,w\n1,1,2\n2,2,4\n4,3,6\n";
+    for (latents, mean) in [
+        ("param a ~ flat()\nparam b ~ flat()", "a + b"),
+        ("param a ~ flat()\nparam b ~ flat()", "a * x + b * w"),
+    ] {
+        let source =
+            format!("data {{ y : real[N]; x : real[N]; w : real[N] }}\n{latents}\ny ~ normal({mean}, 1)\n");
+        assert_eq!(certified(&source, table).whitened, None, "{source}");
+    }
+    // However unlike the scales of columns are.
+    let source = "data { y : real[N]; x : real[N] }\nparam a ~ flat()\nparam b ~ flat()\ny ~ normal(a + b * 1e9 * x, 1)\n";
+    assert_eq!(certified(source, table).whitened, Some(1.0));
+}
+
+#[test]
 fn logistic_regression_by_all_its_spellings() {
     let (_, most) = regression(&table(), |_| 0.25);
     for statement in [

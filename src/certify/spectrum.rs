@@ -424,7 +424,9 @@ impl Matrix {
     /// strong concavity in the coordinates that turn `other` into the identity. Both are rounded outwards before.
     pub(super) fn relative_to(&self, other: &Matrix) -> Option<f64> {
         match (&self.entries, &other.entries) {
-            (Entries::Dense(a), Entries::Dense(b)) if a == b => Some(1.0),
+            (Entries::Dense(a), Entries::Dense(b)) if a == b => {
+                is_positive_semidefinite(on_one_scale(self.dense(End::Least)?, self.d), self.d).then_some(1.0)
+            }
             (Entries::Dense(_), Entries::Dense(_)) => {
                 dense_relative(self.dense(End::Least)?, other.dense(End::Most)?, self.d)
             }
@@ -444,6 +446,14 @@ fn is_positive_semidefinite(mut a: Vec<f64>, d: usize) -> bool {
     let slack = (d as f64 + 4.0) * f64::EPSILON * trace;
     (0..d).for_each(|i| a[i * d + i] -= slack);
     trace.is_finite() && cholesky(&mut a, d).is_ok()
+}
+
+/// S A S with a diagonal near 1: with powers of two nothing is rounded, and A is definite where this is.
+fn on_one_scale(mut a: Vec<f64>, d: usize) -> Vec<f64> {
+    let of = |x: f64| if x > 0.0 { (-0.5 * x.log2()).round().exp2() } else { 1.0 };
+    let scales: Vec<f64> = (0..d).map(|i| of(a[i * d + i])).collect();
+    a.iter_mut().enumerate().for_each(|(p, x)| *x *= scales[p / d] * scales[p % d]);
+    a
 }
 
 /// The first of numbers ever further below `start`, in units of `scale`, for which the claim holds.
