@@ -12,6 +12,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// Most threads of a measurement.
+const MOST_THREADS: usize = 512;
+
 /// Size of the standard normal points, so that no coordinate lies far out.
 const SPREAD: f64 = 0.1;
 
@@ -32,8 +35,9 @@ struct Line {
 }
 
 pub(super) fn run(args: &BenchArgs) -> Outcome {
-    if args.batch == 0 || args.threads == 0 {
-        return Err(Failure::Usage("--batch and --threads must be at least 1".into()));
+    if args.batch == 0 || args.threads == 0 || args.threads > MOST_THREADS {
+        let why = format!("--batch must be at least 1, and --threads from 1 to {MOST_THREADS}");
+        return Err(Failure::Usage(why));
     }
     let start = Instant::now();
     let (source, target) = load::target(&args.model)?;

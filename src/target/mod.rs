@@ -5,6 +5,7 @@ mod grouped;
 mod model;
 mod predict;
 mod simulate;
+mod threads;
 
 pub use given::{Given, GivenEvaluator};
 pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
@@ -88,6 +89,9 @@ pub trait Target: Send + Sync {
 pub trait Evaluator: Send {
     /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`. Outside the support the log density is
     /// minus infinity or not a number and the gradient means nothing.
+    ///
+    /// # Panics
+    /// Where a slice is too short for so many draws.
     fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]);
 
     /// The log density alone.

@@ -368,28 +368,6 @@ pub struct PlanEvaluator<P> {
     dual: Option<Workspace<Dual>>,
 }
 
-/// An evaluator within a pool of threads.
-struct Threaded<'a> {
-    pool: rayon::ThreadPool,
-    inner: Box<dyn Evaluator + 'a>,
-}
-
-impl Evaluator for Threaded<'_> {
-    fn evaluate(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let inner = &mut self.inner;
-        self.pool.install(|| inner.evaluate(z, draws, log_density, gradient));
-    }
-
-    fn log_density(&mut self, z: &[f64], draws: usize, log_density: &mut [f64]) {
-        self.inner.log_density(z, draws, log_density);
-    }
-
-    fn hessian_vectors(&mut self, z: &[f64], v: &[f64], count: usize, out: &mut [f64]) {
-        let inner = &mut self.inner;
-        self.pool.install(|| inner.hessian_vectors(z, v, count, out));
-    }
-}
-
 /// How often a profile runs each step.
 const PROFILE_ROUNDS: usize = 50;
 
@@ -441,6 +419,18 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
 
     fn sweep(&mut self, z: &[f64], draws: usize, log_density: &mut [f64], mut gradient: Option<&mut [f64]>) {
         let plan = &*self.plan;
+        let numbers = plan.inputs() * draws;
+        assert!(
+            z.len() >= numbers,
+            "{} coordinates, and {draws} draws of this model have {numbers}",
+            z.len()
+        );
+        assert!(log_density.len() >= draws, "room for {} log densities of {draws} draws", log_density.len());
+        let room = gradient.as_ref().map_or(numbers, |g| g.len());
+        assert!(
+            room >= numbers,
+            "room for {room} numbers of the gradients of {draws} draws, which have {numbers}"
+        );
         let mut first = 0;
         while first < draws {
             let gradient = gradient.as_deref_mut();
@@ -484,14 +474,6 @@ impl<P: Deref<Target = Plan> + Send> Evaluator for PlanEvaluator<P> {
 }
 
 impl ModelTarget {
-    /// An evaluator that may use several threads for a batch; the numbers do not depend on how many.
-    pub fn evaluator_with_threads(&self, threads: usize) -> Box<dyn Evaluator + '_> {
-        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-            Ok(pool) if threads > 1 => Box::new(Threaded { pool, inner: self.evaluator() }),
-            _ => self.evaluator(),
-        }
-    }
-
     /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
     pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
         let plan = &self.density;
