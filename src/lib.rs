@@ -15,7 +15,7 @@
 //! | [`func`] | functions of the language that are more than elementwise, one family a file |
 //! | [`dist`] | every distribution, one file each |
 //! | [`syntax`] | text to syntax tree and back |
-//! | [`data`] | CSV, TSV, JSON and Parquet to tables, with positions for errors |
+//! | [`data`] | CSV, TSV, JSON, Parquet and Arrow to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
 //! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
 //! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |

@@ -212,6 +212,42 @@ fn what_has_no_posterior_is_refused_or_flagged() {
 }
 
 #[test]
+fn draws_that_are_kept_do_not_change_what_is_said() {
+    let f = folder("kept");
+    let numbers = |out: &str| {
+        let mut fit: serde_json::Value = serde_json::from_str(out).unwrap();
+        fit["seconds"] = serde_json::Value::Null;
+        fit
+    };
+    let (_, plain, _) = told(&f, "fit model.ppl data.csv --json");
+    for (args, rows) in [("--draws 30000", 30_000), ("", 4000), ("--certified", 4000)] {
+        let (code, out, err) = told(&f, &format!("fit model.ppl data.csv --json --out draws.csv {args}"));
+        assert!(code == 0 && (args == "--certified" || numbers(&out) == numbers(&plain)), "{out}\n{err}");
+        let written = std::fs::read_to_string(f.join("draws.csv")).unwrap();
+        assert_eq!(written.lines().count(), rows + 1, "{args}");
+    }
+    let (code, _, err) = told(&f, "fit model.ppl data.csv --out none.csv --draws 0");
+    assert!(code == 2 && err.contains("--draws must be at least 1"), "{err}");
+    let (code, _, err) = told(&f, "fit model.ppl data.csv --draws 7");
+    assert!(code == 0 && err.contains("warning: --draws"), "{err}");
+}
+
+#[test]
+fn a_gaussian_that_is_poor_by_itself_is_told_beside_its_correction() {
+    let f = folder("by-itself");
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    for file in ["eight_schools.ppl", "eight_schools.csv"] {
+        std::fs::copy(models.join(file), f.join(file)).unwrap();
+    }
+    let (_, out, err) = told(&f, "fit eight_schools.ppl eight_schools.csv --method laplace --json");
+    let fit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let notes = fit["notes"].to_string();
+    assert!(fit["khat"].as_f64().unwrap() < 0.7, "{out}\n{err}");
+    let own = notes.split("`laplace` by itself has ").nth(1).and_then(|t| t[..4].parse::<f64>().ok());
+    assert!(own.is_some_and(|own| own >= 0.7), "{notes}");
+}
+
+#[test]
 fn a_quantity_that_is_not_finite_is_said_to_be_so() {
     let f = folder("not-finite");
     let derived = "derive l = log(mu - 2)\nderive up = 1 / (mu - mu)\n";

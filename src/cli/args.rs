@@ -205,9 +205,9 @@ pub(super) struct FitArgs {
     /// Write to a file: posterior draws if it ends in .csv, the fit as JSON if not
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Number of draws in a .csv; NUTS makes its chains long enough for them
-    #[arg(long, default_value_t = 4000)]
-    pub(super) draws: usize,
+    /// Number of draws in a .csv [default: 4000]; NUTS makes its chains long enough for them
+    #[arg(long)]
+    pub(super) draws: Option<usize>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

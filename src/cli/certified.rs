@@ -3,10 +3,11 @@
 use super::Failure;
 use super::args::FitArgs;
 use super::descent::watcher;
+use super::fit::options;
 use super::load::Source;
 use crate::certify::Certificate;
 use crate::infer::certified::{Plan, plans, run};
-use crate::infer::{self, Fit, Options};
+use crate::infer::{self, Fit};
 use crate::report::CertifiedRun;
 use crate::target::ModelTarget;
 use crate::vi::bound::Measure;
@@ -42,8 +43,7 @@ pub(super) fn fit(
     let clock = Instant::now();
     let done = run(target, plan, &license, steps, args.seed, &mut watcher(args))
         .map_err(|e| Failure::Usage(e.to_string()))?;
-    let options = Options { seed: args.seed, ..Options::default() };
-    let Some(mut fit) = infer::assess(target, &done.mean, &done.covariance, &options) else {
+    let Some(mut fit) = infer::assess(target, &done.mean, &done.covariance, &options(args)) else {
         return Err(Failure::Wrong(
             "error[fit]: the plan ended with a covariance that is not positive definite\n".into(),
         ));

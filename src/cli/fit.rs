@@ -6,7 +6,7 @@ use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Fit, Gaussian, Nuts, Options, Progress};
+use crate::infer::{self, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
@@ -38,6 +38,9 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return Err(loaded.source.failure(&wrong));
     }
     loaded.source.warn(warnings);
+    if args.draws.is_some() && !args.out.as_deref().is_some_and(is_csv) {
+        eprintln!("warning: --draws is the number of draws in a .csv, and --out names none");
+    }
     let out = args.out.as_deref().map(|path| open(path, args)).transpose()?;
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
@@ -49,22 +52,30 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
     let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
     let path = match &args.method {
+        _ if fit.path == infer::Path::Nuts => fit.path.name(),
         Some(method) => method.as_str(),
         None if args.certified => "certified",
         None => fit.path.name(),
     };
     let json = report::json(&fit, path, exit, &vouched);
+    // Before anything is printed: a reader who closes the pipe ends the program.
+    if let Some(out) = out {
+        let text = if is_csv(out.path()) { report::csv(&fit) } else { format!("{json:#}\n") };
+        out.write(&text)?;
+    }
     if args.json {
         outln!("{json}");
     } else {
         out!("{}", report::text(&fit, path, &vouched));
     }
-    if let Some(out) = out {
-        let text = if is_csv(out.path()) { report::csv(&fit) } else { format!("{json:#}\n") };
-        out.write(&text)?;
-    }
     Ok(ExitCode::from(exit))
 }
+
+/// Draws that judge the Gaussian of a method.
+const OWN: usize = 4096;
+
+/// Draws that are written where nobody says how many.
+const DRAWS: usize = 4000;
 
 /// Endings of tables that a user would not expect JSON in.
 const TABLES: [&str; 5] = ["tsv", "parquet", "arrow", "feather", "xlsx"];
@@ -77,6 +88,9 @@ fn open(path: &Path, args: &FitArgs) -> Result<Answer, Failure> {
         return refused(format!(
             "a name that ends in .csv gets the draws, any other the fit as JSON, and not .{end}"
         ));
+    }
+    if is_csv(path) && args.draws == Some(0) {
+        return refused("--draws must be at least 1".into());
     }
     if is_csv(path) && args.method.as_deref() == Some(ALL) {
         return refused("a comparison of methods has no draws; give a name that ends in .json".into());
@@ -94,6 +108,7 @@ fn certified_and_fitted(
         Some(method) if method != NUTS => {
             let certificate = certified();
             let mut fit = named(loaded, &certificate, method, args)?;
+            fit.notes.extend(by_itself_poorer(&loaded.target, method, &fit, args.seed));
             infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, None)))
         }
@@ -115,6 +130,19 @@ fn certified_and_fitted(
     }
 }
 
+/// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other proposals may be: [`ALL`] tells its own.
+fn by_itself_poorer(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<String> {
+    let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
+    let own = methods::judge(target, &methods::Approximation::Gaussian(q), OWN, seed).khat;
+    let differ = fit.path != infer::Path::Nuts && (own < KHAT_LIMIT) != (fit.khat < KHAT_LIMIT);
+    differ.then(|| {
+        format!(
+            "k-hat {:.2} is that of the draws that correct the answer; the Gaussian of `{method}` by itself has {own:.2}",
+            fit.khat
+        )
+    })
+}
+
 /// What the certificate says about this fit.
 fn vouch(
     target: &ModelTarget,
@@ -126,6 +154,7 @@ fn vouch(
     let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
     let work = target.lowered().graph.iter().map(|(_, node)| node.len()).sum();
     let promise = fit.as_declared.then(|| promise(target, certificate, &q, work, seed)).flatten();
+    let promise = promise.filter(|p| p.kl.is_finite() && p.evidence_least.is_finite());
     Vouched { tier: certificate.tier, promise, run }
 }
 
@@ -133,8 +162,8 @@ fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"))
 }
 
-fn options(args: &FitArgs) -> Options {
-    let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws } else { 0 };
+pub(super) fn options(args: &FitArgs) -> Options {
+    let keep = if args.out.as_deref().is_some_and(is_csv) { args.draws.unwrap_or(DRAWS) } else { 0 };
     let nuts = match (&args.method, &args.fallback) {
         (Some(method), _) if method == NUTS => Nuts::Always,
         (_, Some(Fallback::Nuts)) => Nuts::WherePoor,
@@ -212,13 +241,13 @@ fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Answer>) -> Outcom
     });
     drop(bar);
     let json = report::comparison_json(&found);
+    if let Some(out) = out {
+        out.write(&format!("{json:#}\n"))?;
+    }
     if args.json {
         outln!("{json}");
     } else {
         out!("{}", report::comparison_text(&found));
-    }
-    if let Some(out) = out {
-        out.write(&format!("{json:#}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,6 +50,9 @@ pub(super) fn points(option: &str, at: &str, dimension: usize) -> Result<Vec<Vec
         .get("points")
         .and_then(Value::as_array)
         .ok_or_else(|| wrong("it needs {\"points\": [[...], ...]}".into()))?;
+    if list.is_empty() {
+        return Err(wrong("it has no points".into()));
+    }
     list.iter()
         .enumerate()
         .map(|(i, p)| {

@@ -55,7 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 "{:<22} four chains of the No-U-Turn sampler in the coordinates of the default fit",
                 fit::NUTS
             );
-            outln!("{:<22} the default fit and every one of these, in one table", fit::ALL);
+            outln!("{:<22} the default fit and every one of these but nuts, in one table", fit::ALL);
             Ok(ExitCode::SUCCESS)
         }
         Command::Check(args) => check::run(&args),

@@ -31,18 +31,22 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { sample, weights, mass, khat, worst, least_known, margin, .. } = drawn;
+    let Drawn { ref mass, khat, worst, least_known, margin, .. } = drawn;
+    let (log_evidence, draws) = (mass.log, drawn.sample.log_weights().len());
     let runaways = runaways(&corrected[..judged]);
     let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
     let keep = options.keep.min(draws::HELD / names.len().max(1));
-    let chosen = if trusted { resample::systematic(&weights, keep) } else { (0..keep.min(count)).collect() };
-    let all = |j: usize| if trusted { sample.column(j) } else { plain[j].clone() };
-    let pick = |j: usize| {
-        let column = all(j);
-        chosen.iter().filter_map(|&i| column.get(i).copied()).collect()
+    let mut kept: Vec<Vec<f64>> = match (keep, trusted) {
+        (0, _) => Vec::new(),
+        (_, true) => by_weight(drawn, keep, names.len()),
+        (_, false) if keep <= count => plain.iter().map(|column| column[..keep].to_vec()).collect(),
+        (_, false) => {
+            let mut more = sample::plain(flat, q, keep, &(0..names.len()).collect::<Vec<_>>(), options.seed);
+            more.iter_mut().for_each(|column| column.truncate(keep));
+            more
+        }
     };
-    let mut kept: Vec<Vec<f64>> = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let mut flags: Vec<String> = match runaways {
         Some(runaways) => vec![runaways],
         None if trusted => Vec::new(),
@@ -71,7 +75,6 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         notes.push(sampled.chains.told());
         chains = Some(sampled.chains);
     }
-    let draws = sample.log_weights().len();
     Fit {
         status: Ending::Budget,
         path,
@@ -79,7 +82,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         factor: q.factor.clone(),
         elbo: reached.first[0],
         elbo_se: reached.first[1],
-        log_evidence: mass.log,
+        log_evidence,
         gap_nats: f64::INFINITY,
         half_variance: reached.first[2],
         khat,
@@ -95,6 +98,17 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         flags,
         notes,
     }
+}
+
+/// So many draws of each output, chosen by their weights.
+fn by_weight(drawn: Drawn, keep: usize, outputs: usize) -> Vec<Vec<f64>> {
+    let (sample, weights) = drawn.into_kept(keep);
+    let chosen = resample::systematic(&weights, keep);
+    let pick = |j: usize| {
+        let column = sample.column(j);
+        chosen.iter().map(|&i| column[i]).collect()
+    };
+    (0..outputs).map(pick).collect()
 }
 
 /// Says which parameters have no end that can be seen.

@@ -273,9 +273,26 @@ pub(super) struct Drawn<'t> {
     /// For each output many draws without weights, if the difference that weights make is known so much better than the
     /// weighted draws themselves that it is added to these.
     many: Vec<Option<Vec<f64>>>,
+    /// Most draws that can be held.
+    most: usize,
 }
 
-impl Drawn<'_> {
+impl<'t> Drawn<'t> {
+    /// The draws and their weights where so many are to be kept, with more of them where that takes more: what is said of the first does not
+    /// depend on how many are kept.
+    pub(super) fn into_kept(self, keep: usize) -> (Sample<'t>, Vec<f64>) {
+        let Drawn { mut sample, weights, most, .. } = self;
+        let wanted = (2 * keep).div_ceil(sample.copies).min(most);
+        if sample.log_weights().len() >= wanted {
+            return (sample, weights);
+        }
+        while sample.log_weights().len() < wanted {
+            sample.extend(wanted.min(sample.log_weights().len() + AT_ONCE));
+        }
+        let weights = sample.spread(sample.weigh().of(None));
+        (sample, weights)
+    }
+
     /// Whether no other proposal is worth a try.
     fn good(&self) -> bool {
         let draws = self.sample.log_weights().len();
@@ -363,8 +380,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
     if let (None, Some(pilot)) = (options.draws, pilot) {
         sample.begin(pilot);
     }
-    let kept = (2 * options.keep).div_ceil(copies).min(most);
-    let mut count = options.draws.unwrap_or(fewest.max(kept)).max(64);
+    let mut count = options.draws.unwrap_or(fewest).max(64);
     loop {
         while sample.log_weights().len() < count {
             sample.extend(count.min(sample.log_weights().len() + AT_ONCE));
@@ -436,6 +452,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
                 weighed,
                 known,
                 many,
+                most,
             };
         }
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
