@@ -108,7 +108,7 @@ fn certified_and_fitted(
         Some(method) if method != NUTS => {
             let certificate = certified();
             let mut fit = named(loaded, &certificate, method, args)?;
-            fit.notes.extend(by_itself_poorer(&loaded.target, method, &fit, args.seed));
+            fit.notes.extend(own_khat(&loaded.target, method, &fit, args.seed));
             infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, None)))
         }
@@ -131,10 +131,13 @@ fn certified_and_fitted(
 }
 
 /// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other proposals may be: [`ALL`] tells its own.
-fn by_itself_poorer(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<String> {
+fn own_khat(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<String> {
+    if !fit.as_declared || fit.path == infer::Path::Nuts {
+        return None;
+    }
     let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
     let own = methods::judge(target, &methods::Approximation::Gaussian(q), OWN, seed).khat;
-    let differ = fit.path != infer::Path::Nuts && (own < KHAT_LIMIT) != (fit.khat < KHAT_LIMIT);
+    let differ = (own < KHAT_LIMIT) != (fit.khat < KHAT_LIMIT);
     differ.then(|| {
         format!(
             "k-hat {:.2} is that of the draws that correct the answer; the Gaussian of `{method}` by itself has {own:.2}",

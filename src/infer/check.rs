@@ -4,12 +4,17 @@ use super::doubt::first_few;
 use super::draws::{self, Drawn};
 use super::flow::Reached;
 use super::{Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary};
+use crate::target::Target;
 use rayon::prelude::*;
 
 /// Quantities named in a flag.
 const NAMED: usize = 3;
 /// A parameter with a larger mean or standard deviation is taken to run off to infinity.
 const ENDLESS: f64 = 1e100;
+/// Weights with a smaller k̂ are not what makes a standard error larger than this, in standard deviations, after so many draws: the quantity has
+/// tails of its own.
+const EVEN: f64 = 0.5;
+const LARGE: f64 = 0.1;
 /// Draws that summarise the Gaussian itself.
 pub(super) const PLAIN: usize = 2048;
 
@@ -31,13 +36,13 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let (flow, base) = reached.bent;
     let (proposal, drawn) = draws::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
-    let Drawn { ref mass, khat, worst, least_known, margin, .. } = drawn;
+    let Drawn { ref mass, khat, tail, worst, least_known, margin, .. } = drawn;
     let (log_evidence, draws) = (mass.log, drawn.sample.log_weights().len());
     let runaways = runaways(&corrected[..judged]);
     let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
     let keep = options.keep.min(draws::HELD / names.len().max(1));
-    let mut kept: Vec<Vec<f64>> = match (keep, trusted) {
+    let kept: Vec<Vec<f64>> = match (keep, trusted) {
         (0, _) => Vec::new(),
         (_, true) => by_weight(drawn, keep, names.len()),
         (_, false) if keep <= count => plain.iter().map(|column| column[..keep].to_vec()).collect(),
@@ -50,34 +55,25 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let mut flags: Vec<String> = match runaways {
         Some(runaways) => vec![runaways],
         None if trusted => Vec::new(),
-        None => vec![poor(khat, &corrected[..judged], &gaussian)],
+        None => vec![poor(flat.model(), khat, &corrected[..judged], &gaussian)],
     };
     if trusted && margin < 0.5 {
+        let of = names.get(least_known).map_or(String::new(), |name| format!(", for {name}"));
+        let endless = "; tails are so long that there may be no standard deviation: go by the quantiles";
         flags.push(format!(
-            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{}",
-            names.get(least_known).map_or(String::new(), |name| format!(", for {name}"))
+            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{of}{}",
+            if tail >= KHAT_LIMIT || khat < EVEN && worst > LARGE { endless } else { "" }
         ));
     }
-    let mut outputs = if trusted { corrected } else { gaussian.clone() };
-    let mut path = Path::Variational;
-    let mut gradients = gradients;
-    let (mut notes, mut chains) = (Vec::new(), None);
+    let outputs = if trusted { corrected } else { gaussian.clone() };
     let asked = match options.nuts {
         Nuts::Never => false,
         Nuts::WherePoor => !trusted,
         Nuts::Always => true,
     };
-    if asked && let Some(warped) = flow.warped() {
-        let sampled = sampled::sampled(warped, base, &names, keep, options.seed);
-        path = Path::Nuts;
-        gradients += sampled.gradients;
-        (outputs, kept, flags) = (sampled.outputs, sampled.kept, sampled.flags);
-        notes.push(sampled.chains.told());
-        chains = Some(sampled.chains);
-    }
-    Fit {
+    let mut fit = Fit {
         status: Ending::Budget,
-        path,
+        path: Path::Variational,
         mean: q.mean.clone(),
         factor: q.factor.clone(),
         elbo: reached.first[0],
@@ -94,10 +90,14 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         outputs,
         gaussian,
         kept,
-        chains,
+        chains: None,
         flags,
-        notes,
+        notes: Vec::new(),
+    };
+    if asked && let Some(warped) = flow.warped() {
+        sampled::sampled(warped, base, &names, keep, options.seed).replace(&mut fit);
     }
+    fit
 }
 
 /// So many draws of each output, chosen by their weights.
@@ -124,15 +124,19 @@ fn runaways(outputs: &[Output]) -> Option<String> {
 }
 
 /// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
-pub(super) fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
+pub(super) fn poor(target: &dyn Target, khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
     let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
     let mut moves: Vec<(f64, String)> =
         corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
     moves.sort_by(|a, b| b.0.total_cmp(&a.0));
     let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    let advice = match target.is_hierarchical() {
+        true => "try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
+        false => "sample with `--fallback nuts`, or say with priors what is known of these",
+    };
     format!(
         "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
+         its summaries are not corrected; {advice}",
         worst.join(", ")
     )
 }

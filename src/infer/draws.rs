@@ -254,7 +254,7 @@ pub(super) struct Drawn<'t> {
     /// Tail shape of the weights, or of the weighted squares of the output that is known worst.
     pub(super) khat: f64,
     /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from these.
-    tail: f64,
+    pub(super) tail: f64,
     /// What the tail of the output that is known worst adds to the standard errors.
     more: f64,
     /// The largest standard error of a mean or of a log standard deviation, in standard deviations.

@@ -5,6 +5,7 @@ use super::nuts;
 use super::resample::systematic;
 use super::summary::{Output, summarise};
 use super::warp::{Warp, Warped};
+use super::{Fit, Path};
 use crate::target::Target;
 use rayon::prelude::*;
 
@@ -45,6 +46,17 @@ pub(super) struct Sampled {
     pub(super) chains: Chains,
     pub(super) flags: Vec<String>,
     pub(super) gradients: usize,
+}
+
+impl Sampled {
+    /// Puts what was sampled in the place of what was fitted.
+    pub(super) fn replace(self, fit: &mut Fit) {
+        fit.path = Path::Nuts;
+        fit.gradients += self.gradients;
+        (fit.outputs, fit.kept, fit.flags) = (self.outputs, self.kept, self.flags);
+        fit.notes.push(self.chains.told());
+        fit.chains = Some(self.chains);
+    }
 }
 
 /// Samples a target with NUTS in the coordinates of the Gaussian q.

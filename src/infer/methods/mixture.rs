@@ -1,11 +1,13 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and summaries.
 
 use super::super::check::{PLAIN, poor, summaries};
-use super::super::gaussian::Ending;
+use super::super::gaussian::{Ending, Gaussian};
 use super::super::psis::smooth;
 use super::super::sample::Proposal;
+use super::super::sampled::sampled;
 use super::super::summary::{self, Layout};
-use super::super::{Fit, KHAT_LIMIT, Options, Path, draws, elbo, resample};
+use super::super::warp::Warped;
+use super::super::{Fit, KHAT_LIMIT, Nuts, Options, Path, draws, elbo, resample};
 use super::thin::Thin;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
@@ -100,18 +102,19 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
-    let flags = (!trusted).then(|| poor(smoothed.khat, &weighted, &plain)).into_iter().collect();
+    let flags = (!trusted).then(|| poor(target, smoothed.khat, &weighted, &plain)).into_iter().collect();
     let weights = if trusted { &smoothed.weights } else { &even };
-    let chosen = resample::systematic(weights, options.keep.min(draws::HELD / names.len().max(1)));
+    let keep = options.keep.min(draws::HELD / names.len().max(1));
+    let chosen = resample::systematic(weights, keep);
     let pick = |j: usize| {
         let values = column(&drawn, j);
         chosen.iter().map(|&i| values[i]).collect()
     };
-    let kept = if options.keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
+    let kept = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let (mean, factor) = leader(target, parts, options);
     let [elbo, elbo_se, half_variance] = elbo(&logs);
     let finite: Vec<f64> = logs.iter().copied().filter(|x| !x.is_nan()).collect();
-    Fit {
+    let mut fit = Fit {
         status: Ending::Converged,
         path: Path::Variational,
         mean,
@@ -134,7 +137,12 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         chains: None,
         flags,
         notes: Vec::new(),
+    };
+    if options.nuts != Nuts::Never && !trusted {
+        let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
+        sampled(&Warped::flat(target), &q, &names, keep, options.seed).replace(&mut fit);
     }
+    fit
 }
 
 fn column(drawn: &[Block], j: usize) -> Vec<f64> {
