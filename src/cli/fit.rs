@@ -157,7 +157,6 @@ fn vouch(
     let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
     let work = target.lowered().graph.iter().map(|(_, node)| node.len()).sum();
     let promise = fit.as_declared.then(|| promise(target, certificate, &q, work, seed)).flatten();
-    let promise = promise.filter(|p| p.kl.is_finite() && p.evidence_least.is_finite());
     Vouched { tier: certificate.tier, promise, run }
 }
 

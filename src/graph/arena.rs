@@ -5,6 +5,7 @@ use super::recursion::Recursion;
 use crate::ops::array::{OpRef, Take};
 use crate::ops::scalar::ScalarRow;
 use crate::source::Span;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A handle to a node. Handles order as nodes do: an operand's is smaller than its user's.
@@ -114,6 +115,16 @@ impl Graph {
     /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// The offsets of the inputs that some root needs.
+    pub fn inputs_below(&self, roots: &[NodeId]) -> HashSet<usize> {
+        let needed = self.needed(roots);
+        let inputs = self.nodes.iter().zip(needed).filter_map(|(node, needed)| match node.op {
+            Op::Input { offset } if needed => Some(offset),
+            _ => None,
+        });
+        inputs.collect()
     }
 
     /// For each node, whether some root needs it.

@@ -120,8 +120,8 @@ pub struct Promise {
     pub evidence_most: f64,
 }
 
-/// Promises about a Gaussian in the coordinates of the certificate; None where `μ̃` is not positive. `work` is about how many
-/// numbers one gradient touches.
+/// Promises about a Gaussian in the coordinates of the certificate; None where `μ̃` is not positive, or where bounds are
+/// not finite. `work` is about how many numbers one gradient touches.
 pub fn promise(
     target: &dyn Target,
     certificate: &Certificate,
@@ -137,7 +137,7 @@ pub fn promise(
     let (fisher, fisher_se) = tally.fisher();
     let upper = fisher + CONFIDENCE * fisher_se;
     let (elbo, elbo_se) = tally.elbo(&q.factor);
-    Some(Promise {
+    let promise = Promise {
         curvature,
         fisher,
         fisher_se,
@@ -146,7 +146,8 @@ pub fn promise(
         gap_nats: tally.gradient_norm_limit().powi(2) / (2.0 * curvature),
         evidence_least: elbo - CONFIDENCE * elbo_se,
         evidence_most: elbo + CONFIDENCE * elbo_se + upper / (2.0 * curvature),
-    })
+    };
+    Some(promise).filter(|p| p.kl.is_finite() && p.evidence_least.is_finite())
 }
 
 /// λ_min(Cᵀ H C), rounded down; None unless positive.

@@ -270,20 +270,8 @@ impl Lowerer<'_> {
 
     /// Warns of parameters that nothing but an improper prior holds: they have no posterior.
     pub(super) fn warn_improper(&mut self) {
-        let graph = self.b.graph();
-        let mut left: Vec<NodeId> =
-            self.terms.iter().filter(|t| t.kind != TermKind::Jacobian).map(|t| t.node).collect();
-        let (mut seen, mut held) = (vec![false; graph.len()], HashSet::new());
-        while let Some(id) = left.pop() {
-            if std::mem::replace(&mut seen[id.0 as usize], true) {
-                continue;
-            }
-            let node = graph.node(id);
-            if let Op::Input { offset, .. } = &node.op {
-                held.insert(*offset);
-            }
-            left.extend(&node.args);
-        }
+        let terms = self.terms.iter().filter(|t| t.kind != TermKind::Jacobian);
+        let held = self.b.graph().inputs_below(&terms.map(|t| t.node).collect::<Vec<_>>());
         for p in self.parameters.iter().filter(|p| p.size > 0 && !held.contains(&p.offset)) {
             let name = &p.named.name;
             let Some((_, span)) = self.declared.iter().find(|(declared, _)| declared == name) else {

@@ -3,7 +3,7 @@
 use super::simulate::{Buffers, Simulation};
 use super::{Evaluator, Target};
 use crate::data::Dataset;
-use crate::graph::{Builder, Graph, NodeId, Op};
+use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
@@ -229,7 +229,7 @@ impl Target for ModelTarget {
     fn is_hierarchical(&self) -> bool {
         let made_from_others = self.lowered.parameters.iter().any(|p| matches!(p.form, Form::Noncentered));
         let mut priors = self.lowered.terms.iter().filter(|t| t.kind == TermKind::Prior);
-        made_from_others || priors.any(|t| parameters_below(&self.lowered.graph, t.node) > 1)
+        made_from_others || priors.any(|t| self.lowered.graph.inputs_below(&[t.node]).len() > 1)
     }
 
     fn operations(&self) -> usize {
@@ -372,19 +372,6 @@ pub struct PlanEvaluator<P> {
     one: Option<Workspace<f64>>,
     wide: Option<Workspace<F16>>,
     dual: Option<Workspace<Dual>>,
-}
-
-/// How many inputs a node is computed from.
-fn parameters_below(graph: &Graph, node: NodeId) -> usize {
-    let (mut seen, mut left, mut inputs) = (vec![false; graph.len()], vec![node], 0);
-    while let Some(id) = left.pop() {
-        if !std::mem::replace(&mut seen[id.0 as usize], true) {
-            let node = graph.node(id);
-            inputs += usize::from(matches!(node.op, Op::Input { .. }));
-            left.extend(&node.args);
-        }
-    }
-    inputs
 }
 
 /// How often a profile runs each step.
