@@ -1,5 +1,29 @@
 //! Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao, Gabry, 2024): weights and the diagnostic k̂.
 
+use crate::num::real::Real;
+use crate::num::slices::{Function, map, sum};
+
+#[derive(Clone, Copy)]
+struct Exp;
+
+impl Function for Exp {
+    #[inline(always)]
+    fn of<U: Real>(self, x: U) -> U {
+        x.exp()
+    }
+}
+
+/// log(1 - b x).
+#[derive(Clone, Copy)]
+struct LogOneMinus(f64);
+
+impl Function for LogOneMinus {
+    #[inline(always)]
+    fn of<U: Real>(self, x: U) -> U {
+        x.scale(-self.0).log1p()
+    }
+}
+
 /// Smoothed weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Smoothed {
@@ -17,7 +41,8 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
         return Smoothed { weights: vec![1.0 / n.max(1) as f64; n], khat: f64::INFINITY };
     }
     let mut weights: Vec<f64> =
-        log_weights.iter().map(|x| if x.is_nan() { 0.0 } else { (x - top).exp() }).collect();
+        log_weights.iter().map(|x| if x.is_nan() { f64::NEG_INFINITY } else { x - top }).collect();
+    map(&mut weights, Exp);
     let tail = tail(n).ceil() as usize;
     let mut khat = f64::INFINITY;
     if tail >= 5 && tail < n {
@@ -72,7 +97,7 @@ fn pareto_fit(x: &[f64]) -> Option<(f64, f64)> {
     let largest = *x.last()?;
     let quarter = x[((count / 4.0 + 0.5).floor() as usize).clamp(1, n) - 1].max(1e-300);
     let grid = 30 + count.sqrt().floor() as usize;
-    let shape = |b: f64| x.iter().map(|x| (-b * x).ln_1p()).sum::<f64>() / count;
+    let shape = |b: f64| sum(x, LogOneMinus(b)) / count;
     let candidates: Vec<(f64, f64)> = (1..=grid)
         .map(|j| {
             let b = 1.0 / largest + (1.0 - (grid as f64 / (j as f64 - 0.5)).sqrt()) / (3.0 * quarter);

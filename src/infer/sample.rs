@@ -9,8 +9,9 @@ use super::summary::Layout;
 use super::weigh::Weighed;
 use crate::num::linalg::solve_lower;
 use crate::num::real::{F8, LANES, LN_2PI, Real};
+use crate::num::slices::inv_phi;
 use crate::num::sobol::Sobol;
-use crate::num::special::{inv_gamma_p_whole, inv_phi, lgamma, log_sum_exp};
+use crate::num::special::{inv_gamma_p_whole, lgamma, log_sum_exp};
 use crate::target::Evaluator;
 use crate::vi::Scale;
 use rayon::prelude::*;
@@ -283,9 +284,13 @@ impl<'t> Sample<'t> {
         self.sobol[block % REPLICATES].fill_uniform(first, BLOCK, &mut u);
         match &self.proposal {
             Proposal::Adapted(mixture) => {
-                u[..d * BLOCK].iter_mut().for_each(|x| *x = inv_phi(*x));
+                let coordinates = u.len() - BESIDE * BLOCK;
+                let (normal, beside) = u.split_at_mut(coordinates);
+                inv_phi(&mut normal[..d * BLOCK]);
+                let (which, tails) = beside.split_at_mut(BLOCK);
+                mixture.reach(which, tails);
                 let density = |x: &[F8], room: &mut Vec<F8>| mixture.log_density(x, room);
-                return one_by_one(d, u, log_q, |x, beside| mixture.place(x, beside), density);
+                return one_by_one(d, u, log_q, |x, [which, reach]| mixture.place(x, which, reach), density);
             }
             Proposal::Cells(cells) => {
                 let density = |x: &[F8], room: &mut Vec<F8>| cells.log_density(x, room);
@@ -383,7 +388,7 @@ fn one_by_one(
     density: impl Fn(&[F8], &mut Vec<F8>) -> F8,
 ) -> Vec<f64> {
     let beside = u.split_off(u.len() - BESIDE * BLOCK);
-    u[d * BLOCK..].iter_mut().for_each(|x| *x = inv_phi(*x));
+    inv_phi(&mut u[d * BLOCK..]);
     let (mut x, mut room) = (vec![0.0; d], Vec::new());
     for b in 0..BLOCK {
         (0..d).for_each(|i| x[i] = u[i * BLOCK + b]);
@@ -404,24 +409,30 @@ fn one_by_one(
 fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<f64> {
     let d = q.mean.len();
     let (all, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
-    let (which, tails) = beside.split_at(BLOCK);
+    let (which, tails) = beside.split_at_mut(BLOCK);
     let (u, standard) = all.split_at_mut(d * BLOCK);
-    standard.iter_mut().for_each(|x| *x = inv_phi(*x));
+    inv_phi(standard);
     let leaders = match proposal {
         Proposal::Gaussian | Proposal::Student | Proposal::Adapted(_) | Proposal::Cells(_) => 0,
         Proposal::Mixture(k) => (*k).min(d),
         Proposal::Heavy => d,
     };
     let components: Vec<Component> = which.iter().map(|u| proposal.component(*u)).collect();
-    for (i, row) in u.chunks_exact_mut(BLOCK).enumerate() {
-        for (x, component) in row.iter_mut().zip(&components) {
-            let heavy = *component == Component::Leaders && i < leaders;
-            *x = if heavy { student_quantile(*x) } else { inv_phi(*x) };
+    let (led, others) = u.split_at_mut(leaders * BLOCK);
+    inv_phi(others);
+    for row in led.chunks_exact_mut(BLOCK) {
+        let heavy: [f64; BLOCK] = std::array::from_fn(|b| student_quantile(row[b]));
+        inv_phi(row);
+        for ((x, heavy), component) in row.iter_mut().zip(heavy).zip(&components) {
+            if *component == Component::Leaders {
+                *x = heavy;
+            }
         }
     }
     if components.contains(&Component::Student) {
+        inv_gamma_p_whole(HALF_FREEDOM, tails);
         let scale = |(t, component): (&f64, &Component)| match component {
-            Component::Student => (0.5 * FREEDOM / inv_gamma_p_whole(HALF_FREEDOM, *t)).sqrt(),
+            Component::Student => (0.5 * FREEDOM / t).sqrt(),
             Component::Gaussian | Component::Leaders => 1.0,
         };
         let scales: Vec<f64> = tails.iter().zip(&components).map(scale).collect();

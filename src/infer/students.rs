@@ -277,16 +277,25 @@ impl Students {
         found.unwrap_or(&self.parts[self.parts.len() - 1])
     }
 
-    /// Turns standard normal numbers `x` into a draw, with two uniform numbers that decide its part and how far its tail
-    /// reaches.
-    pub(super) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
-        let part = self.part(which);
-        let scale = (f64::from(part.half_freedom) / inv_gamma_p_whole(part.half_freedom, tail)).sqrt();
-        let d = self.d;
+    /// Turns uniform numbers into how far the tails of draws reach, whose parts others decide.
+    pub(super) fn reach(&self, which: &[f64], tails: &mut [f64]) {
+        let mut wide = tails.to_vec();
+        inv_gamma_p_whole(HALF_FREEDOM, tails);
+        inv_gamma_p_whole(WIDE_HALF_FREEDOM, &mut wide);
+        for ((tail, wide), which) in tails.iter_mut().zip(wide).zip(which) {
+            let half_freedom = self.part(*which).half_freedom;
+            let gamma = if half_freedom == WIDE_HALF_FREEDOM { wide } else { *tail };
+            *tail = (f64::from(half_freedom) / gamma).sqrt();
+        }
+    }
+
+    /// Turns standard normal numbers `x` into a draw, with a uniform number that decides its part, and how far its tail reaches.
+    pub(super) fn place(&self, x: &mut [f64], which: f64, reach: f64) {
+        let (part, d) = (self.part(which), self.d);
         for i in (0..d).rev() {
             let row = &part.factor[i * d..i * d + i + 1];
             let sum: f64 = row.iter().zip(&*x).map(|(c, x)| c * x).sum();
-            x[i] = part.mean[i] + scale * sum;
+            x[i] = part.mean[i] + reach * sum;
         }
     }
 
@@ -379,7 +388,9 @@ mod tests {
         let (mut sum, mut room, n) = (0.0, Vec::new(), 40_000);
         for _ in 0..n {
             let mut x = [stream.normal(), stream.normal()];
-            mixture.place(&mut x, [stream.uniform(), stream.uniform()]);
+            let (which, mut tail) = (stream.uniform(), [stream.uniform()]);
+            mixture.reach(&[which], &mut tail);
+            mixture.place(&mut x, which, tail[0]);
             let target = -0.5 * (x[0] * x[0] + 100.0 * x[1] * x[1]) - (0.2 * PI).ln();
             let log_q = mixture.log_density(&x.map(F8::splat), &mut room).lane(0);
             sum += (target - log_q).exp() / f64::from(n);

@@ -3,7 +3,7 @@
 use super::dispatch::{LaneWork, View, best_lanes, like_a_lane};
 use super::real::{Fn3, LANES, Real};
 use super::vector::Fused;
-use super::{elementary as el, gamma, gaussian as ga, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::cell::Cell;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -222,7 +222,8 @@ impl Real for f64 {
     as_in_registers! {
         exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
         inv_logit el::inv_logit, log1p_exp el::log1p_exp,
-        erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio
+        erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio,
+        inv_phi quantile::inv_phi
     }
     pairs_as_in_registers! {
         log1p_exp_and_slope el::log1p_exp_and_slope, ln_and_recip el::ln_and_recip, log1p_and_recip el::log1p_and_recip
@@ -230,7 +231,7 @@ impl Real for f64 {
     calls! {
         sqrt f64::sqrt, sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
         sinh f64::sinh, cosh f64::cosh,
-        trigamma sf::trigamma, inv_phi sf::inv_phi
+        trigamma sf::trigamma
     }
 }
 

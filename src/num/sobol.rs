@@ -12,7 +12,8 @@
 //! first, every set is a net, and coordinates of different sets are as if independent. Sobol's sequence itself has planes in
 //! higher dimensions on which a thousand points lie along a few lines: two coordinates would look correlated.
 
-use super::special::inv_phi;
+use super::dispatch::best;
+use super::slices::inv_phi;
 use super::stream::{Stream, open_unit};
 use std::sync::LazyLock;
 
@@ -136,7 +137,7 @@ impl Sobol {
     /// The same points carried to standard normals by the quantile function.
     pub fn fill_normal(&self, first: u64, count: usize, out: &mut [f64]) {
         self.fill_uniform(first, count, out);
-        out.iter_mut().take(count * self.dimensions()).for_each(|x| *x = inv_phi(*x));
+        inv_phi(&mut out[..count * self.dimensions()]);
     }
 }
 
@@ -157,13 +158,18 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
         top | (stream.bits() & (top - 1))
     });
     // Bit by bit for all columns at once, without branches: sequences of a thousand dimensions are made often.
-    let mut scrambled = [0; BITS];
-    for (j, column) in matrix.iter().enumerate() {
-        for (sum, direction) in scrambled.iter_mut().zip(directions) {
-            *sum ^= column & u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
-        }
-    }
-    scrambled
+    best(
+        #[inline(always)]
+        || {
+            let mut scrambled = [0; BITS];
+            for (j, column) in matrix.iter().enumerate() {
+                for (sum, direction) in scrambled.iter_mut().zip(directions) {
+                    *sum ^= column & u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
+                }
+            }
+            scrambled
+        },
+    )
 }
 
 /// The direction numbers of a set; computed once.

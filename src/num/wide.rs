@@ -3,7 +3,7 @@
 use super::lanes::{F8, F16};
 use super::real::{Fn3, Real, Registers};
 use super::vector::{Pair, Vector};
-use super::{elementary as el, gamma, gaussian as ga, special as sf};
+use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::ops::{AddAssign, SubAssign};
 
 #[cfg(target_arch = "x86_64")]
@@ -204,12 +204,13 @@ macro_rules! lanes_of {
             in_registers! {
                 $inline: exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,
                 inv_logit el::inv_logit, log1p_exp el::log1p_exp,
-                erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio
+                erf ga::erf, erfc ga::erfc, phi ga::phi, log_phi ga::log_phi, phi_ratio ga::phi_ratio,
+                inv_phi quantile::inv_phi
             }
             by_lane! {
                 sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
                 sinh f64::sinh, cosh f64::cosh,
-                trigamma sf::trigamma, inv_phi sf::inv_phi
+                trigamma sf::trigamma
             }
         }
     )*};

@@ -154,7 +154,9 @@ impl Cells {
     pub(super) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
         if which < BEYOND {
             x.iter_mut().for_each(|x| *x = inv_phi(*x));
-            return self.beyond.place(x, [which / BEYOND, tail]);
+            let (which, mut reach) = (which / BEYOND, [tail]);
+            self.beyond.reach(&[which], &mut reach);
+            return self.beyond.place(x, which, reach[0]);
         }
         let mass = (which - BEYOND) / (1.0 - BEYOND);
         let at = self.masses.partition_point(|(m, _)| *m < mass).min(self.masses.len() - 1);

@@ -7,11 +7,13 @@
 //! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated.
 
 use super::super::gaussian::Gaussian;
-use super::super::mode;
+use super::super::sample::log_weights;
+use super::super::warp::Warped;
+use super::super::{elbo, mode};
+use super::Approximation;
 use super::batch::matched;
 use super::fixed::{Fixed, Form};
 use super::saa::Full;
-use super::{Approximation, judge};
 use crate::num::stream::Stream;
 use crate::target::Target;
 use crate::vi::Scale;
@@ -74,14 +76,12 @@ pub(in super::super) fn polish(
             n *= 2;
             continue;
         }
-        let better = form.approximation(&w)?;
-        let before = judge(target, &Approximation::Gaussian(q.clone()), FRESH, seed + 1);
-        let after = judge(target, &better, FRESH, seed + 1);
+        let Approximation::Gaussian(better) = form.approximation(&w)? else { return None };
+        let [[before, ..], [elbo, elbo_se, _]] =
+            [q, &better].map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, seed + 1)));
         *gradients += 2 * FRESH;
-        let Approximation::Gaussian(q) = better else { return None };
-        let confirmed = gap.is_finite() && after.elbo >= before.elbo;
-        let (elbo, elbo_se) = (after.elbo, after.elbo_se);
-        return confirmed.then_some(Polished { q, gap: gap.max(0.0), elbo, elbo_se });
+        let confirmed = gap.is_finite() && elbo >= before;
+        return confirmed.then_some(Polished { q: better, gap: gap.max(0.0), elbo, elbo_se });
     }
 }
 

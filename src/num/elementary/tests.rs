@@ -154,9 +154,9 @@ fn a_number_and_the_logarithm_of_a_factor_are_the_logarithm_and_come_with_the_sl
 struct All(F8);
 
 impl LaneWork<F8> for All {
-    type Out = [F8; 23];
+    type Out = [F8; 24];
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) -> [F8; 23] {
+    fn run<U: Real>(self, view: View<F8, U>) -> [F8; 24] {
         let x = view.value(self.0);
         let both = x.log1p_exp_and_slope();
         let (logs, shifted) = (x.ln_and_recip(), x.log1p_and_recip());
@@ -184,6 +184,7 @@ impl LaneWork<F8> for All {
             view.back(logs.1),
             view.back(shifted.0),
             view.back(shifted.1),
+            view.back(x.inv_phi()),
         ]
     }
 }
@@ -216,7 +217,7 @@ fn assert_same_bits(f: Scalar, x: F8, got: F8, level: Level) {
 
 #[test]
 fn every_instruction_set_gives_the_bits_of_one_number() {
-    let scalars: [Scalar; 23] = [
+    let scalars: [Scalar; 24] = [
         Real::exp,
         Real::expm1,
         Real::ln,
@@ -240,13 +241,15 @@ fn every_instruction_set_gives_the_bits_of_one_number() {
         |x| x.ln_and_recip().1,
         |x| x.log1p_and_recip().0,
         |x| x.log1p_and_recip().1,
+        Real::inv_phi,
     ];
     let mut stream = Stream::new(8, 0, 0);
     for round in 0..5000 {
-        let x = F8(std::array::from_fn(|_| match round % 4 {
+        let x = F8(std::array::from_fn(|_| match round % 5 {
             0 => stream.normal() * 300.0,
             1 => stream.normal(),
             2 => stream.exponential() * 8.0,
+            3 => stream.uniform(),
             _ => f64::from_bits(stream.bits()),
         }));
         for level in [Level::Avx2, Level::Avx512] {
