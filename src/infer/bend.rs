@@ -4,7 +4,7 @@ use super::draws;
 use super::flow::{Flow, Reached};
 use super::gaussian::{self, Gaussian};
 use super::rivals::Rival;
-use super::sample::{Pilot, pilot};
+use super::sample::{Pilot, layout, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
 use super::{Options, elbo};
@@ -87,10 +87,8 @@ pub(super) struct Judged {
 /// Judges a Gaussian by so many draws.
 pub(super) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
     let pilot = pilot(flow, q, draws, options.seed);
-    let [mean, se, half_variance] = elbo(&pilot.ratios);
-    // The copies of a draw may tell no more than one of them.
-    let se = se * (flow.copies() as f64).sqrt();
-    Judged { elbo: [mean, se, half_variance], khat: pilot.khat(flow.copies()), pilot }
+    let copies = flow.copies();
+    Judged { elbo: elbo(&pilot.ratios, layout(copies)), khat: pilot.khat(copies), pilot }
 }
 
 /// Adds layers, up to so many in all, while they raise the ELBO.

@@ -5,7 +5,8 @@
 //! the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient step `m + C E r`, `C (I + Φ(A))` (Φ: lower
 //! triangle, half the diagonal) takes it all. Draws come in independent groups, so that the gap is estimated without bias
 //! from products of different groups, and its noise from their spread. The gap that is reported comes from draws that had
-//! no part in choosing the Gaussian.
+//! no part in choosing the Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small, which it may be by
+//! chance.
 
 use super::Progress;
 use crate::num::linalg::{add_product_lower, dot, lower_product};
@@ -273,7 +274,11 @@ pub(super) struct Fitted {
     pub(super) gap: f64,
     pub(super) elbo: f64,
     pub(super) elbo_se: f64,
+    /// Draws behind the ELBO; without end where it is by quadrature.
+    pub(super) draws: usize,
     pub(super) gradients: usize,
+    /// What noise adds to the squared norm of a gradient from one draw: the part of so many that a gap has where it was fitted to as many.
+    pub(super) noise: f64,
     /// Draws of a group at the end.
     pub(super) batch: usize,
     pub(super) ending: Ending,
@@ -326,8 +331,8 @@ pub(super) fn fit(
     let (mut q, mut n, mut largest, mut gradients) = (start, limits.batch, 0.5_f64, 0);
     let mut last: Option<Tried> = None;
     let mut narrowed = 0;
-    // A batch that ends the fit is followed by a fresh one, which decides and is reported.
-    let mut candidate: Option<Ending> = None;
+    // A batch that ends the fit is followed by a fresh one, which decides.
+    let mut candidate: Option<f64> = None;
     for iteration in 0_u64.. {
         let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
         gradients += n * GROUPS;
@@ -366,15 +371,17 @@ pub(super) fn fit(
         } else {
             None
         };
+        let stated = candidate.map_or(gap, |before| gap.max(before));
+        let ended = |ending: Ending| Fitted { gap: stated, ..fitted(q.clone(), &new, gradients, n, ending) };
         if let Some(ending) = ending
             && (exact || candidate.is_some())
         {
-            return Some(fitted(q, &new, gradients, n, ending));
+            return Some(ended(ending));
         }
         if stop {
-            return Some(fitted(q, &new, gradients, n, Ending::Stopped));
+            return Some(ended(Ending::Stopped));
         }
-        candidate = ending.or(spent.then_some(Ending::Budget));
+        candidate = (ending.is_some() || spent).then_some(gap);
         if candidate.is_some() {
             last = None;
             continue;
@@ -396,5 +403,7 @@ pub(super) fn fit(
 }
 
 fn fitted(q: Gaussian, m: &Measure, gradients: usize, batch: usize, ending: Ending) -> Fitted {
-    Fitted { q, gap: bound(m), elbo: m.elbo, elbo_se: m.elbo_se, gradients, batch, ending }
+    let draws = GROUPS * batch;
+    let noise = m.noise * draws as f64;
+    Fitted { q, gap: bound(m), elbo: m.elbo, elbo_se: m.elbo_se, draws, gradients, noise, batch, ending }
 }

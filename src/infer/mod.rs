@@ -64,6 +64,7 @@ use check::check;
 use flow::Reached;
 use rivals::Rival;
 use std::ops::ControlFlow;
+use summary::Layout;
 use thiserror::Error;
 use warp::Warped;
 
@@ -315,7 +316,9 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
         gap: solution.gap,
         elbo: solution.elbo,
         elbo_se: 0.0,
+        draws: usize::MAX,
         gradients: solution.evaluations,
+        noise: 0.0,
         batch: gaussian::FIRST,
         ending,
     };
@@ -394,16 +397,17 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
         return fitted;
     }
     let mut gradients = fitted.gradients;
-    let better = methods::polish(target, &fitted.q, options.tolerance, options.seed, &mut gradients);
+    let better = methods::polish(target, &fitted, options.tolerance, options.seed, &mut gradients);
     let Some(better) = better else { return gaussian::Fitted { gradients, ..fitted } };
     let ending = if better.gap <= options.tolerance { Ending::Converged } else { Ending::Budget };
-    let (gap, elbo, elbo_se) = (better.gap, better.elbo, better.elbo_se);
-    gaussian::Fitted { q: better.q, gap, elbo, elbo_se, gradients, ending, ..fitted }
+    let methods::Polished { q, gap, elbo, elbo_se, draws } = better;
+    gaussian::Fitted { q, gap, elbo, elbo_se, draws, gradients, ending, ..fitted }
 }
 
 /// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.
 fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
-    let straight = Bent::straight(target, &found.fitted.q, options);
+    let mut straight = Bent::straight(target, &found.fitted.q, options);
+    straight.first = best_known(&found.fitted, &straight.judged);
     if found.fitted.ending == Ending::Exact {
         return conclude(target, found, &straight, options);
     }
@@ -415,6 +419,15 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
     let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q, &found.rivals), options);
     let worse = |early: &Fit| fit.path != Path::Nuts && !fit.flags.is_empty() && early.khat < fit.khat;
     ended(early.filter(worse).unwrap_or(fit), &found, options)
+}
+
+/// ELBO, its standard error and half the variance of the log weights: by the draws that judge the Gaussian, or as it was fitted where more tell it.
+fn best_known(fitted: &gaussian::Fitted, judged: &bend::Judged) -> [f64; 3] {
+    let [elbo, _, half_variance] = judged.elbo;
+    match fitted.draws > judged.pilot.ratios.len() || !elbo.is_finite() {
+        true => [fitted.elbo, fitted.elbo_se, half_variance],
+        false => judged.elbo,
+    }
 }
 
 /// Importance sampling as fitted, where coordinates are so few that draws of a mixture may do without bends.
@@ -443,8 +456,6 @@ fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     if fit.path != Path::Nuts {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
     }
-    fit.elbo = found.fitted.elbo;
-    fit.elbo_se = found.fitted.elbo_se;
     fit.gap_nats = found.fitted.gap;
     fit.gradients += found.gradients;
     if fit.path != Path::Nuts {
@@ -484,12 +495,12 @@ fn ending_flag(fitted: &gaussian::Fitted, options: &Options) -> Option<String> {
 
 /// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw fell outside
 /// the support.
-fn elbo(log_weights: &[f64]) -> [f64; 3] {
+fn elbo(log_weights: &[f64], layout: Layout) -> [f64; 3] {
     if log_weights.iter().any(|x| !x.is_finite()) {
         return [f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY];
     }
     let n = log_weights.len() as f64;
     let mean = log_weights.iter().sum::<f64>() / n;
     let variance = log_weights.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    [mean, (variance / n).sqrt(), 0.5 * variance]
+    [mean, summary::error_of_mean(log_weights, layout), 0.5 * variance]
 }

@@ -247,7 +247,7 @@ impl<'t> Sample<'t> {
 
     /// How its points hang together.
     pub(super) fn layout(&self) -> Layout {
-        Layout { copies: self.copies, replicates: REPLICATES }
+        layout(self.copies)
     }
 
     /// Weights of the draws.
@@ -329,6 +329,11 @@ pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> P
     let mut local = Local::default();
     let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().map(|block| block.add_to(&mut local)).unzip();
     Pilot { places, ratios: ratios.concat(), local }
+}
+
+/// How the points of draws of so many copies hang together.
+pub(super) fn layout(copies: usize) -> Layout {
+    Layout { copies, replicates: REPLICATES }
 }
 
 /// `log p - log q` at so many draws of a Gaussian.

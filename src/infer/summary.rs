@@ -97,6 +97,15 @@ pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout, compared: 
     }
 }
 
+/// The standard error of the mean of values without weights.
+pub(super) fn error_of_mean(values: &[f64], layout: Layout) -> f64 {
+    let even = vec![1.0 / values.len() as f64; values.len()];
+    let about = Centre::new(values, &even);
+    // In standard deviations, of which there is none where nothing varies.
+    let error = about.errors(values, Weights { of: &even, less: 0.0 }, layout)[0];
+    if about.variance > 0.0 { error * about.variance.sqrt() } else { 0.0 }
+}
+
 /// Where values lie under their weights.
 struct Centre {
     mean: f64,

@@ -3,7 +3,8 @@
 use super::super::elbo;
 use super::super::gaussian::Gaussian;
 use super::super::psis::smooth;
-use super::super::sample::log_weights;
+use super::super::sample::{layout, log_weights};
+use super::super::summary::Layout;
 use super::super::warp::Warped;
 use super::thin::Standardised;
 use super::{Approximation, mixture};
@@ -14,7 +15,7 @@ use crate::target::Target;
 pub struct Judged {
     /// The ELBO.
     pub elbo: f64,
-    /// Its standard error, as if the draws were independent; they are more evenly spread.
+    /// Its standard error.
     pub elbo_se: f64,
     /// Tail shape of the importance weights.
     pub khat: f64,
@@ -28,15 +29,17 @@ pub fn judge(target: &dyn Target, approximation: &Approximation, draws: usize, s
             let moved = Standardised { inner: target, q };
             by_draws(&moved, &moved.standard(), draws, seed)
         }
-        Approximation::Mixture(parts) => verdict(&mixture::log_weights(target, parts, draws, seed)),
+        Approximation::Mixture(parts) => {
+            verdict(&mixture::log_weights(target, parts, draws, seed), Layout::INDEPENDENT)
+        }
     }
 }
 
 fn by_draws(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Judged {
-    verdict(&log_weights(&Warped::flat(target), q, draws, seed))
+    verdict(&log_weights(&Warped::flat(target), q, draws, seed), layout(1))
 }
 
-fn verdict(log_weights: &[f64]) -> Judged {
-    let [elbo, elbo_se, _] = elbo(log_weights);
+fn verdict(log_weights: &[f64], layout: Layout) -> Judged {
+    let [elbo, elbo_se, _] = elbo(log_weights, layout);
     Judged { elbo, elbo_se, khat: smooth(log_weights).khat }
 }

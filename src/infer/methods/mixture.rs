@@ -112,7 +112,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     let kept = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
     let (mean, factor) = leader(target, parts, options);
-    let [elbo, elbo_se, half_variance] = elbo(&logs);
+    let [elbo, elbo_se, half_variance] = elbo(&logs, Layout::INDEPENDENT);
     let finite: Vec<f64> = logs.iter().copied().filter(|x| !x.is_nan()).collect();
     let mut fit = Fit {
         status: Ending::Converged,
@@ -151,7 +151,9 @@ fn column(drawn: &[Block], j: usize) -> Vec<f64> {
 
 /// Mean and factor of the part with the largest ELBO; a diagonal factor where a full one is too large.
 fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Scale) {
-    let score = |q: &Thin| elbo(&log_weights(target, std::slice::from_ref(q), BLOCK, options.seed))[0];
+    let score = |q: &Thin| {
+        elbo(&log_weights(target, std::slice::from_ref(q), BLOCK, options.seed), Layout::INDEPENDENT)[0]
+    };
     let best = parts.iter().map(|q| (q, score(q))).reduce(|a, b| if b.1 > a.1 { b } else { a });
     let Some((q, _)) = best else { return (Vec::new(), Scale::Diagonal(Vec::new())) };
     let dense = (q.mean.len() <= options.dense).then(|| q.dense()).flatten();

@@ -22,7 +22,7 @@ mod stochastic;
 mod thin;
 
 pub use judge::{Judged, judge};
-pub(super) use polish::polish;
+pub(super) use polish::{Polished, polish};
 pub use stochastic::{Descended, Descent, descend, fit_by_descent};
 pub use thin::Thin;
 

@@ -4,10 +4,12 @@
 //! posterior is Gaussian and may be many times it where it is not. Two climbs A and B on independent fixed draws end at w* + a
 //! and w* + b, where a and b are independent and alike. The answer is their mean, whose gap is `½ cᵀH c` with `c = (a + b) / 2` and H
 //! the curvature itself; `½ eᵀH e` with `e = (a - b) / 2` has the same law, and four times it is what each climb is better
-//! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated.
+//! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated; or twice what the
+//! noise of as many draws would have the gap be by the Fisher information, if that is more: the difference is a sum over directions, and where a few
+//! of them have most of the noise it may be small by chance.
 
-use super::super::gaussian::Gaussian;
-use super::super::sample::log_weights;
+use super::super::gaussian::{Fitted, Gaussian};
+use super::super::sample::{layout, log_weights};
 use super::super::warp::Warped;
 use super::super::{elbo, mode};
 use super::Approximation;
@@ -38,17 +40,20 @@ pub(in super::super) struct Polished {
     pub(in super::super) gap: f64,
     pub(in super::super) elbo: f64,
     pub(in super::super) elbo_se: f64,
+    /// Draws behind the ELBO.
+    pub(in super::super) draws: usize,
 }
 
 /// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as are taken. None if
 /// fresh draws do not confirm that it is better. Adds the gradients it took.
 pub(in super::super) fn polish(
     target: &dyn Target,
-    q: &Gaussian,
+    fitted: &Fitted,
     tolerance: f64,
     seed: u64,
     gradients: &mut usize,
 ) -> Option<Polished> {
+    let q = &fitted.q;
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
     let form = Full { mean: q.mean.clone(), factor: factor.clone() };
@@ -69,7 +74,8 @@ pub(in super::super) fn polish(
         }
         let [(a, on_a), (b, on_b)] = <[_; 2]>::try_from(ends).ok()?;
         let [set_a, set_b] = &sets;
-        let gap = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
+        let apart = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
+        let gap = apart.max(2.0 * fitted.noise / (2 * n) as f64);
         *gradients += 2 * n;
         w = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
         if gap > tolerance && 2 * n <= MOST {
@@ -78,10 +84,10 @@ pub(in super::super) fn polish(
         }
         let Approximation::Gaussian(better) = form.approximation(&w)? else { return None };
         let [[before, ..], [elbo, elbo_se, _]] =
-            [q, &better].map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, seed + 1)));
+            [q, &better].map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, seed + 1), layout(1)));
         *gradients += 2 * FRESH;
-        let confirmed = gap.is_finite() && elbo >= before;
-        return confirmed.then_some(Polished { q: better, gap: gap.max(0.0), elbo, elbo_se });
+        let confirmed = apart.is_finite() && elbo >= before;
+        return confirmed.then_some(Polished { q: better, gap, elbo, elbo_se, draws: FRESH });
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
+use super::super::summary::Layout;
 use super::super::whiten;
 use super::batch::{add_to_rows, normals, row_means};
 use super::stepping::{Steps, Time, drive};
@@ -127,7 +128,7 @@ impl Steps for Flow<'_> {
         for (_, _, h) in &all {
             curvature.iter_mut().zip(h).for_each(|(c, h)| *c += h / n as f64);
         }
-        let [mean, se, _] = super::super::elbo(&logs);
+        let [mean, se, _] = super::super::elbo(&logs, Layout::INDEPENDENT);
         let log_det: f64 = (0..d).map(|i| state.root[i * d + i].ln()).sum();
         let elbo = mean - log_det + 0.5 * d as f64 * LN_2PI;
         Some(Look { slope: row_means(&slopes, n), curvature, elbo: [elbo, se] })

@@ -30,8 +30,8 @@ use super::mode::{Mode, Modes};
 use super::thrift::spared;
 use super::warp::Warped;
 use super::{
-    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, draws, excuse, finish, from_modes, modes,
-    refine, whiten,
+    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, draws, excuse, finish, from_modes,
+    modes, refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::{ModelTarget, Target};
@@ -223,8 +223,12 @@ fn weigh(
     let straight = Nested::new(conditional, Warped::flat(&marginal), 1, &owners);
     let pilot = spared(target, PILOT, LEAST_PILOT);
     let before = judge(&straight, q, pilot, options);
-    let first = before.elbo;
     let quadratic = conditional.parts.how == How::Quadratic;
+    // Where the marginal is an approximation the fit has seen its ELBO, and draws that of the model.
+    let first = match quadratic || !before.elbo[0].is_finite() {
+        true => best_known(&found.fitted, &before),
+        false => before.elbo,
+    };
     let [few, many] = if quadratic { [1, 1] } else { candidates(conditional, first[2]) };
     let chosen = (few > 1).then(|| Nested::new(conditional, Warped::flat(&marginal), few, &owners));
     let flow = chosen.as_ref().unwrap_or(&straight);
@@ -380,7 +384,7 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
     let mut conditional = Conditional::given(target, partition::effects(target)?, q)?;
     conditional.tell_groups_apart(target);
     let flat = Warped::flat(target);
-    let first = judge(&flat, q, PILOT, options).elbo;
+    let first = best_known(&found.fitted, &judge(&flat, q, PILOT, options));
     let [candidates, _] = candidates(&conditional, first[2]);
     if candidates == 1 {
         return None;
