@@ -57,6 +57,11 @@ const LOOKS: usize = 4;
 const OTHERS: u64 = 3;
 const OTHERS_OF_FEW: u64 = 12;
 const VERY_FEW: usize = 3;
+/// Rounds of as many, at most, while these end at so many heights that there may be more; and the operations of searches from which on no more are made.
+const ROUNDS: u64 = 10;
+const LONG: usize = 100_000_000;
+/// Heights that differ by less, in nats, are one.
+const LEVEL_WITH: f64 = 0.01;
 /// Dimension up to which these are made.
 pub(super) const SEVERAL: usize = 300;
 
@@ -119,12 +124,7 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
     if others > 0 {
-        let random = (0..others).map(|k| {
-            let mut stream = Stream::new(seed, PURPOSE, 1000 + k);
-            (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect()
-        });
-        let starts = expected(target, &options.stop).into_iter().chain(random).collect();
-        search.add(target, starts, &mut tops);
+        search.widely(target, options, others, &mut tops);
         for _ in 0..PASSES {
             let Some(top) = highest(&tops).filter(|_| !options.stop.requested()) else { break };
             let (before, starts) = (top.place.value, search.elsewhere(target, top));
@@ -150,6 +150,16 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
 pub(super) fn others(target: &dyn Target) -> u64 {
     let soon = target.dimension() <= VERY_FEW && !target.solves_equations();
     if soon { OTHERS_OF_FEW } else { OTHERS }
+}
+
+/// Whether searches that ended at so many different heights leave a doubt that there are more: their number by Bayes' rule, if all had the same
+/// chance, is w (n - 1) / (n - w - 2) for w heights and n searches (Boender and Rinnooy Kan, 1987). One height is no reason to search on.
+fn is_doubtful(ends: &[f64]) -> bool {
+    let mut heights = ends.to_vec();
+    heights.sort_by(f64::total_cmp);
+    heights.dedup_by(|a, b| *a - *b < LEVEL_WITH);
+    let (w, n) = (heights.len() as f64, ends.len() as f64);
+    w > 1.0 && !(n > w + 2.0 && w * (n - 1.0) / (n - w - 2.0) < w + 0.5)
 }
 
 fn highest(tops: &[Top]) -> Option<&Top> {
@@ -255,9 +265,27 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
+    /// Adds the tops that lie around: from where the target is expected before data, and from rounds of so many random points.
+    fn widely(&mut self, target: &dyn Target, options: &Options, others: u64, tops: &mut Vec<Top>) {
+        let random = |k: u64| -> Vec<f64> {
+            let mut stream = Stream::new(options.seed, PURPOSE, 1000 + k);
+            (0..target.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect()
+        };
+        let mut ends: Vec<f64> = tops.iter().filter(|t| t.is_settled()).map(|t| t.place.value).collect();
+        let mut starts: Vec<Vec<f64>> = expected(target, &options.stop).into_iter().collect();
+        for round in 0..ROUNDS {
+            starts.extend((round * others..(round + 1) * others).map(random));
+            ends.extend(self.add(target, std::mem::take(&mut starts), tops));
+            let long = target.solves_equations() || self.gradients * target.operations() > LONG;
+            if long || options.stop.requested() || !is_doubtful(&ends) {
+                break;
+            }
+        }
+    }
+
     /// Adds the tops that searches from some points lead to, where they are tops and new. The points are followed side by side, none
-    /// further than to a top that is known.
-    fn add(&mut self, target: &dyn Target, starts: Vec<Vec<f64>>, tops: &mut Vec<Top>) {
+    /// further than to a top that is known. How high the tops are that they lead to.
+    fn add(&mut self, target: &dyn Target, starts: Vec<Vec<f64>>, tops: &mut Vec<Top>) -> Vec<f64> {
         let (known, stop) = (&*tops, self.stop);
         let follow = |z: Vec<f64>| {
             let mut evaluator = target.evaluator();
@@ -272,17 +300,24 @@ impl Search<'_> {
             (place, search.gradients)
         };
         let found: Vec<(Option<Place>, usize)> = starts.into_par_iter().map(follow).collect();
+        let mut ends = Vec::new();
         for (place, gradients) in found {
             self.gradients += gradients;
-            let Some(place) = place.filter(|place| !tops.iter().any(|t| same(t, place))) else { continue };
-            let top = self.top(target, place, true);
-            if tops.iter().any(|t| same(t, &top.place)) {
+            let Some(place) = place else { continue };
+            let known = |place: &Place| tops.iter().find(|t| same(t, place)).map(|t| t.place.value);
+            if let Some(value) = known(&place) {
+                ends.push(value);
                 continue;
             }
-            if top.is_settled() || self.is_new_peak(&top.place, tops) {
+            let top = self.top(target, place, true);
+            if let Some(value) = known(&top.place) {
+                ends.push(value);
+            } else if top.is_settled() || self.is_new_peak(&top.place, tops) {
+                ends.push(top.place.value);
                 tops.push(top);
             }
         }
+        ends
     }
 
     /// Whether a place that curvature does not call a top is one all the same, as where the log density has a kink, and on a hill of its own.

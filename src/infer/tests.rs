@@ -115,6 +115,38 @@ fn an_answer_is_of_all_modes_with_their_masses() {
     }
 }
 
+/// Eight narrow heaps at random places in so many coordinates that nothing but a search from near by finds one, each ten nats higher than the
+/// one before.
+fn scattered(centres: &[Vec<f64>]) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + '_ {
+    move |z, g| {
+        let away = |c: &Vec<f64>| -> f64 { z.iter().zip(c).map(|(z, c)| (z - c).powi(2)).sum() };
+        let logs: Vec<f64> =
+            centres.iter().enumerate().map(|(k, c)| 10.0 * k as f64 - 2.0 * away(c)).collect();
+        let total = crate::num::special::log_sum_exp(&logs);
+        g.fill(0.0);
+        for (c, log) in centres.iter().zip(&logs) {
+            let share = (log - total).exp();
+            (0..z.len()).for_each(|i| g[i] -= 4.0 * share * (z[i] - c[i]));
+        }
+        total
+    }
+}
+
+#[test]
+fn the_highest_of_many_modes_is_found_whatever_the_seed() {
+    let d = 26;
+    let mut stream = crate::num::stream::Stream::new(7, 1, 0);
+    let centres: Vec<Vec<f64>> =
+        (0..8).map(|_| (0..d).map(|_| 4.0 * stream.uniform() - 2.0).collect()).collect();
+    let target = from_fn(d, scattered(&centres));
+    for seed in 1..=10 {
+        let options = Options { seed, ..Options::default() };
+        let found = mode::find(&target, &options, true, mode::others(&target)).unwrap();
+        let away: f64 = found.modes[0].point.iter().zip(&centres[7]).map(|(z, c)| (z - c).powi(2)).sum();
+        assert!(away < 1e-6, "seed {seed}: {away}");
+    }
+}
+
 /// Five independent coordinates: a Student-t with so many degrees of freedom, then normal ones.
 fn tailed(freedom: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync {
     move |z, g| {
