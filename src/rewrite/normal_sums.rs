@@ -149,18 +149,23 @@ fn collapse(residual: &Residual) -> Option<(Vec<Block>, f64)> {
     let mut groups: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut members: Vec<Vec<usize>> = Vec::new();
     let mut row = Row::default();
+    // Most rows have the variables of the one before.
+    let (mut last, mut at) = (Vec::new(), None);
     for i in 0..residual.rows {
         residual.row(i, &mut row);
         if !row.constant.is_finite() || !row.values.iter().all(|v| v.is_finite()) {
             return None;
         }
-        match groups.get(&row.columns) {
-            Some(&at) => members[at].push(i),
-            None => {
-                groups.insert(row.columns.clone(), members.len());
-                members.push(vec![i]);
-            }
+        let same = at.filter(|_| last == row.columns);
+        let group = same.unwrap_or_else(|| {
+            last.clone_from(&row.columns);
+            *groups.entry(row.columns.clone()).or_insert(members.len())
+        });
+        if group == members.len() {
+            members.push(Vec::new());
         }
+        members[group].push(i);
+        at = Some(group);
     }
     let mut rest = 0.0;
     let mut blocks = Vec::with_capacity(members.len());

@@ -1,11 +1,10 @@
 //! The log density of a model at many points that share some coordinates: what follows from these alone is computed once.
 
-use super::model::rewritten;
+use super::model::Rewritten;
 use super::{DRAWS, ModelTarget};
 use crate::graph::{Graph, NodeId, Op};
 use crate::num::real::{F16, Real};
 use crate::plan::{Plan, Workspace};
-use crate::rewrite::TABLE;
 use std::ops::Range;
 
 /// A log density in two parts: what follows from the shared coordinates alone, and the rest, which reads it like further coordinates.
@@ -37,12 +36,11 @@ pub struct GivenEvaluator<'g> {
 impl ModelTarget {
     /// The log density at points that share these coordinates, in order.
     pub fn given(&self, held: &[usize]) -> Given {
-        let lowered = self.lowered();
-        let dimension = lowered.dimension;
-        let (graph, terms, _) = rewritten(lowered, TABLE);
-        let follows = follows(&graph, held, dimension);
+        let dimension = self.lowered().dimension;
+        let Rewritten { graph, terms, .. } = self.rewritten();
+        let follows = follows(graph, held, dimension);
         let of = |id: &NodeId| follows[id.0 as usize];
-        let read = read(&graph, &terms, &follows);
+        let read = read(graph, terms, &follows);
         let mut end = dimension;
         let mut next = |id: &NodeId| {
             end += graph.node(*id).len();
@@ -51,7 +49,7 @@ impl ModelTarget {
         let places: Vec<Range<usize>> = read.iter().map(&mut next).collect();
         let open = graph.with_inputs(read.iter().zip(&places).map(|(&id, place)| (id, place.start)));
         let (alone, others): (Vec<NodeId>, Vec<NodeId>) = terms.iter().partition(|id| of(id) == From::Shared);
-        let shared = Plan::new(&graph, &[read.clone(), alone].concat(), dimension);
+        let shared = Plan::new(graph, &[read.clone(), alone].concat(), dimension);
         let rest = Plan::of_sum_in(&open, &others, end, dimension);
         let whole = Plan::of_sum(&open, &others, end);
         Given { shared, read: places, rest, whole, held: held.to_vec(), dimension }

@@ -17,11 +17,18 @@ use std::ops::Deref;
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
     lowered: Lowered,
+    rewritten: Rewritten,
     density: Plan,
-    kinds: Vec<TermKind>,
     /// Parameters and derived quantities, then what the simulation needs to know.
     outputs: Plan,
     simulation: Simulation,
+}
+
+/// A log density after rules: the graph, the terms that it is the sum of, and what each belongs to.
+pub(super) struct Rewritten {
+    pub(super) graph: Graph,
+    pub(super) terms: Vec<NodeId>,
+    kinds: Vec<TermKind>,
 }
 
 /// The log density at a point, by what its terms belong to.
@@ -99,18 +106,23 @@ impl ModelTarget {
 
     /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
-        let (graph, terms, kinds) = rewritten(&lowered, rules);
-        let density = Plan::of_sum(&graph, &terms, lowered.dimension);
+        let rewritten = Rewritten::of(&lowered, rules);
+        let density = Plan::of_sum(&rewritten.graph, &rewritten.terms, lowered.dimension);
         let simulation = Simulation::new(&lowered);
         let roots: Vec<NodeId> =
             reported(&lowered).map(|n| n.node).chain(simulation.known.iter().copied()).collect();
         let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        ModelTarget { lowered, density, kinds, outputs, simulation }
+        ModelTarget { lowered, rewritten, density, outputs, simulation }
     }
 
     /// The graph and what it means.
     pub fn lowered(&self) -> &Lowered {
         &self.lowered
+    }
+
+    /// What the schedule of the log density is of.
+    pub(super) fn rewritten(&self) -> &Rewritten {
+        &self.rewritten
     }
 
     /// The schedule of the log density.
@@ -148,7 +160,7 @@ impl ModelTarget {
         workspace.inputs(&self.density).copy_from_slice(z);
         workspace.forward(&self.density, false);
         let mut split = Split::default();
-        for (i, kind) in self.kinds.iter().enumerate() {
+        for (i, kind) in self.rewritten.kinds.iter().enumerate() {
             let into = match kind {
                 TermKind::Prior => &mut split.prior,
                 TermKind::Likelihood => &mut split.likelihood,
@@ -160,13 +172,14 @@ impl ModelTarget {
     }
 }
 
-/// The graph of a log density after these rules, the terms that it is the sum of, and what each belongs to.
-pub(super) fn rewritten(lowered: &Lowered, rules: &[&Rule]) -> (Graph, Vec<NodeId>, Vec<TermKind>) {
-    let (roots, mut kinds): (Vec<NodeId>, Vec<TermKind>) =
-        lowered.terms.iter().map(|t| (t.node, t.kind)).unzip();
-    let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
-    let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
-    (graph, terms, kinds)
+impl Rewritten {
+    fn of(lowered: &Lowered, rules: &[&Rule]) -> Rewritten {
+        let (roots, mut kinds): (Vec<NodeId>, Vec<TermKind>) =
+            lowered.terms.iter().map(|t| (t.node, t.kind)).unzip();
+        let (graph, mut terms) = rewrite(lowered.graph.clone(), &roots, lowered.dimension, rules);
+        let graph = if rules.is_empty() { graph } else { settle(graph, &mut terms, &mut kinds) };
+        Rewritten { graph, terms, kinds }
+    }
 }
 
 /// Makes every summand a term of its own, joins normal priors of coordinates side by side, and puts the sum of the constants beside them, one for each kind: neither the sums nor
