@@ -17,6 +17,17 @@ fn problems(text: &str) -> Vec<Diagnostic> {
 }
 
 #[test]
+fn all_names_that_data_lack_are_told_at_once() {
+    let text = "data { y : real[N]; x : real[N]; g : category[N] of J; h : category[N] of K }\nparam a[J, K] ~ normal(0, 1)\n\
+                y ~ normal(a[g, h] * x, 1)";
+    let data = Dataset::from_texts(&[("data.csv", "X,Y,G,H\n1,2,a,b\n")]).unwrap();
+    let found = ModelTarget::new(text, &data).err().unwrap_or_default();
+    let told: Vec<(&str, &str)> = found.iter().map(|d| (d.code, d.message.as_str())).collect();
+    let absent = ["y", "x", "g", "h"].map(|name| format!("the data have no `{name}`"));
+    assert_eq!(told, absent.each_ref().map(|message| ("unknown-column", message.as_str())));
+}
+
+#[test]
 fn what_only_data_can_show_is_explained() {
     let cases = [
         ("y ~ normal(a + g, 1)", "category-as-number", "g == \"c\""),

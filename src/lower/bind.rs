@@ -71,7 +71,13 @@ impl<'d> Lowerer<'d> {
             .iter()
             .filter_map(|d| Some((d.name.name.clone(), described_ends(program, d)?)))
             .collect();
-        let families = self.families(&declared)?;
+        let families = match self.families(&declared) {
+            Ok(families) => families,
+            Err(problem) => {
+                self.tell_absent(&declared, &problem, faults);
+                return Err(problem);
+            }
+        };
         let mut disputed: Vec<String> = Vec::new();
         for (k, decl) in declared.iter().enumerate() {
             self.b.set_span(Some(decl.span));
@@ -95,6 +101,20 @@ impl<'d> Lowerer<'d> {
             }
         }
         Ok(())
+    }
+
+    /// Notes which other arrays the data do not have, where a category is a problem that leaves nothing to go on with: one run tells all names.
+    fn tell_absent(&mut self, declared: &[&DataDecl], problem: &Diagnostic, faults: &mut Faults) {
+        for decl in declared {
+            let other = match decl.ty.base {
+                BaseType::Category => self.category_column(decl).err(),
+                _ => self.declaration(decl, &HashMap::new()).err(),
+            };
+            if let Some(other) = other.filter(|e| e.code == "unknown-column" && e.message != problem.message)
+            {
+                faults.add(other, declared_names(decl), self.source);
+            }
+        }
     }
 
     /// Levels of all categories, so that a size such as `J` is known wherever it is used.
