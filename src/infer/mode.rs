@@ -236,7 +236,7 @@ fn same(top: &Top, place: &Place) -> bool {
     let d = place.z.len();
     let step: Vec<f64> = top.place.z.iter().zip(&place.z).map(|(a, b)| a - b).collect();
     let square: f64 = h.chunks_exact(d).zip(&step).map(|(row, s)| s * dot(row, &step)).sum();
-    (top.place.value - place.value).abs() < 0.01 && square.abs() < 0.05
+    (top.place.value - place.value).abs() < LEVEL_WITH && square.abs() < 0.05
 }
 
 impl Search<'_> {
