@@ -18,6 +18,7 @@ mod marginal;
 mod partition;
 mod pattern;
 mod rule;
+mod span;
 mod surface;
 #[cfg(test)]
 mod tests;

@@ -68,6 +68,42 @@ fn what_is_quadratic_is_integrated_out_exactly() {
     }
 }
 
+/// Coefficients whose Hessian is a sum of two matrices: y is Gaussian with covariance sigma² I + X Xᵀ.
+#[test]
+fn coefficients_are_integrated_out_exactly() {
+    let x = |row: usize, column: usize| (1.0 + (row * (column + 2)) as f64).sin();
+    let y = |row: usize| (3.0 * row as f64).cos();
+    let (n, k) = (12, 4);
+    let row = |i: usize| format!("{},{},{},{},{}\n", y(i), x(i, 0), x(i, 1), x(i, 2), x(i, 3));
+    let rows: String = (0..n).map(row).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y,a,b,c,d\n{rows}"))]).unwrap();
+    let text = "data {\ny : real[N]\na : real[N]\nb : real[N]\nc : real[N]\nd : real[N]\n}\n\
+                param w[4] ~ normal(0, 1)\nparam sigma ~ exponential(1)\n\
+                y ~ normal(w[1] * a + w[2] * b + w[3] * c + w[4] * d, sigma)";
+    let target = ModelTarget::new(text, &data).unwrap();
+    let exact = |log_sigma: f64| {
+        let sigma = log_sigma.exp();
+        let entry = |p: usize| {
+            let product: f64 = (0..k).map(|c| x(p / n, c) * x(p % n, c)).sum();
+            product + if p / n == p % n { sigma * sigma } else { 0.0 }
+        };
+        let mut covariance: Vec<f64> = (0..n * n).map(entry).collect();
+        cholesky(&mut covariance, n).unwrap();
+        let mut solved: Vec<f64> = (0..n).map(y).collect();
+        solve_cholesky(&covariance, n, &mut solved);
+        let square: f64 = solved.iter().enumerate().map(|(i, a)| a * y(i)).sum();
+        log_sigma - sigma - 0.5 * (square + log_det_cholesky(&covariance, n))
+    };
+    let points: Vec<f64> = (0..40).map(|i| -2.0 + 0.15 * f64::from(i)).collect();
+    let parts = partitions(&target, 1).swap_remove(0);
+    assert_eq!(parts.inner.len(), k);
+    let (value, _) = marginal(&target, parts, &points);
+    let constant = value[0] - exact(points[0]);
+    for (x, value) in points.iter().zip(value) {
+        assert!((value - exact(*x) - constant).abs() < 1e-10, "{x}: {value}");
+    }
+}
+
 /// Newton's steps on what is quadratic end where one factorisation does.
 #[test]
 fn both_ways_agree_where_both_are_exact() {

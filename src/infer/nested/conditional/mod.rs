@@ -16,9 +16,11 @@ use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
 use super::pattern::{PROBES, ROUNDING, pattern};
 use super::rule::Rule;
+use super::span::Span;
 use super::surface::{Surface, anchors_for};
 use super::tune::Tuning;
 use crate::num::linalg::Pattern;
+use crate::num::stream::Stream;
 use crate::structure::Group;
 use crate::target::{DRAWS, Given, Grouped, ModelTarget, Target};
 use crate::vi::Scale;
@@ -36,6 +38,9 @@ const MOST_COLOURS: usize = 20;
 const MOST_COLOURS_FULL: usize = 8;
 const MOST_COLOURS_SMOOTH: usize = 160;
 const MOST_OUTER_SMOOTH: usize = 4;
+/// Colours from which on it is worth while to see whether Hessians have much in common, and how far around the origin.
+const MANY_COLOURS: usize = 3;
+const AROUND: f64 = 3.0;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them: a Gaussian in few coordinates that has not settled after
 /// so many for each is far from the posterior, and what comes after it knows.
 const MOST_EVALUATIONS: usize = 120_000;
@@ -75,6 +80,8 @@ pub(super) struct Conditional<'t> {
     /// Points at which groups are integrated out, where the outer coordinates are too many for differences.
     rule: Option<Rule>,
     pattern: Pattern,
+    /// What Hessians have in common at all outer points, where one takes many gradients and that is known.
+    span: Option<Span>,
     /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
     anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
     /// What is added to Laplace's approximation, at every outer point alike.
@@ -116,6 +123,7 @@ impl<'t> Conditional<'t> {
             wide: false,
             rule: None,
             pattern,
+            span: None,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
             surface: None,
@@ -123,7 +131,20 @@ impl<'t> Conditional<'t> {
         };
         let origin = found.centre.clone();
         found.recentre(&origin, &vec![1e-3; origin.len()]);
+        found.span = found.span(seed);
         Some(found)
+    }
+
+    /// What Hessians have in common, where each takes many gradients: seen at outer points all around.
+    fn span(&self, seed: u64) -> Option<Span> {
+        if self.parts.how != How::Quadratic || self.reading.colours.len() < MANY_COLOURS {
+            return None;
+        }
+        let mut stream = Stream::new(seed, super::PURPOSE, 2);
+        let outer: Vec<f64> =
+            (0..self.parts.outer.len() * LANES).map(|_| AROUND * (2.0 * stream.uniform() - 1.0)).collect();
+        let examples = Solver::new(self).hessians(&outer);
+        Span::new(examples, &self.reading.entries, self.parts.inner.len(), seed)
     }
 
     /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that moves with the outer
@@ -175,6 +196,7 @@ impl<'t> Conditional<'t> {
             wide: false,
             rule: None,
             pattern,
+            span: None,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
             surface: None,
@@ -343,13 +365,18 @@ impl<'t> Conditional<'t> {
         }
         let places = places(&self.drawn_group());
         let largest = places.iter().max().map_or(0, |place| place + 1);
-        let pays = solver::pays(self.parts.how, self.reading.colours.len(), self.parts.outer.len(), largest);
+        let pays = solver::pays(self.parts.how, self.gradients_each(), self.parts.outer.len(), largest);
         pays.then_some(places)
     }
 
     /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.
     pub(super) fn drawn_group(&self) -> Vec<usize> {
         self.pattern.eliminated(&self.group)
+    }
+
+    /// Gradients that one and a Hessian take.
+    fn gradients_each(&self) -> usize {
+        1 + if self.span.is_some() { 1 } else { self.reading.colours.len() }
     }
 
     /// Gradients beside one that a Hessian takes.

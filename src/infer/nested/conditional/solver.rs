@@ -7,6 +7,7 @@
 
 mod glide;
 mod integral;
+mod leap;
 mod search;
 mod slope;
 mod trek;
@@ -28,12 +29,6 @@ const ANCHORED: f64 = 1e-6;
 /// Most steps from an anchor or along a surface; twice what the first may promise.
 const CHORDS: usize = 5;
 const LONG: f64 = 20.0;
-/// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
-const UNKNOWN: f64 = 1e3 * 1e-13;
-/// What is left to gain, in nats, after a step to the mode of a quadratic, if rounding is all that is left; and most steps more that
-/// columns which are nearly the same may need.
-const AT_MODE: f64 = 1e-3;
-const AGAIN: usize = 6;
 /// Buffers of one thread, and what the last solution was.
 pub(in super::super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
@@ -109,7 +104,10 @@ impl<'c> Solver<'c> {
         let this = self.conditional;
         self.y.fill([0.0; LANES]);
         match this.parts.how {
-            How::Quadratic => self.leap(outer),
+            How::Quadratic => {
+                let failed = self.leap_by_span(outer);
+                self.for_some(outer, &failed, Self::leap);
+            }
             How::Searched if this.costly() && !this.factor.is_empty() => self.trek(outer),
             How::Searched => {
                 let failed = self.approach(outer);
@@ -152,27 +150,6 @@ impl<'c> Solver<'c> {
         back(&mut self.partial, partial);
         let found = std::mem::replace(&mut self.log_marginal, log_marginal);
         which.iter().enumerate().for_each(|(b, &lane)| self.log_marginal[lane] = found[b]);
-    }
-
-    /// One step to the mode of a quadratic; leaves the log density there, not a number where it is not known.
-    fn leap(&mut self, outer: &[Lanes]) {
-        let (value, slope) = self.measure(outer, Some(1.0));
-        self.factor(&[0.0; LANES]);
-        self.y = self.ascent(&slope);
-        let gain = product(&self.y, &slope).map(|x| 0.5 * x);
-        self.log_marginal = std::array::from_fn(|b| sum(value[b], gain[b]));
-        for _ in 0..AGAIN {
-            if !(0..LANES).any(|b| self.log_marginal[b].is_nan() && gain[b].is_finite()) {
-                break;
-            }
-            // Far from the reference value and gain cancel; the value at the mode itself does not.
-            let (value, slope) = self.measure(outer, None);
-            let step = self.ascent(&slope);
-            let gain = product(&step, &slope).map(|x| 0.5 * x);
-            let known = |b: usize| if gain[b].abs() < AT_MODE { value[b] + gain[b] } else { f64::NAN };
-            self.log_marginal = std::array::from_fn(known);
-            self.y.iter_mut().zip(&step).for_each(|(y, s)| (0..LANES).for_each(|b| y[b] += s[b]));
-        }
     }
 
     /// From the log density at the mode to that of the outer point alone.
@@ -220,10 +197,26 @@ impl<'c> Solver<'c> {
             self.entries.clear();
             self.entries.extend(this.reading.from.iter().map(entry));
         }
+        self.keep_partial(count);
+        (spread(&self.values[..width]), self.slope_of(0, count))
+    }
+
+    /// The slope in y of one set of points, of so many points in all.
+    fn slope_of(&self, set: usize, count: usize) -> Vec<Lanes> {
+        let this = self.conditional;
+        let from = |i: usize| i * count + set * self.width;
+        let read = |(&i, step): (&usize, &f64)| {
+            spread(&self.gradient[from(i)..from(i) + self.width]).map(|g| step * g)
+        };
+        this.parts.inner.iter().zip(&this.steps).map(read).collect()
+    }
+
+    /// Keeps how the log density changes with the outer coordinates at the first set of points, of so many points in all.
+    fn keep_partial(&mut self, count: usize) {
+        let (this, width) = (self.conditional, self.width);
         self.partial.clear();
         let outer = this.parts.outer.iter().map(|&i| spread(&self.gradient[i * count..i * count + width]));
         self.partial.extend(outer);
-        (spread(&self.values[..width]), (0..this.parts.inner.len()).map(|at| slope(at, 0)).collect())
     }
 
     /// How the log density changes with the outer coordinates at the current points, after a measurement there.
@@ -424,11 +417,6 @@ impl<'c> Solver<'c> {
         }
         points.into_flattened()
     }
-}
-
-/// The sum of two numbers; not a number where they cancel so far that it is not known.
-fn sum(a: f64, b: f64) -> f64 {
-    if UNKNOWN * (a.abs() + b.abs()) < 1.0 { a + b } else { f64::NAN }
 }
 
 /// Numbers for all lanes, of which those beyond repeat the last.

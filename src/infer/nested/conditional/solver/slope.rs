@@ -80,11 +80,11 @@ impl Solver<'_> {
     }
 }
 
-/// Whether such a gradient takes fewer gradients of the model than differences of log densities do.
-pub(in super::super) fn pays(how: How, colours: usize, outer: usize, largest_group: usize) -> bool {
+/// Whether such a gradient takes fewer gradients of the model than differences of log densities do, where one and a Hessian take so many.
+pub(in super::super) fn pays(how: How, hessian: usize, outer: usize, largest_group: usize) -> bool {
     let each = match how {
-        How::Quadratic => 1 + colours,
-        How::Searched => SEARCH + 2 * colours,
+        How::Quadratic => hessian,
+        How::Searched => SEARCH + 2 * (hessian - 1),
         How::Given => return false,
     };
     3 + 2 * largest_group <= 2 * outer * each
