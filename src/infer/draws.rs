@@ -289,7 +289,7 @@ impl<'t> Drawn<'t> {
         while sample.log_weights().len() < wanted {
             sample.extend(wanted.min(sample.log_weights().len() + AT_ONCE));
         }
-        let weights = sample.spread(sample.weigh().of(None));
+        let weights = sample.spread(&sample.weigh().weights);
         (sample, weights)
     }
 
@@ -330,10 +330,8 @@ impl<'t> Drawn<'t> {
 
 /// The weights of all points for output `j`, where those of what belongs to no group are known.
 fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usize) -> Cow<'w, [f64]> {
-    match sample.group_of(j) {
-        Some(group) => Cow::Owned(sample.spread(weighed.of(Some(group)))),
-        None => Cow::Borrowed(weights),
-    }
+    let own = sample.group_of(j).and_then(|group| weighed.of_group(group));
+    own.map_or(Cow::Borrowed(weights), |own| Cow::Owned(sample.spread(own)))
 }
 
 /// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most, where parameters are
@@ -389,7 +387,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             }
         }
         let weighed = sample.weigh();
-        let weights = sample.spread(weighed.of(None));
+        let weights = sample.spread(&weighed.weights);
         let have = sample.log_weights().len();
         let times = many as f64 / have as f64;
         let known = |j: usize| {
@@ -436,7 +434,7 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             let shifted: Vec<usize> = (0..judged).filter(|&j| errors[j].shifted).collect();
             let mut columns = plain(*flow, q, many, &shifted, options.seed).into_iter();
             let many = errors.iter().map(|e| if e.shifted { columns.next() } else { None }).collect();
-            let (known, inside) = (errors, inside(&sample, weighed.of(None)));
+            let (known, inside) = (errors, inside(&sample, &weighed.weights));
             return Drawn {
                 mass: Mass::new(sample.log_weights()),
                 sample,

@@ -120,12 +120,19 @@ impl Centre {
     fn new(values: &[f64], weights: &[f64]) -> Centre {
         let (mean, variance) = moments(values, weights);
         let reach = [mean - OUTER * variance.sqrt(), mean + OUTER * variance.sqrt()];
-        let mut outside = [0.0; 2];
-        for (x, w) in values.iter().zip(weights) {
-            outside[0] += if *x < reach[0] { *w } else { 0.0 };
-            outside[1] += if *x > reach[1] { *w } else { 0.0 };
-        }
-        Centre { mean, variance, reach, outside }
+        let below = weighted(
+            values,
+            weights,
+            #[inline(always)]
+            |x| f64::from(x < reach[0]),
+        );
+        let above = weighted(
+            values,
+            weights,
+            #[inline(always)]
+            |x| f64::from(x > reach[1]),
+        );
+        Centre { mean, variance, reach, outside: [below, above] }
     }
 
     /// Standard errors of the mean, of the log standard deviation and of an outer quantile with these weights of the points. Draws
@@ -224,9 +231,38 @@ impl Weights<'_> {
 
 /// Mean and variance under weights that sum to one.
 fn moments(values: &[f64], weights: &[f64]) -> (f64, f64) {
-    let mean: f64 = values.iter().zip(weights).map(|(x, w)| w * x).sum();
-    let variance = values.iter().zip(weights).map(|(x, w)| w * (x - mean) * (x - mean)).sum();
+    let mean = weighted(
+        values,
+        weights,
+        #[inline(always)]
+        |x| x,
+    );
+    let variance = weighted(
+        values,
+        weights,
+        #[inline(always)]
+        |x| (x - mean) * (x - mean),
+    );
     (mean, variance)
+}
+
+/// The weighted sum of a function of values, a register of them at a time; mark the function `#[inline(always)]`.
+fn weighted(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    best(
+        #[inline(always)]
+        || {
+            let ((values, last), (weights, last_weights)) =
+                (values.as_chunks::<LANES>(), weights.as_chunks::<LANES>());
+            let mut sums = [0.0; LANES];
+            for (x, w) in values.iter().zip(weights) {
+                for lane in 0..LANES {
+                    sums[lane] += w[lane] * of(x[lane]);
+                }
+            }
+            let whole: f64 = sums.iter().sum();
+            last.iter().zip(last_weights).fold(whole, |sum, (x, w)| sum + w * of(*x))
+        },
+    )
 }
 
 /// What the weights change in a sample, added to the statistics of many more draws without weights; `error` is that of the

@@ -55,9 +55,9 @@ impl Weighed {
         self.of_groups.iter().fold(self.khat, |worst, (_, khat)| worst.max(*khat))
     }
 
-    /// The weights of draws for what is reported of a group.
-    pub(super) fn of(&self, group: Option<usize>) -> &[f64] {
-        group.and_then(|g| self.of_groups.get(g)).map_or(&self.weights, |(weights, _)| weights)
+    /// The weights of draws for what is reported of a group, where it has its own.
+    pub(super) fn of_group(&self, group: usize) -> Option<&[f64]> {
+        self.of_groups.get(group).map(|(weights, _)| &weights[..])
     }
 
     /// Their logarithms, before Pareto smoothing.

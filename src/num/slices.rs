@@ -24,6 +24,21 @@ pub fn inv_phi(x: &mut [f64]) {
     map(x, InvPhi);
 }
 
+/// The logarithm of each.
+pub fn ln(x: &mut [f64]) {
+    map(x, Ln);
+}
+
+#[derive(Clone, Copy)]
+struct Ln;
+
+impl Function for Ln {
+    #[inline(always)]
+    fn of<U: Real>(self, x: U) -> U {
+        x.ln()
+    }
+}
+
 #[derive(Clone, Copy)]
 struct InvPhi;
 

@@ -235,10 +235,9 @@ impl<'c> Nested<'c> {
             points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));
             return gains;
         }
-        let swell = solver.swell();
         for (c, u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
             let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
-            let added = std::array::from_fn(|b| swell[b] - log_q(b));
+            let added = std::array::from_fn(|b| solver.swell[b] - log_q(b));
             put(c, solver.inner(solver.away(u)), added);
         }
         Vec::new()

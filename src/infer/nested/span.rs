@@ -4,6 +4,7 @@
 //! along a vector v is Σ cₘ Bₘ v: as many equations as coordinates for a few numbers, so that what is not such a sum shows.
 
 use super::conditional::{LANES, Lanes};
+use crate::num::dispatch::best;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 
@@ -58,13 +59,34 @@ impl Span {
         entries.clear();
         entries.resize(self.matrices[0].len(), [0.0; LANES]);
         for (matrix, of_matrix) in self.matrices.iter().zip(&self.products) {
-            let mut shares = [0.0; LANES];
-            left.iter().zip(of_matrix).for_each(|(l, p)| (0..LANES).for_each(|b| shares[b] += l[b] * p));
-            left.iter_mut().zip(of_matrix).for_each(|(l, p)| (0..LANES).for_each(|b| l[b] -= shares[b] * p));
-            entries.iter_mut().zip(matrix).for_each(|(e, m)| (0..LANES).for_each(|b| e[b] += shares[b] * m));
+            best(
+                #[inline(always)]
+                || share(&mut left, of_matrix, entries, matrix),
+            );
         }
         let (all, left) = (squares(product), squares(&left));
         std::array::from_fn(|b| left[b] <= LEFT * LEFT * all[b])
+    }
+}
+
+/// Takes from vectors what they have of one of length one, and adds as much of a matrix to others.
+#[inline(always)]
+fn share(left: &mut [Lanes], of_matrix: &[f64], entries: &mut [Lanes], matrix: &[f64]) {
+    let mut shares = [0.0; LANES];
+    for (left, p) in left.iter().zip(of_matrix) {
+        for b in 0..LANES {
+            shares[b] += left[b] * p;
+        }
+    }
+    for (left, p) in left.iter_mut().zip(of_matrix) {
+        for b in 0..LANES {
+            left[b] -= shares[b] * p;
+        }
+    }
+    for (entry, x) in entries.iter_mut().zip(matrix) {
+        for b in 0..LANES {
+            entry[b] += shares[b] * x;
+        }
     }
 }
 

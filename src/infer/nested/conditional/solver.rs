@@ -18,6 +18,7 @@ use super::super::partition::How;
 use super::super::tune::Tuning;
 use super::{Conditional, LANES, Lanes, lanes};
 use crate::num::real::LN_2PI;
+use crate::num::slices::ln;
 use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
 use std::sync::atomic::Ordering;
 
@@ -52,6 +53,8 @@ pub(in super::super) struct Solver<'c> {
     partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(in super::super) log_marginal: Lanes,
+    /// log |dx / du| of the inner coordinates there; minus infinity where there is no mode.
+    pub(in super::super) swell: Lanes,
     /// Where the last search ended at a mode.
     settled: [bool; LANES],
 }
@@ -74,6 +77,7 @@ impl<'c> Solver<'c> {
             width: LANES,
             partial: Vec::new(),
             log_marginal: [f64::NAN; LANES],
+            swell: [f64::NEG_INFINITY; LANES],
             settled: [true; LANES],
         }
     }
@@ -155,8 +159,8 @@ impl<'c> Solver<'c> {
     /// From the log density at the mode to that of the outer point alone.
     fn integrate(&mut self) {
         let half = 0.5 * self.conditional.parts.inner.len() as f64 * LN_2PI;
-        let swell = self.swell();
-        (0..LANES).for_each(|b| self.log_marginal[b] += half + swell[b]);
+        self.swell = self.find_swell();
+        (0..LANES).for_each(|b| self.log_marginal[b] += half + self.swell[b]);
     }
 
     /// Log density and slope in y at the current y; and the entries of minus the Hessian, from forward differences of so many
@@ -367,11 +371,11 @@ impl<'c> Solver<'c> {
     }
 
     /// log |dx / du| of the inner coordinates; minus infinity where there is no mode.
-    pub(in super::super) fn swell(&self) -> Lanes {
+    fn find_swell(&self) -> Lanes {
         let tuned: f64 = self.conditional.tuning.scale.iter().map(|s| s.ln()).sum();
-        let swell = self.volume();
+        let volume = self.volume();
         let lane =
-            |b: usize| if self.log_marginal[b].is_finite() { swell[b] + tuned } else { f64::NEG_INFINITY };
+            |b: usize| if self.log_marginal[b].is_finite() { volume[b] + tuned } else { f64::NEG_INFINITY };
         std::array::from_fn(lane)
     }
 
@@ -379,9 +383,9 @@ impl<'c> Solver<'c> {
     fn volume(&self) -> Lanes {
         let this = self.conditional;
         let mut volume = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
-        for pivot in this.pattern.pivots(&self.factor) {
-            (0..LANES).for_each(|b| volume[b] -= pivot[b].ln());
-        }
+        let mut logs = this.pattern.pivots(&self.factor).to_vec();
+        ln(logs.as_flattened_mut());
+        logs.iter().for_each(|logs| (0..LANES).for_each(|b| volume[b] -= logs[b]));
         volume
     }
 
