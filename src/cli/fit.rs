@@ -190,11 +190,13 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     interrupt::listen();
     let mut bar = Bar::new(args.json);
     let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
-    infer::fit_model(&model, &loaded.target, &options, &mut |p| {
+    let mut watch = |p: &infer::Progress| {
         bar.show(|| progress(p));
         interrupt::asked()
-    })
-    .map_err(|e| no_fit(loaded, &e))
+    };
+    // As one of the workers: what is shared out then begins at once, and not when another thread has woken up.
+    rayon::scope(|_| infer::fit_model(&model, &loaded.target, &options, &mut watch))
+        .map_err(|e| no_fit(loaded, &e))
 }
 
 /// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked, or those whose slopes are not.

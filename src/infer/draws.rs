@@ -11,6 +11,7 @@ use super::summary::{self, Errors, Output};
 use super::thrift::{is_heavy, spared};
 use super::weigh::Weighed;
 use super::{KHAT_LIMIT, Options};
+use crate::num::slices::ln;
 use crate::num::special::erfc;
 use crate::target::Target;
 use rayon::prelude::*;
@@ -519,8 +520,9 @@ fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usiz
     let square = |(x, s): (&f64, &f64)| s * (x - mean).powi(2);
     let points = values.chunks_exact(sample.copies).zip(sample.shares().chunks_exact(sample.copies));
     let spread = points.map(|(x, shares)| x.iter().zip(shares).map(square).sum::<f64>());
-    let logs: Vec<f64> =
-        weighed.logs(sample.group_of(output)).iter().zip(spread).map(|(l, s)| l + s.ln()).collect();
+    let mut logs: Vec<f64> = spread.collect();
+    ln(&mut logs);
+    logs.iter_mut().zip(&*weighed.logs(sample.group_of(output))).for_each(|(log, weight)| *log += weight);
     let khat = smooth(&logs).khat;
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }

@@ -1,17 +1,7 @@
 //! Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao, Gabry, 2024): weights and the diagnostic k̂.
 
 use crate::num::real::Real;
-use crate::num::slices::{Function, map, sum};
-
-#[derive(Clone, Copy)]
-struct Exp;
-
-impl Function for Exp {
-    #[inline(always)]
-    fn of<U: Real>(self, x: U) -> U {
-        x.exp()
-    }
-}
+use crate::num::slices::{Function, exp, sum};
 
 /// log(1 - b x).
 #[derive(Clone, Copy)]
@@ -42,7 +32,7 @@ pub fn smooth(log_weights: &[f64]) -> Smoothed {
     }
     let mut weights: Vec<f64> =
         log_weights.iter().map(|x| if x.is_nan() { f64::NEG_INFINITY } else { x - top }).collect();
-    map(&mut weights, Exp);
+    exp(&mut weights);
     let tail = tail(n).ceil() as usize;
     let mut khat = f64::INFINITY;
     if tail >= 5 && tail < n {

@@ -127,6 +127,10 @@ impl Merged {
     fn add(&mut self, ratios: &[f64], copies: usize) {
         // A density without end is rounding.
         let known = |r: &f64| if *r < f64::INFINITY { *r } else { f64::NEG_INFINITY };
+        if copies == 1 {
+            self.log_weights.extend(ratios.iter().map(known));
+            return self.shares.resize(self.log_weights.len(), 1.0);
+        }
         let ratios: Vec<f64> = ratios.iter().map(known).collect();
         for ratios in ratios.chunks_exact(copies) {
             let total = log_sum_exp(ratios);

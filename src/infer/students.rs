@@ -36,8 +36,9 @@ struct Part {
     mean: Vec<f64>,
     /// Lower factor of the scale, row by row.
     factor: Vec<f64>,
-    /// The log density at the mean, without the share.
+    /// The log density at the mean, without the share and with it.
     peak: f64,
+    height: f64,
 }
 
 impl Part {
@@ -49,7 +50,13 @@ impl Part {
         let (half, dims) = (f64::from(half_freedom), d as f64);
         let constant = lgamma(half + 0.5 * dims) - lgamma(half) - 0.5 * dims * (2.0 * half * PI).ln();
         let peak = constant - 0.5 * log_det_cholesky(&scale, d);
-        peak.is_finite().then_some(Part { share, half_freedom, mean, factor: scale, peak })
+        let height = share.ln() + peak;
+        peak.is_finite().then_some(Part { share, half_freedom, mean, factor: scale, peak, height })
+    }
+
+    /// Gives it another share.
+    fn set_share(&mut self, share: f64) {
+        (self.share, self.height) = (share, share.ln() + self.peak);
     }
 
     /// Degrees of freedom.
@@ -62,7 +69,7 @@ impl Part {
     fn log_density<U: Real>(&self, distance: U) -> U {
         let tail = (distance * U::splat(1.0 / self.freedom())).log1p();
         let fall = 0.5 * (self.freedom() + self.mean.len() as f64);
-        U::splat(self.share.ln() + self.peak) - U::splat(fall) * tail
+        U::splat(self.height) - U::splat(fall) * tail
     }
 
     /// The squared distances of points (coordinate by coordinate) from the mean, by the scale.
@@ -165,11 +172,30 @@ impl Sums {
     }
 }
 
+/// Points, eight at a time and coordinate by coordinate, and their weights; zeros where these are zero, and beyond the last.
+struct Eights {
+    points: Vec<F8>,
+    weights: Vec<F8>,
+}
+
+impl Eights {
+    /// Of points that stand one after another.
+    fn new(points: &[f64], weights: &[f64], d: usize) -> Eights {
+        let mut eights = Eights { points: Vec::new(), weights: Vec::new() };
+        for (points, weights) in points.chunks(d * LANES).zip(weights.chunks(LANES)) {
+            let weight = |lane: usize| weights.get(lane).copied().filter(|w| *w > 0.0);
+            let lane = |i: usize, lane: usize| weight(lane).map_or(0.0, |_| points[lane * d + i]);
+            eights.points.extend((0..d).map(|i| F8(std::array::from_fn(|b| lane(i, b)))));
+            eights.weights.push(F8(std::array::from_fn(|b| weight(b).unwrap_or(0.0))));
+        }
+        eights
+    }
+}
+
 /// Expectation: what is whose.
 struct Expectation<'a> {
     mixture: &'a Students,
-    points: &'a [f64],
-    weights: &'a [f64],
+    of: &'a Eights,
 }
 
 impl LaneWork<F8> for Expectation<'_> {
@@ -179,12 +205,11 @@ impl LaneWork<F8> for Expectation<'_> {
     fn run<U: Real>(self, view: View<F8, U>) -> Vec<Sums> {
         let (parts, d) = (&self.mixture.parts[..], self.mixture.d);
         let mut out: Vec<Sums> = parts.iter().map(|_| Sums::none(d)).collect();
-        let (mut x, mut room) = (vec![F8::zero(); d], vec![F8::zero(); d + 2 * parts.len()]);
+        let mut room = vec![F8::zero(); d + 2 * parts.len()];
         let (room, both) = view.slice_mut(&mut room).split_at_mut(d);
         let (distances, logs) = both.split_at_mut(parts.len());
-        for (points, weights) in self.points.chunks(d * LANES).zip(self.weights.chunks(LANES)) {
-            let weights = view.value(eight(points, weights, &mut x));
-            let x = view.slice(&x);
+        let (points, weights) = (view.slice(&self.of.points), view.slice(&self.of.weights));
+        for (x, &weights) in points.chunks_exact(d).zip(weights) {
             for (k, part) in parts.iter().enumerate() {
                 distances[k] = part.distance(x, room);
                 logs[k] = part.log_density(distances[k]);
@@ -202,16 +227,6 @@ impl LaneWork<F8> for Expectation<'_> {
         }
         out
     }
-}
-
-/// Up to eight points that stand one after another, coordinate by coordinate, and their weights; zeros where these are zero, and beyond the last.
-fn eight(points: &[f64], weights: &[f64], x: &mut [F8]) -> F8 {
-    let d = x.len();
-    let weight = |lane: usize| weights.get(lane).copied().filter(|w| *w > 0.0);
-    for (i, x) in x.iter_mut().enumerate() {
-        *x = F8(std::array::from_fn(|lane| weight(lane).map_or(0.0, |_| points[lane * d + i])));
-    }
-    F8(std::array::from_fn(|lane| weight(lane).unwrap_or(0.0)))
 }
 
 /// Mean and covariance of points, one after another, with weights that sum to one.
@@ -318,10 +333,11 @@ impl Students {
             parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
         }
         let count = parts.len() as f64;
-        parts.iter_mut().for_each(|part| part.share = 1.0 / count);
+        parts.iter_mut().for_each(|part| part.set_share(1.0 / count));
         let mut mixture = Students { parts, ..*self };
+        let eights = Eights::new(points, weights, d);
         for _ in 0..ROUNDS {
-            mixture.maximise(points, weights, &all);
+            mixture.maximise(&eights, &all);
         }
         mixture.level(1.0 - WIDE_SHARE);
         mixture.parts.push(wide);
@@ -331,16 +347,15 @@ impl Students {
     /// Gives all parts together this share. Where there are several modes each has that of the square root of its mass: a small one far away
     /// counts for more in a variance, and if its mass was underestimated its draws would have large weights.
     fn level(&mut self, share: f64) {
-        if self.modes > 1 {
-            self.parts.iter_mut().for_each(|part| part.share = part.share.sqrt());
-        }
-        let total: f64 = self.parts.iter().map(|part| part.share).sum();
-        self.parts.iter_mut().for_each(|part| part.share *= share / total);
+        let root = |part: &Part| if self.modes > 1 { part.share.sqrt() } else { part.share };
+        let shares: Vec<f64> = self.parts.iter().map(root).collect();
+        let total: f64 = shares.iter().sum();
+        self.parts.iter_mut().zip(shares).for_each(|(part, own)| part.set_share(own * (share / total)));
     }
 
     /// One round of expectation and maximisation.
-    fn maximise(&mut self, points: &[f64], weights: &[f64], all: &[f64]) {
-        let sums = best_lanes(Expectation { mixture: self, points, weights });
+    fn maximise(&mut self, of: &Eights, all: &[f64]) {
+        let sums = best_lanes(Expectation { mixture: self, of });
         let parts: Vec<Part> =
             sums.iter().zip(&self.parts).filter_map(|(sums, old)| sums.part(&old.mean, all)).collect();
         if parts.is_empty() {
@@ -348,7 +363,7 @@ impl Students {
         }
         let total: f64 = parts.iter().map(|p| p.share).sum();
         self.parts = parts;
-        self.parts.iter_mut().for_each(|p| p.share /= total);
+        self.parts.iter_mut().for_each(|p| p.set_share(p.share / total));
     }
 }
 

@@ -19,34 +19,33 @@ pub fn sum(x: &[f64], f: impl Function) -> f64 {
     best_lanes(Sum(x, f))
 }
 
-/// The standard normal quantile of each.
-pub fn inv_phi(x: &mut [f64]) {
-    map(x, InvPhi);
+/// Functions of a slice by the method of the same name, with a type for each.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident $kind:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(x: &mut [f64]) {
+            map(x, $kind);
+        }
+
+        #[derive(Clone, Copy)]
+        struct $kind;
+
+        impl Function for $kind {
+            #[inline(always)]
+            fn of<U: Real>(self, x: U) -> U {
+                x.$name()
+            }
+        }
+    )*};
 }
 
-/// The logarithm of each.
-pub fn ln(x: &mut [f64]) {
-    map(x, Ln);
-}
-
-#[derive(Clone, Copy)]
-struct Ln;
-
-impl Function for Ln {
-    #[inline(always)]
-    fn of<U: Real>(self, x: U) -> U {
-        x.ln()
-    }
-}
-
-#[derive(Clone, Copy)]
-struct InvPhi;
-
-impl Function for InvPhi {
-    #[inline(always)]
-    fn of<U: Real>(self, x: U) -> U {
-        x.inv_phi()
-    }
+functions! {
+    /// The standard normal quantile of each.
+    inv_phi InvPhi;
+    /// The exponential of each.
+    exp Exp;
+    /// The logarithm of each.
+    ln Ln;
 }
 
 struct Map<'x, F>(&'x mut [f64], F);

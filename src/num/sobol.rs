@@ -55,7 +55,7 @@ impl Sobol {
         for i in 0..dimensions {
             let mut stream = Stream::new(seed, purpose, i as u64);
             shifts.push(stream.bits());
-            columns.push(scramble(&DIRECTIONS[i % SET], &mut stream));
+            columns.push(scramble(&MASKS[i % SET], &mut stream));
             if i >= SET && i % SET == 0 {
                 keys.push(stream.bits());
             }
@@ -151,7 +151,7 @@ fn order(key: u64, block: u64) -> [usize; BLOCK] {
 }
 
 /// A random lower triangular bit matrix with ones on its diagonal, applied to each column of direction bits.
-fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
+fn scramble(masks: &[[u64; BITS]; BITS], stream: &mut Stream) -> [u64; BITS] {
     // Column j of the matrix: bit j from the top is one, lower bits are random.
     let matrix: [u64; BITS] = std::array::from_fn(|j| {
         let top = 1 << (63 - j);
@@ -162,15 +162,22 @@ fn scramble(directions: &[u32; BITS], stream: &mut Stream) -> [u64; BITS] {
         #[inline(always)]
         || {
             let mut scrambled = [0; BITS];
-            for (j, column) in matrix.iter().enumerate() {
-                for (sum, direction) in scrambled.iter_mut().zip(directions) {
-                    *sum ^= column & u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
+            for (column, masks) in matrix.iter().zip(masks) {
+                for (sum, mask) in scrambled.iter_mut().zip(masks) {
+                    *sum ^= column & mask;
                 }
             }
             scrambled
         },
     )
 }
+
+/// For each dimension of a set and each bit of direction numbers, highest first: all ones where a column has that bit, zero where it has not. Computed
+/// once.
+static MASKS: LazyLock<[[[u64; BITS]; BITS]; SET]> = LazyLock::new(|| {
+    let mask = |direction: u32, j: usize| u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
+    DIRECTIONS.map(|of| std::array::from_fn(|j| of.map(|direction| mask(direction, j))))
+});
 
 /// The direction numbers of a set; computed once.
 static DIRECTIONS: LazyLock<[[u32; BITS]; SET]> = LazyLock::new(|| {

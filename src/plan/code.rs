@@ -1,5 +1,6 @@
 //! What a plan consists of: steps, where they read and write, and what each of them runs.
 
+use super::idle::Idle;
 use super::ode::OdeCode;
 use super::program::Instruction;
 use super::recursion::{LoopCode, RecursionCode};
@@ -149,6 +150,7 @@ pub struct Plan {
     pub(super) odes: Vec<Arc<OdeCode>>,
     pub(super) recursions: Vec<Arc<RecursionCode>>,
     pub(super) tiles: Vec<Arc<TiledCode>>,
+    pub(super) idle: Idle,
 }
 
 impl Plan {

@@ -3,6 +3,7 @@
 mod batch;
 mod code;
 mod dump;
+mod idle;
 mod ode;
 mod peak;
 mod profile;

@@ -328,7 +328,7 @@ impl Target for ModelTarget {
         let plan = &self.outputs;
         let sizes = plan.root_sizes();
         let mut out = vec![0.0; sizes.iter().sum::<usize>() * draws];
-        let mut workspace = Workspace::<F16>::new(plan);
+        let mut workspace = plan.take_buffers();
         for first in (0..draws).step_by(F16::WIDTH) {
             let width = F16::WIDTH.min(draws - first);
             let inputs = F16::flat_mut(workspace.inputs(plan)).chunks_exact_mut(F16::WIDTH);
@@ -350,6 +350,7 @@ impl Target for ModelTarget {
                 }
             }
         }
+        plan.give_back(workspace);
         if self.lowered.predicted.is_empty() {
             return out;
         }
@@ -378,8 +379,8 @@ impl Target for Prior {
     }
 }
 
-/// Evaluates the sum of a plan's roots, with buffers for one thread that are made when first needed.
-pub struct PlanEvaluator<P> {
+/// Evaluates the sum of a plan's roots, with buffers for one thread that are taken when first needed.
+pub struct PlanEvaluator<P: Deref<Target = Plan>> {
     plan: P,
     data: Vec<f64>,
     one: Option<Workspace<f64>>,
@@ -454,7 +455,7 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
         while first < draws {
             let gradient = gradient.as_deref_mut();
             if draws - first >= WORTH_LANES {
-                let workspace = self.wide.get_or_insert_with(|| Workspace::new(plan));
+                let workspace = self.wide.get_or_insert_with(|| plan.take_buffers());
                 Self::run((plan, &self.data), workspace, z, draws, first, log_density, gradient);
                 first += F16::WIDTH;
             } else {
@@ -462,6 +463,14 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
                 Self::run((plan, &self.data), workspace, z, draws, first, log_density, gradient);
                 first += 1;
             }
+        }
+    }
+}
+
+impl<P: Deref<Target = Plan>> Drop for PlanEvaluator<P> {
+    fn drop(&mut self) {
+        if let Some(buffers) = self.wide.take() {
+            self.plan.give_back(buffers);
         }
     }
 }

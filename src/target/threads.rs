@@ -3,7 +3,6 @@
 use super::{Evaluator, ModelTarget, Target};
 use crate::num::real::{F16, Real};
 use rayon::prelude::*;
-use std::sync::Mutex;
 
 /// Operations of a gradient from which as many draws as there are lanes are worth handing over to another thread.
 const WORTH: usize = 1 << 14;
@@ -15,8 +14,6 @@ struct Threaded<'a> {
     pool: rayon::ThreadPool,
     target: &'a ModelTarget,
     alone: Box<dyn Evaluator + 'a>,
-    /// Evaluators that no thread uses at present.
-    spare: Mutex<Vec<Box<dyn Evaluator + 'a>>>,
 }
 
 impl ModelTarget {
@@ -26,10 +23,7 @@ impl ModelTarget {
             return self.evaluator();
         }
         match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-            Ok(pool) => {
-                let (alone, spare) = (self.evaluator(), Mutex::default());
-                Box::new(Threaded { pool, target: self, alone, spare })
-            }
+            Ok(pool) => Box::new(Threaded { pool, target: self, alone: self.evaluator() }),
             Err(_) => self.evaluator(),
         }
     }
@@ -60,18 +54,13 @@ impl Evaluator for Threaded<'_> {
 impl Threaded<'_> {
     /// As many draws as there are lanes at a time, on any thread.
     fn by_draws(&self, z: &[f64], draws: usize, log_density: &mut [f64], gradient: &mut [f64]) {
-        let (target, free) = (self.target, &self.spare);
+        let target = self.target;
         let one = |first: usize| {
             let n = F16::WIDTH.min(draws - first);
             let points: Vec<f64> =
                 z.chunks_exact(draws).flat_map(|c| &c[first..first + n]).copied().collect();
             let (mut value, mut slopes) = (vec![0.0; n], vec![0.0; points.len()]);
-            let spare = free.lock().ok().and_then(|mut free| free.pop());
-            let mut evaluator = spare.unwrap_or_else(|| target.evaluator());
-            evaluator.evaluate(&points, n, &mut value, &mut slopes);
-            if let Ok(mut free) = free.lock() {
-                free.push(evaluator);
-            }
+            target.evaluator().evaluate(&points, n, &mut value, &mut slopes);
             (first, value, slopes)
         };
         let blocks = draws.div_ceil(F16::WIDTH);

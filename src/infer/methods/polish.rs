@@ -66,13 +66,11 @@ pub(in super::super) fn polish(
             u: matched(Stream::new(seed, PURPOSE, (2 * n + k) as u64), d, d, n),
             n,
         });
-        let mut ends = Vec::new();
-        for set in &mut sets {
-            let (end, value, taken) = climb(set, w.clone(), SHARE * tolerance)?;
-            *gradients += n * taken;
-            ends.push((end, value));
-        }
-        let [(a, on_a), (b, on_b)] = <[_; 2]>::try_from(ends).ok()?;
+        let [set_a, set_b] = &mut sets;
+        let climb = |set| climb(set, w.clone(), SHARE * tolerance);
+        let (a, b) = rayon::join(|| climb(set_a), || climb(set_b));
+        let ((a, on_a, steps_a), (b, on_b, steps_b)) = (a?, b?);
+        *gradients += n * (steps_a + steps_b);
         let [set_a, set_b] = &sets;
         let apart = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
         let gap = apart.max(2.0 * fitted.noise / (2 * n) as f64);

@@ -6,6 +6,7 @@ mod steps;
 mod tiled;
 
 use super::code::{Code, Plan, Slot};
+use super::idle::Idle;
 use super::program::Instruction;
 use crate::facts::common_dims;
 use crate::graph::{Graph, Node, NodeId, Op};
@@ -51,6 +52,7 @@ impl Plan {
             odes: Vec::new(),
             recursions: Vec::new(),
             tiles: Vec::new(),
+            idle: Idle::default(),
         };
         let needed = graph.needed(roots);
         let wanted = graph.iter().filter(|(id, _)| needed[id.0 as usize]).map(|(id, _)| id).collect();

@@ -327,8 +327,9 @@ impl<'t> Conditional<'t> {
 
     /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
     pub(super) fn anchor(&self, q: &Gaussian, seed: u64) {
-        if self.parts.how == How::Searched && self.surface.is_none() {
-            self.anchors.get_or_init(|| (anchors(self, q, seed), q.scales()));
+        if self.parts.how == How::Searched && self.surface.is_none() && self.anchors.get().is_none() {
+            // Set when all are found: threads that find them ask whether there are any.
+            let _ = self.anchors.set((anchors(self, q, seed), q.scales()));
         }
     }
 
