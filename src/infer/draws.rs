@@ -455,7 +455,8 @@ fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options
             };
         }
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
-        count = (needed as usize).min(most);
+        // Weights that are likely to fail get as many draws as decide that, and not as many as what they say would take.
+        count = (needed as usize).min(if khat >= KHAT_LIMIT { most.min(DECIDED) } else { most });
     }
 }
 

@@ -61,6 +61,9 @@ const NOT_ONLY_SCALES: std::ops::RangeInclusive<usize> = 4..=12;
 const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 const SOON_SEEN: usize = 60;
+/// How far around the mode of the outer coordinates it is seen what Hessians have in common: in standard deviations, and at most.
+const REACH: f64 = 5.0;
+const FARTHEST: f64 = 3.0;
 /// How often modes are searched again from higher places.
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
@@ -308,6 +311,8 @@ fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
         let scales = scales_at(found.modes.first()?, &scales)?;
         let top = &found.modes.first()?.point;
         conditional.recentre(top, &marginal::widths(&scales));
+        let reach: Vec<f64> = scales.iter().map(|s| (REACH * s).min(FARTHEST)).collect();
+        conditional.look_around(top, &reach, options.seed);
         let higher = aside::higher(conditional, top);
         if higher.is_empty() || again == AGAIN {
             return Some(Start::Modes(found, scales));

@@ -1,20 +1,21 @@
-//! Hessians of the inner coordinates that are sums of a few matrices, the same at all outer points, and what one product with a vector then tells.
+//! Hessians of the inner coordinates that are sums of two matrices, the same at all outer points, and what one product with a vector then tells.
 //!
-//! A regression has XᵀX / σ² + D, and groups add a matrix for each of their scales. Where the Hessian is Σ cₘ(θ) Bₘ, the difference of two gradients
-//! along a vector v is Σ cₘ Bₘ v: as many equations as coordinates for a few numbers, so that what is not such a sum shows.
+//! A regression has XᵀX / σ² + D. Where the Hessian is Σ cₘ(θ) Bₘ, the difference of two gradients along a vector v is Σ cₘ Bₘ v: as many equations
+//! as coordinates for two numbers, so that what is not such a sum shows. Groups add a matrix for each of their scales: where several outer
+//! coordinates decide how large matrices are, these differ so much in size that the rounding of large ones ends up in the small, and no shortcut is taken.
 
 use super::conditional::{LANES, Lanes};
 use crate::num::dispatch::best;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 
-/// Most matrices; fewer where coordinates are fewer than so many for each.
-const MOST: usize = 10;
+/// Most matrices, and coordinates for each at least.
+const MOST: usize = 2;
 const EQUATIONS: usize = 2;
 /// What is left of a matrix when the others are taken from it, relative to it, if it is rounding.
 const ROUNDING: f64 = 1e-11;
-/// What may be left of a product, relative to it.
-const LEFT: f64 = 1e-9;
+/// What may be left of a product, relative to the diagonal, for each part of the latter that elimination leaves.
+const LEFT: f64 = 1e-8;
 
 /// The matrices.
 pub(super) struct Span {
@@ -23,12 +24,14 @@ pub(super) struct Span {
     /// Entries of matrices whose products with the vector have length one and are orthogonal to each other.
     matrices: Vec<Vec<f64>>,
     products: Vec<Vec<f64>>,
+    /// Which entry each coordinate has on the diagonal.
+    diagonals: Vec<usize>,
 }
 
 impl Span {
     /// What symmetric matrices have in common, whose entries at these places are given, for so many coordinates; None if that is too little.
     pub(super) fn new(
-        examples: Vec<Vec<f64>>,
+        examples: &[Vec<f64>],
         places: &[(u32, u32)],
         coordinates: usize,
         seed: u64,
@@ -36,9 +39,11 @@ impl Span {
         let mut stream = Stream::new(seed, super::PURPOSE, 1);
         let direction: Vec<f64> = (0..coordinates).map(|_| stream.normal()).collect();
         let mut rest: Vec<Example> =
-            examples.into_iter().map(|entries| Example::new(entries, places, &direction)).collect();
+            examples.iter().map(|entries| Example::new(entries, places, &direction)).collect();
         let most = MOST.min(coordinates / EQUATIONS).min(rest.len() / 2);
-        let mut span = Span { direction, matrices: Vec::new(), products: Vec::new() };
+        let on_diagonal = |i: usize| places.iter().position(|&(a, b)| a == b && a as usize == i);
+        let diagonals = (0..coordinates).map(on_diagonal).collect::<Option<_>>()?;
+        let mut span = Span { direction, matrices: Vec::new(), products: Vec::new(), diagonals };
         while let Some(next) = longest(&rest) {
             if span.matrices.len() == most {
                 return None;
@@ -53,8 +58,8 @@ impl Span {
         (!span.matrices.is_empty() && rest.iter().all(shown)).then_some(span)
     }
 
-    /// The entries of the matrices that have these products with the vector, and where there are such.
-    pub(super) fn entries(&self, product: &[Lanes], entries: &mut Vec<Lanes>) -> [bool; LANES] {
+    /// The entries of the matrices that have these products with the vector, and what is left of the products.
+    pub(super) fn entries(&self, product: &[Lanes], entries: &mut Vec<Lanes>) -> Lanes {
         let mut left = product.to_vec();
         entries.clear();
         entries.resize(self.matrices[0].len(), [0.0; LANES]);
@@ -64,8 +69,33 @@ impl Span {
                 || share(&mut left, of_matrix, entries, matrix),
             );
         }
-        let (all, left) = (squares(product), squares(&left));
-        std::array::from_fn(|b| left[b] <= LEFT * LEFT * all[b])
+        self.left(&left, entries)
+    }
+
+    /// What is left of products, relative to the diagonal of the matrix in the same row, at most.
+    fn left(&self, left: &[Lanes], entries: &[Lanes]) -> Lanes {
+        let mut most = [0.0; LANES];
+        for (left, &diagonal) in left.iter().zip(self.diagonals.iter().cycle()) {
+            for b in 0..LANES {
+                let share = left[b].abs() / entries[diagonal][b];
+                // What is no number, or below zero, must not pass.
+                most[b] = if share <= most[b] && share >= 0.0 { most[b] } else { share.abs() };
+            }
+        }
+        most
+    }
+
+    /// Whether matrices are known, by what is left of their products and by the pivots of their factors, of coordinate `i` at `places[i]`: what
+    /// elimination leaves of the diagonal must be known too.
+    pub(super) fn tells(&self, left: &Lanes, entries: &[Lanes], pivots: &[Lanes], places: &[usize]) -> bool {
+        let mut least = [f64::INFINITY; LANES];
+        for (&diagonal, &place) in self.diagonals.iter().zip(places) {
+            for b in 0..LANES {
+                let share = pivots[place][b] * pivots[place][b] / entries[diagonal][b];
+                least[b] = if share >= least[b] { least[b] } else { share };
+            }
+        }
+        (0..LANES).all(|b| left[b] <= LEFT * least[b])
     }
 }
 
@@ -90,13 +120,6 @@ fn share(left: &mut [Lanes], of_matrix: &[f64], entries: &mut [Lanes], matrix: &
     }
 }
 
-/// The sum of squares of each lane.
-fn squares(of: &[Lanes]) -> Lanes {
-    let mut sums = [0.0; LANES];
-    of.iter().for_each(|x| (0..LANES).for_each(|b| sums[b] += x[b] * x[b]));
-    sums
-}
-
 /// A matrix and its product with the vector, less what others have of it.
 struct Example {
     entries: Vec<f64>,
@@ -105,9 +128,9 @@ struct Example {
 
 impl Example {
     /// With a largest entry of one.
-    fn new(mut entries: Vec<f64>, places: &[(u32, u32)], direction: &[f64]) -> Example {
+    fn new(entries: &[f64], places: &[(u32, u32)], direction: &[f64]) -> Example {
         let largest = entries.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        entries.iter_mut().for_each(|x| *x /= largest);
+        let entries: Vec<f64> = entries.iter().map(|x| x / largest).collect();
         let product = times(&entries, places, direction);
         Example { entries, product }
     }
@@ -173,8 +196,9 @@ mod tests {
     }
 
     fn span() -> Span {
-        let examples = (0..6).map(|k| matrix([f64::from(k - 3).exp(), 1.0 + f64::from(k), 0.0])).collect();
-        Span::new(examples, &places(), D, 1).unwrap()
+        let examples =
+            (0..6).map(|k| matrix([f64::from(k - 3).exp(), 1.0 + f64::from(k), 0.0])).collect::<Vec<_>>();
+        Span::new(&examples, &places(), D, 1).unwrap()
     }
 
     /// The product of a matrix with the vector of a span, in all lanes.
@@ -188,8 +212,8 @@ mod tests {
         assert_eq!(span.matrices.len(), 2);
         let mut entries = Vec::new();
         for shares in [[1e-4, 3.0, 0.0], [20.0, 0.5, 0.0]] {
-            let known = span.entries(&product(&span, &matrix(shares)), &mut entries);
-            assert_eq!(known, [true; LANES]);
+            let left = span.entries(&product(&span, &matrix(shares)), &mut entries);
+            assert!(left[3] < 1e-13, "{left:?}");
             for (found, expected) in entries.iter().zip(matrix(shares)) {
                 assert!((found[3] - expected).abs() < 1e-11 * shares[0].max(1.0), "{} {expected}", found[3]);
             }
@@ -199,12 +223,15 @@ mod tests {
     #[test]
     fn one_that_is_not_shows() {
         let span = span();
-        let known = span.entries(&product(&span, &matrix([1.0, 1.0, 1e-6])), &mut Vec::new());
-        assert_eq!(known, [false; LANES]);
-        let all_different = (0..16).map(|k| {
-            let x = f64::from(k);
-            places().iter().map(|&(i, j)| ((1.0 + x) * f64::from(i + 3 * j)).sin()).collect()
-        });
-        assert!(Span::new(all_different.collect(), &places(), D, 1).is_none());
+        let (mut entries, other) = (Vec::new(), matrix([1.0, 1.0, 1e-6]));
+        let left = span.entries(&product(&span, &other), &mut entries);
+        assert!(left[3] > 1e-8, "{left:?}");
+        let (pivots, order) = ([[1.0; LANES]; D], std::array::from_fn::<usize, D, _>(|i| i));
+        assert!(!span.tells(&left, &entries, &pivots, &order));
+        assert!(span.tells(&[1e-14; LANES], &entries, &pivots, &order));
+        let entry = |x: i32, (i, j): (u32, u32)| (f64::from(1 + x) * f64::from(i + 3 * j)).sin();
+        let all_different: Vec<Vec<f64>> =
+            (0..16).map(|x| places().into_iter().map(|place| entry(x, place)).collect()).collect();
+        assert!(Span::new(&all_different, &places(), D, 1).is_none());
     }
 }

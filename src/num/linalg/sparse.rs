@@ -104,6 +104,11 @@ impl Pattern {
         f64::EPSILON * sums.into_iter().fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m })
     }
 
+    /// Where each coordinate stands in the order of elimination.
+    pub fn places(&self) -> &[usize] {
+        &self.place
+    }
+
     /// The pivots: the diagonal of the factor.
     pub fn pivots<'f, const W: usize>(&self, factor: &'f [[f64; W]]) -> &'f [[f64; W]] {
         &factor[..self.dimension()]

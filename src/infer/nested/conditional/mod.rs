@@ -131,20 +131,35 @@ impl<'t> Conditional<'t> {
         };
         let origin = found.centre.clone();
         found.recentre(&origin, &vec![1e-3; origin.len()]);
-        found.span = found.span(seed);
+        found.look_around(&origin, &vec![AROUND; origin.len()], seed);
         Some(found)
     }
 
-    /// What Hessians have in common, where each takes many gradients: seen at outer points all around.
-    fn span(&self, seed: u64) -> Option<Span> {
-        if self.parts.how != How::Quadratic || self.reading.colours.len() < MANY_COLOURS {
+    /// Sees what Hessians have in common at outer points around this one, so far away at most.
+    pub(super) fn look_around(&mut self, centre: &[f64], reach: &[f64], seed: u64) {
+        self.span = self.span(centre, reach, seed);
+    }
+
+    /// The same; None where that is too little, or would save little.
+    fn span(&self, centre: &[f64], reach: &[f64], seed: u64) -> Option<Span> {
+        let colours = self.reading.colours.len();
+        if self.parts.how != How::Quadratic || colours < MANY_COLOURS {
+            return None;
+        }
+        let mut solver = Solver::new(self);
+        // The first as they are, each of the others with one coordinate moved.
+        let moved = |p: usize| {
+            let (i, lane) = (p / LANES, p % LANES);
+            centre[i] + if lane == 1 + i { reach[i] } else { 0.0 }
+        };
+        let outer: Vec<f64> = (0..centre.len() * LANES).map(moved).collect();
+        if centre.len() >= LANES || !varies_with_one(&solver.hessians(&outer)) {
             return None;
         }
         let mut stream = Stream::new(seed, super::PURPOSE, 2);
-        let outer: Vec<f64> =
-            (0..self.parts.outer.len() * LANES).map(|_| AROUND * (2.0 * stream.uniform() - 1.0)).collect();
-        let examples = Solver::new(self).hessians(&outer);
-        Span::new(examples, &self.reading.entries, self.parts.inner.len(), seed)
+        let mut place = |p: usize| centre[p / LANES] + reach[p / LANES] * (2.0 * stream.uniform() - 1.0);
+        let outer: Vec<f64> = (0..centre.len() * LANES).map(&mut place).collect();
+        Span::new(&solver.hessians(&outer), &self.reading.entries, self.parts.inner.len(), seed)
     }
 
     /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that moves with the outer
@@ -399,6 +414,17 @@ impl<'t> Conditional<'t> {
     pub(super) fn gradients(&self) -> usize {
         self.gradients.load(Ordering::Relaxed)
     }
+}
+
+/// Whether but one of these Hessians differs from the first, by more than rounding: then one outer coordinate alone decides what all are.
+fn varies_with_one(hessians: &[Vec<f64>]) -> bool {
+    let Some((first, others)) = hessians.split_first().filter(|_| hessians.len() == LANES) else {
+        return false;
+    };
+    let largest = first.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let differs =
+        |other: &&Vec<f64>| other.iter().zip(first).any(|(a, b)| (a - b).abs() > ROUNDING * largest);
+    others.iter().filter(differs).count() == 1
 }
 
 /// Most colours of the Hessian of inner coordinates that are searched given so many outer ones.

@@ -109,8 +109,9 @@ impl<'c> Solver<'c> {
         self.y.fill([0.0; LANES]);
         match this.parts.how {
             How::Quadratic => {
-                let failed = self.leap_by_span(outer);
-                self.for_some(outer, &failed, Self::leap);
+                if !self.leap_by_span(outer) {
+                    self.leap(outer);
+                }
             }
             How::Searched if this.costly() && !this.factor.is_empty() => self.trek(outer),
             How::Searched => {

@@ -22,13 +22,15 @@ impl Solver<'_> {
     /// One step to the mode, with a Hessian that is read colour by colour; leaves the log density there, not a number where it is not known.
     pub(super) fn leap(&mut self, outer: &[Lanes]) {
         let (value, slope) = self.measure(outer, Some(1.0));
+        self.factor(&[0.0; LANES]);
         self.land(outer, &value, &slope);
     }
 
-    /// The same with the Hessian that one product with a vector tells; the lanes where it does not, all if there is nothing to go by.
-    pub(super) fn leap_by_span(&mut self, outer: &[Lanes]) -> Vec<usize> {
+    /// The same with the Hessian that one product with a vector tells; whether it does, in all lanes: differences between lanes must not be those
+    /// between two ways.
+    pub(super) fn leap_by_span(&mut self, outer: &[Lanes]) -> bool {
         let (this, width) = (self.conditional, self.width);
-        let Some(span) = &this.span else { return (0..width).collect() };
+        let Some(span) = &this.span else { return false };
         let count = 2 * width;
         self.fill(outer, count);
         for ((&i, step), by) in this.parts.inner.iter().zip(&this.steps).zip(&span.direction) {
@@ -38,15 +40,19 @@ impl Solver<'_> {
         self.keep_partial(count);
         let (slope, ahead) = (self.slope_of(0, count), self.slope_of(1, count));
         let change = slope.iter().zip(&ahead).map(|(a, b)| std::array::from_fn(|lane| a[lane] - b[lane]));
-        let known = span.entries(&change.collect::<Vec<Lanes>>(), &mut self.entries);
+        let left = span.entries(&change.collect::<Vec<Lanes>>(), &mut self.entries);
+        self.factor(&[0.0; LANES]);
+        let pattern = &this.pattern;
+        if !span.tells(&left, &self.entries, pattern.pivots(&self.factor), pattern.places()) {
+            return false;
+        }
         let value = spread(&self.values[..width]);
         self.land(outer, &value, &slope);
-        (0..width).filter(|&b| !known[b]).collect()
+        true
     }
 
-    /// The step for this value and slope, with the Hessian as it was measured.
+    /// The step for this value and slope, with the factor at hand.
     fn land(&mut self, outer: &[Lanes], value: &Lanes, slope: &[Lanes]) {
-        self.factor(&[0.0; LANES]);
         self.y = self.ascent(slope);
         let gain = product(&self.y, slope).map(|x| 0.5 * x);
         self.log_marginal = std::array::from_fn(|b| sum(value[b], gain[b]));
