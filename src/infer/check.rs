@@ -57,7 +57,9 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         None if trusted => Vec::new(),
         None => vec![poor(flat.model(), khat, &corrected[..judged], &gaussian)],
     };
-    if trusted && margin < 0.5 {
+    // A standard error that comes from a long tail is itself too small.
+    let least = if tail < KHAT_LIMIT { 0.5 } else { 1.0 };
+    if trusted && margin < least {
         let of = names.get(least_known).map_or(String::new(), |name| format!(", for {name}"));
         let endless = "; tails are so long that there may be no standard deviation: go by the quantiles";
         flags.push(format!(

@@ -86,6 +86,8 @@ const ELSEWHERE: f64 = 3.0;
 const FAR: f64 = 0.05;
 /// Fewest draws that tell so, where each takes long.
 const FEW_DRAWS: usize = 256;
+/// A fit whose evidence is so much smaller than that of another, in nats, overlooks a part of the posterior.
+const OVERLOOKED: f64 = 0.03;
 
 /// The fit as a watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -491,6 +493,21 @@ fn ending_flag(fitted: &gaussian::Fitted, options: &Options) -> Option<String> {
         )),
         Ending::Stopped => Some(format!("the fit was stopped at an estimated gap of {gap:.3} nats")),
     }
+}
+
+/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of the posterior, by its flags, by k̂.
+fn better(one: &Fit, other: &Fit) -> bool {
+    let relied = |fit: &Fit| fit.khat < KHAT_LIMIT;
+    if relied(one) && relied(other) {
+        let more = one.log_evidence - other.log_evidence;
+        if more.abs() > OVERLOOKED {
+            return more > 0.0;
+        }
+        if one.flags.is_empty() != other.flags.is_empty() {
+            return one.flags.is_empty();
+        }
+    }
+    one.khat < other.khat
 }
 
 /// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw fell outside

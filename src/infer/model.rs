@@ -10,8 +10,8 @@ use super::level::level;
 use super::nested::Ways;
 use super::rivals::Rival;
 use super::{
-    Approach, Ending, Error, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach, by_sampling,
-    complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach, better,
+    by_sampling, complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::{Coordinates, Lowered, lower_with};
@@ -32,8 +32,6 @@ const BRIEF: usize = 6000;
 const MANY: usize = 200;
 /// Dimension up to which a second way to fit costs little.
 const LITTLE: usize = 40;
-/// A fit whose evidence is so much smaller than that of another, in nats, overlooks a part of the posterior.
-const OVERLOOKED: f64 = 0.03;
 /// Coordinates whose ELBO is further behind, in nats, are given up at once.
 const NEAR: f64 = 3.0;
 
@@ -149,21 +147,6 @@ fn the_better(nested: Option<Fit>, whole: Result<Fit, Error>) -> Result<Fit, Err
         (Some(nested), Err(_)) => Ok(nested),
         (_, whole) => whole,
     }
-}
-
-/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of the posterior, by its flags, by k̂.
-fn better(one: &Fit, other: &Fit) -> bool {
-    let relied = |fit: &Fit| fit.khat < KHAT_LIMIT;
-    if relied(one) && relied(other) {
-        let more = one.log_evidence - other.log_evidence;
-        if more.abs() > OVERLOOKED {
-            return more > 0.0;
-        }
-        if one.flags.is_empty() != other.flags.is_empty() {
-            return one.flags.is_empty();
-        }
-    }
-    one.khat < other.khat
 }
 
 /// Fits all coordinates together: by quadrature where a fit was found so.

@@ -31,8 +31,8 @@ use super::mode::{Mode, Modes};
 use super::thrift::spared;
 use super::warp::Warped;
 use super::{
-    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, draws, excuse, finish, from_modes,
-    modes, refine, whiten,
+    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, better, draws, excuse, finish,
+    from_modes, modes, refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::{ModelTarget, Target};
@@ -106,11 +106,11 @@ pub(super) fn fit(
     let whole = Whole { target, options, judged: OnceCell::new() };
     let mut attempt = |conditional: Conditional| -> bool {
         let Some(found) = with(&whole, conditional, watch) else { return false };
-        let trusted = found.khat < KHAT_LIMIT;
-        if best.as_ref().is_none_or(|b| found.khat < b.khat) {
+        let settled = found.khat < LIGHT && found.flags.is_empty();
+        if best.as_ref().is_none_or(|other| better(&found, other)) {
             best = Some(found);
         }
-        trusted || options.stop.requested()
+        settled || options.stop.requested()
     };
     // What hangs together is searched at fewest points where fewest coordinates are left to fit.
     let mut costly: Vec<Conditional> = Vec::new();
@@ -258,6 +258,10 @@ fn weigh(
     if !fit.as_ref().is_some_and(light) {
         let draws = if integrates { pilot } else { draws::pilot(target) };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
+        // What nothing has bent was weighed.
+        if fit.is_some() && bent.target.layers.is_empty() && few == many && found.rivals.is_empty() {
+            return fit;
+        }
         let curved = Nested::new(conditional, bent.target, many, &owners);
         let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, pilot, options), &[]);
         fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));

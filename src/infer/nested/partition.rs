@@ -28,7 +28,7 @@ const FEW_EFFECTS: usize = 3;
 const EFFECTS: usize = 10;
 const MANY_EFFECTS: usize = 60;
 /// Coordinates beside effects that are few.
-const FEW_LEFT: usize = 2;
+const FEW_LEFT: usize = 3;
 const MOST_EFFECTS: usize = 2000;
 
 /// How the inner coordinates follow from the outer ones.
@@ -102,8 +102,11 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
             continue;
         }
         // With few coordinates left, a grid serves these, and groups that are independent given them have weights of their own.
-        let first = effects.len() >= MANY_EFFECTS || d - effects.len() <= FEW_LEFT;
-        let at = if first { place.min(out.len()) } else { out.len() };
+        let at = match effects.len() {
+            n if d - n <= FEW_LEFT => 0,
+            n if n >= MANY_EFFECTS => place.min(out.len()),
+            _ => out.len(),
+        };
         out.insert(at, split(d, effects, How::Searched));
     }
     let mut integrated = Vec::new();

@@ -11,7 +11,7 @@ use super::pattern::pattern;
 use crate::data::Dataset;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::real::LN_2PI;
-use crate::num::special::lgamma;
+use crate::num::special::{lgamma, log_phi};
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
 use crate::vi::Scale;
@@ -280,6 +280,16 @@ fn groups_of_two_are_told_apart_and_integrated() {
     }
 }
 
+/// The log density at outer points of which all lanes are one, groups integrated out by a lattice of this solver's.
+fn by_lattice(conditional: &Conditional, solver: &mut Solver, lattice: &Lattice, outer: &[f64]) -> Lanes {
+    solver.solve(outer, 1);
+    let groups = [&conditional.group[..], &conditional.drawn_group()];
+    let u = vec![[0.0; LANES]; conditional.parts.inner.len()];
+    let lanes: Vec<Lanes> = outer.iter().map(|x| [*x; LANES]).collect();
+    let (_, gains) = pick(solver, &lanes, u, groups, Some(lattice), [lattice.points, 1]);
+    std::array::from_fn(|b| solver.log_marginal[b] + gains.iter().map(|g| g[b]).sum::<f64>())
+}
+
 /// Groups that reach no further than a few standard deviations need fewer points, for the same integrals.
 #[test]
 fn a_narrow_lattice_serves_groups_that_are_narrow() {
@@ -294,14 +304,9 @@ fn a_narrow_lattice_serves_groups_that_are_narrow() {
     let mut solver = Solver::new(&conditional).roughly();
     let mut constant = None;
     for log_tau in [-1.4, -1.0, -0.6] {
-        solver.solve(&[log_tau], 1);
-        let groups = [&conditional.group[..], &conditional.drawn_group()];
-        let u = vec![[0.0; LANES]; 4];
-        let (_, gains) = pick(&mut solver, &[[log_tau; LANES]], u, groups, Some(narrow), [narrow.points, 1]);
-        for b in 0..LANES {
-            let gain: f64 = gains.iter().map(|g| g[b]).sum();
-            let off = solver.log_marginal[b] + gain - exact_of_counts(log_tau);
-            assert!((off - *constant.get_or_insert(off)).abs() < 1e-3, "{log_tau}, {b}: {off}");
+        for value in by_lattice(&conditional, &mut solver, narrow, &[log_tau]) {
+            let off = value - exact_of_counts(log_tau);
+            assert!((off - *constant.get_or_insert(off)).abs() < 1e-3, "{log_tau}: {off}");
         }
     }
 }
@@ -319,16 +324,46 @@ fn a_lattice_corrects_what_laplace_integrates() {
     let mut constant = None;
     // The wider groups are on one side than at their modes, the less even are the points where it counts.
     for (log_tau, within) in [(0.0_f64, 1e-3), (0.7, 1e-3), (-2.0, 1e-3), (1.6, 2e-3), (2.5, 1e-2)] {
-        solver.solve(&[log_tau], 1);
-        let u = vec![[0.0; LANES]; 4];
-        let groups = [&conditional.group[..], &conditional.drawn_group()];
-        let (_, gains) =
-            pick(&mut solver, &[[log_tau; LANES]], u, groups, Some(lattice), [lattice.points, 1]);
-        for b in 0..LANES {
-            let gain: f64 = gains.iter().map(|g| g[b]).sum();
-            let off = solver.log_marginal[b] + gain - exact_of_counts(log_tau);
+        for value in by_lattice(&conditional, &mut solver, lattice, &[log_tau]) {
+            let off = value - exact_of_counts(log_tau);
             let constant = *constant.get_or_insert(off);
-            assert!((off - constant).abs() < within, "{log_tau}, {b}: {off} {constant}");
+            assert!((off - constant).abs() < within, "{log_tau}: {off} {constant}");
+        }
+    }
+}
+
+/// Where all of a group failed or none did, the data say nothing on one side of an edge, and a prior that is very wide leads over it in a step that promises
+/// next to nothing: what is integrated is still that of the model, log Φ(∓(m + c x) / tau) for each group.
+#[test]
+fn a_short_step_over_an_edge_changes_no_value() {
+    let text = "data { k : count[J]; n : count[J]; x : real[J] }\nparam m ~ normal(0, 3)\nparam c ~ normal(0, 2)\n\
+                param tau ~ half_cauchy(1)\nparam a[J] ~ normal(m, tau)\nk ~ binomial_logit(n, a + c * x)";
+    let data = Dataset::from_texts(&[("data.csv", "k,n,x\n0,8,-1\n5,5,1.1\n0,3,0.2\n")]).unwrap();
+    let target = ModelTarget::new(text, &data).unwrap();
+    let parts = Partition { inner: vec![3, 4, 5], outer: vec![0, 1, 2], how: How::Searched };
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    conditional.tell_groups_apart(&target);
+    let lattice = conditional.lattice().unwrap();
+    let centre = [-0.8, 2.8, 0.0];
+    conditional.recentre(&centre, &[1e-3; 3]);
+    let factor = Scale::Dense(vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    conditional.anchor(&Gaussian { mean: centre.to_vec(), factor }, 1);
+    let mut solver = Solver::new(&conditional).roughly();
+    let exact = |[m, c, log_tau]: [f64; 3]| {
+        let tau = log_tau.exp();
+        let edges = [c - m, m + 1.1 * c, -m - 0.2 * c];
+        let of_groups: f64 = edges.iter().map(|x| log_phi(x / tau)).sum();
+        of_groups - m * m / 18.0 - c * c / 8.0 - (tau * tau).ln_1p() + log_tau
+    };
+    let mut constant = None;
+    let near = [[0.0, 0.0, 6.0], [20.0, -30.0, 6.0], [-20.0, 10.0, 6.0], [50.0, -50.0, 7.0]];
+    let far = [[4.0, -18.8, 15.0], [2.1, -15.1, 11.4], [6.5, -26.3, 11.5], [31.8, -53.0, 47.1]];
+    for outer in near.into_iter().chain(far) {
+        for value in by_lattice(&conditional, &mut solver, lattice, &outer) {
+            let off = value - exact(outer);
+            let more = off - *constant.get_or_insert(off);
+            // The points of a lattice do not fall on the edge, and far out they reach too little, which loses nothing that counts.
+            assert!(more < 0.5 && (outer[2] > 7.0 || more > -0.5), "{outer:?}: {more}");
         }
     }
 }
@@ -356,12 +391,7 @@ fn modes_are_found_where_a_scale_is_small() {
     };
     let mut constant = None;
     for log_tau in [-0.5_f64, -2.0, -4.0, -6.0, -9.0] {
-        solver.solve(&[log_tau], 1);
-        let groups = [&conditional.group[..], &conditional.drawn_group()];
-        let u = vec![[0.0; LANES]; 4];
-        let (_, gains) =
-            pick(&mut solver, &[[log_tau; LANES]], u, groups, Some(lattice), [lattice.points, 1]);
-        let off = solver.log_marginal[0] + gains.iter().map(|g| g[0]).sum::<f64>() - exact(log_tau);
+        let off = by_lattice(&conditional, &mut solver, lattice, &[log_tau])[0] - exact(log_tau);
         // A mode that is not found costs several nats; the differences that a Hessian is found from are wide for a scale as small as the last.
         assert!((off - *constant.get_or_insert(off)).abs() < 0.2, "{log_tau}: {off} {constant:?}");
     }

@@ -72,10 +72,8 @@ impl Solver<'_> {
         }
         let (value, slope) = self.measure(outer, Some(NARROW));
         self.factor(&[0.0; LANES]);
-        let step = self.ascent(&slope);
-        let decrement = product(&step, &slope);
-        add(&mut self.y, &[1.0; LANES], &step);
-        self.log_marginal = std::array::from_fn(|b| value[b] + 0.5 * decrement[b]);
+        let decrement = product(&self.ascent(&slope), &slope);
+        self.log_marginal = value;
         let near = each.max(100.0 * self.near);
         let close = |b: usize| (0.0..near).contains(&decrement[b]) && self.log_marginal[b].is_finite();
         (0..self.width).filter(|&b| failed[b] || !close(b)).collect()
@@ -177,21 +175,22 @@ impl Solver<'_> {
         sound
     }
 
-    /// The last step of a search. Where the mode is not near, draws may come from where the search got to: their weights know. Elsewhere the
-    /// log density is not known.
+    /// The last step of a search, where the value at the mode must be known to rounding. Draws may come from where the search got to, near the mode or not: their
+    /// weights know, if the log density is known there; and a short step may lead over an edge, where the data say nothing on one side of it. Elsewhere the log
+    /// density is not known.
     pub(super) fn end(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes) {
         let near = SETTLED.max(100.0 * self.near);
-        let rough = self.near == ROUGHLY;
+        let (rough, exact) = (self.near == ROUGHLY, self.near == NEAR);
         for b in 0..LANES {
             let settled = (0.0..near).contains(&decrement[b]);
             self.settled[b] = settled;
-            if settled {
+            if settled && exact {
                 self.y.iter_mut().zip(step).for_each(|(y, s)| y[b] += s[b]);
             }
-            self.log_marginal[b] = match (settled, rough) {
-                (true, _) => value[b] + 0.5 * decrement[b],
-                (false, true) => value[b],
-                (false, false) => f64::NAN,
+            self.log_marginal[b] = match settled {
+                true if exact => value[b] + 0.5 * decrement[b],
+                false if !rough => f64::NAN,
+                _ => value[b],
             };
         }
         if rough {
