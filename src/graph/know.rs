@@ -269,14 +269,41 @@ fn elementwise(row: &ScalarRow, of: &dyn Fn(usize) -> Range, same: bool) -> Opti
     })
 }
 
-/// The range of a power.
+/// The range of a power of what is not negative, e^(y log x), or of any number where the power is even.
 fn power(base: Range, exponent: Range) -> Option<Range> {
-    let even = exponent.low == exponent.high && exponent.low.at % 2.0 == 0.0;
-    if base.within(Range::POSITIVE) {
-        return Some(Range::POSITIVE);
+    let even = exponent.low == exponent.high && exponent.low.at % 2.0 == 0.0 && exponent.low.at > 0.0;
+    let base = if even { base.magnitude() } else { base };
+    if !base.within(Range::NON_NEGATIVE) {
+        return None;
     }
-    if base.within(Range::NON_NEGATIVE) || (even && exponent.low.at > 0.0) {
-        return Some(Range::NON_NEGATIVE);
+    let of_positive = base.and(Range::POSITIVE).increasing(f64::ln).times(exponent).increasing(f64::exp);
+    let zero = base.low.at == 0.0 && base.low.closed;
+    Some(if zero { of_positive.or(Range::of(&[0.0])) } else { of_positive })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_of_a_power_holds_every_power_and_no_more_than_it_must() {
+        let unit = Range::between(0.0, 1.0);
+        let bases = [unit, Range::UNIT, Range::POSITIVE, Range::NON_NEGATIVE, Range::from_to(2.0, 3.0)];
+        let exponents =
+            [Range::POSITIVE, Range::REAL, Range::from_to(2.0, 2.0), Range::from_to(-3.0, -0.5), Range::UNIT];
+        let numbers = [-2.0, -0.5, 0.0, 0.3, 0.5, 1.0, 2.0, 2.5];
+        let members = |r: Range| numbers.into_iter().filter(move |x| Range::of(&[*x]).within(r));
+        for base in bases {
+            for exponent in exponents {
+                let range = power(base, exponent).unwrap();
+                for (x, y) in members(base).flat_map(|x| members(exponent).map(move |y| (x, y))) {
+                    let value = x.powf(y);
+                    assert!(value.is_infinite() || Range::of(&[value]).within(range), "{x}^{y} in {range:?}");
+                }
+            }
+        }
+        assert_eq!(power(unit, Range::POSITIVE), Some(unit));
+        assert_eq!(power(Range::REAL, Range::from_to(2.0, 2.0)), Some(Range::NON_NEGATIVE));
+        assert_eq!(power(Range::REAL, Range::POSITIVE), None);
     }
-    None
 }

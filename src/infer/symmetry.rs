@@ -14,10 +14,12 @@ const POINTS: u64 = 2;
 const SPREAD: f64 = 0.5;
 /// Steps uphill.
 const STEPS: usize = 40;
-/// Most coordinates, most moves, and most that are made together: loadings, scores and the slopes of scores, say.
+/// Most coordinates, most moves of which all are tried that are made together, and how many these are: loadings, scores and the slopes of scores, say.
 const MOST: usize = 3000;
 const MOST_MOVES: usize = 12;
 const TOGETHER: usize = 3;
+/// Most sets in which labels change places in all parameters but one.
+const MOST_RELABELLED: usize = 200;
 /// Longest axis whose places may be labels.
 const LABELS: usize = 10;
 /// Log densities are the same if they differ by less, relative to their size.
@@ -30,12 +32,12 @@ const APART: f64 = 0.3;
 const BATCH: usize = 16;
 
 /// What may be done to one parameter.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 enum How {
     /// Its coordinates change sign.
     Mirror,
-    /// The first two places of an axis, which has so many, change places.
-    Exchange { axis: usize, size: usize },
+    /// The first two places of an axis, or of two, which have so many, change places.
+    Exchange { axes: Vec<usize>, size: usize },
 }
 
 struct Move<'a> {
@@ -52,16 +54,16 @@ impl Move<'_> {
             Form::Noncentered => self.dims.len(),
         }
     }
-}
 
-impl Move<'_> {
     /// Whether the slopes of the parameter have moved with it, from `before` to `after`. Those of a simplex are not looked at.
     fn moves_slopes(&self, before: &[f64], after: impl Fn(usize) -> f64) -> bool {
         let Parameter { offset, size, .. } = *self.parameter;
         let mut own = before[offset..offset + size].to_vec();
-        match self.how {
+        match &self.how {
             How::Mirror => own.iter_mut().for_each(|g| *g = -*g),
-            How::Exchange { axis, .. } if axis < self.batch_axes() => exchange(&mut own, self.dims, axis),
+            How::Exchange { axes, .. } if axes.iter().all(|axis| *axis < self.batch_axes()) => {
+                axes.iter().for_each(|&axis| exchange(&mut own, self.dims, axis));
+            }
             How::Exchange { .. } => return true,
         }
         let largest = own.iter().fold(1.0_f64, |m, g| m.max(g.abs()));
@@ -120,7 +122,6 @@ fn moves(target: &ModelTarget) -> Vec<Move<'_>> {
         let dims = lowered.graph.node(parameter.named.node).dims.as_slice();
         all.extend(hows(parameter, dims).into_iter().map(|how| Move { parameter, dims, how }));
     }
-    all.truncate(MOST_MOVES);
     all
 }
 
@@ -129,15 +130,46 @@ fn hows(parameter: &Parameter, dims: &[usize]) -> Vec<How> {
         Form::Transformed { transform, .. } => (transform.name, transform.event),
         Form::Noncentered => ("real", 0),
     };
-    let labels =
-        |axis: usize| (2..=LABELS).contains(&dims[axis]).then_some(How::Exchange { axis, size: dims[axis] });
     let axes = dims.len() - event + usize::from(name == "simplex");
+    let labels: Vec<usize> = (0..axes).filter(|&axis| (2..=LABELS).contains(&dims[axis])).collect();
+    let one = labels.iter().map(|&axis| vec![axis]);
+    // From each label to each other, say.
+    let pairs = labels.iter().flat_map(|&a| labels.iter().map(move |&b| vec![a, b]));
+    let two = pairs.filter(|pair| pair[0] < pair[1] && dims[pair[0]] == dims[pair[1]]);
+    let exchanges = one.chain(two).map(|axes| How::Exchange { size: dims[axes[0]], axes });
     let mirror = matches!(name, "real" | "interval").then_some(How::Mirror);
-    mirror.into_iter().chain((0..axes).filter_map(labels)).collect()
+    mirror.into_iter().chain(exchanges).collect()
 }
 
-/// Moves that may be made together: of different parameters, and of labels of which there are as many.
+/// Moves that may be made together: a few of different parameters, and of labels of which there are as many, those of all parameters or of all but one.
 fn sets(moves: &[Move]) -> Vec<Vec<usize>> {
+    let mut all = few_together(&moves[..moves.len().min(MOST_MOVES)]);
+    for size in 2..=LABELS {
+        all.extend(relabelled(moves, size).into_iter().filter(|set| set.len() > TOGETHER));
+    }
+    all
+}
+
+/// Exchanges of this many labels in every parameter that may have them, or in all but one.
+fn relabelled(moves: &[Move], size: usize) -> Vec<Vec<usize>> {
+    let has = |m: &usize| matches!(moves[*m].how, How::Exchange { size: own, .. } if own == size);
+    let exchanges: Vec<usize> = (0..moves.len()).filter(has).collect();
+    let owner = |m: usize| moves[m].parameter.offset;
+    let mut sets: Vec<(Vec<usize>, bool)> = vec![(Vec::new(), false)];
+    for own in exchanges.chunk_by(|a, b| owner(*a) == owner(*b)) {
+        let with = |(set, less): &(Vec<usize>, bool)| {
+            let more: Vec<_> =
+                own.iter().map(|&m| (set.iter().copied().chain([m]).collect(), *less)).collect();
+            more.into_iter().chain((!less).then(|| (set.clone(), true)))
+        };
+        sets = sets.iter().flat_map(with).collect();
+        sets.truncate(MOST_RELABELLED);
+    }
+    sets.into_iter().map(|(set, _)| set).collect()
+}
+
+/// A few moves of different parameters, and of labels of which there are as many.
+fn few_together(moves: &[Move]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     let mut from = 0;
     for _ in 0..TOGETHER {
@@ -157,7 +189,7 @@ fn sets(moves: &[Move]) -> Vec<Vec<usize>> {
 }
 
 fn fit_together(a: &Move, b: &Move) -> bool {
-    let sizes = match (a.how, b.how) {
+    let sizes = match (&a.how, &b.how) {
         (How::Exchange { size: a, .. }, How::Exchange { size: b, .. }) => a == b,
         (How::Mirror, _) | (_, How::Mirror) => true,
     };
@@ -203,22 +235,23 @@ fn unchanged(target: &ModelTarget, moves: &[Move], sets: Vec<Vec<usize>>, z: &[f
 /// Makes a move of one parameter; None where that is not possible.
 fn make(target: &ModelTarget, of: &Move, z: &[f64], moved: &mut [f64]) -> Option<()> {
     let Parameter { offset, size, form, .. } = of.parameter;
-    let own = &mut moved[*offset..offset + size];
-    let How::Exchange { axis, .. } = of.how else {
-        own.iter_mut().for_each(|u| *u = -*u);
+    let range = *offset..offset + size;
+    let How::Exchange { axes, .. } = &of.how else {
+        moved[range].iter_mut().for_each(|u| *u = -*u);
         return Some(());
     };
-    let (Form::Transformed { transform, .. }, true) = (form, axis >= of.batch_axes()) else {
-        exchange(own, of.dims, axis);
+    let (Form::Transformed { transform, .. }, Some(&last)) =
+        (form, axes.iter().find(|axis| **axis >= of.batch_axes()))
+    else {
+        axes.iter().for_each(|&axis| exchange(&mut moved[range.clone()], of.dims, axis));
         return Some(());
     };
     // The labels are those of the entries of a simplex.
-    let values = target.values(&[of.parameter.named.node], z).pop()?;
-    let free = of.dims[axis] - 1;
-    for (u, x) in own.chunks_exact_mut(free).zip(values.chunks_exact(of.dims[axis])) {
-        let mut x = x.to_vec();
-        x.swap(0, 1);
-        u.copy_from_slice(&(transform.inverse)(&x, &[])?);
+    let mut values = target.values(&[of.parameter.named.node], z).pop()?;
+    axes.iter().for_each(|&axis| exchange(&mut values, of.dims, axis));
+    let entries = of.dims[last];
+    for (u, x) in moved[range].chunks_exact_mut(entries - 1).zip(values.chunks_exact(entries)) {
+        u.copy_from_slice(&(transform.inverse)(x, &[])?);
     }
     Some(())
 }
@@ -245,8 +278,8 @@ fn apart(of: &Move, fit: &Fit) -> bool {
         return false;
     }
     let here = means.clone();
-    match (of.how, &of.parameter.form) {
-        (How::Exchange { axis, .. }, _) => exchange(&mut means, of.dims, axis),
+    match (&of.how, &of.parameter.form) {
+        (How::Exchange { axes, .. }, _) => axes.iter().for_each(|&axis| exchange(&mut means, of.dims, axis)),
         (How::Mirror, Form::Transformed { transform, .. }) if transform.name == "real" => {
             means.iter_mut().for_each(|mean| *mean = -*mean);
         }
@@ -279,10 +312,12 @@ fn told(set: &[&Move]) -> String {
 fn ordered(set: &[&Move]) -> String {
     let vector = set.iter().find(|m| m.dims.len() == 1 && m.parameter.support != "simplex");
     match vector {
-        Some(of) => format!(
-            "put labels in order, for example `param {} : ordered[{}]`",
-            of.parameter.named.name, of.dims[0]
-        ),
+        Some(of) => {
+            let positive = matches!(&of.parameter.form, Form::Transformed { transform, .. } if transform.name == "lower");
+            let sign = if positive { "positive_" } else { "" };
+            let (name, size) = (&of.parameter.named.name, of.dims[0]);
+            format!("put labels in order, for example `param {name} : {sign}ordered[{size}]`")
+        }
         None => "tell the labels apart by their priors".into(),
     }
 }
@@ -335,5 +370,15 @@ mod tests {
         let two = "data { y : real[N] }\nparam w ~ beta(2, 2)\nparam mu[2] ~ normal(0, 3)\n\
                    y ~ mixture(w: normal(mu[1], 1), 1 - w: normal(mu[2], 1))";
         assert_eq!(found(two, numbers), ["~w mu"]);
+    }
+
+    /// The states of a hidden Markov model: every parameter has them, and the transitions twice.
+    #[test]
+    fn labels_change_places_in_many_parameters_at_once() {
+        let text = "data { x : real[T]; u : real[T] }\nparam first : simplex[2] ~ flat()\nparam move[2] : simplex[2] ~ flat()\n\
+                    param mu[2] ~ normal(0, 5)\nparam slope[2] ~ normal(0, 5)\nparam s[2] ~ half_normal(3)\n\
+                    target += hmm_marginal(normal_lpdf(as_column(x) | outer(u, slope) + mu, s), move, first)";
+        let data = "{\"x\": [0.3, -1.2, 2.5, 0.7], \"u\": [0.1, 0.4, -0.3, 1.0]}";
+        assert_eq!(found(text, data), ["first move mu slope s"]);
     }
 }
