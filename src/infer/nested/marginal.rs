@@ -283,7 +283,7 @@ impl Flow for Nested<'_> {
     fn leaders(&self) -> usize {
         match self.conditional.parts.how {
             How::Given => 0,
-            How::Searched if self.conditional.integrates() => 0,
+            How::Searched if self.conditional.parts.leaves_many() => 0,
             How::Quadratic | How::Searched => self.conditional.parts.outer.len(),
         }
     }

@@ -24,10 +24,11 @@ mod surface;
 mod tests;
 mod tune;
 
-use super::bend::{Bent, LAYERS, grow, judge};
+use super::bend::{Bent, Judged, LAYERS, grow, judge};
 use super::flow::{Flow, Reached};
 use super::gaussian::{FIRST, Gaussian};
 use super::mode::{Mode, Modes};
+use super::rivals::Rival;
 use super::thrift::spared;
 use super::warp::Warped;
 use super::{
@@ -202,7 +203,11 @@ fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
             return None;
         }
         conditional.tell_groups_apart(target);
-        if conditional.parts.leaves_many() && !conditional.integrate_groups() {
+        // Groups of one coordinate take few points, and what Laplace's approximation misses of many may be more than it has.
+        let alone = conditional.group_count() == conditional.parts.inner.len();
+        let many = conditional.parts.leaves_many();
+        let integrated = (alone || many) && conditional.integrate_groups();
+        if many && !integrated {
             return None;
         }
     }
@@ -238,35 +243,50 @@ fn weigh(
     let flow = chosen.as_ref().unwrap_or(&straight);
     let after = (few > 1).then(|| judge(flow, q, pilot, options));
     let judged = after.as_ref().unwrap_or(&before);
-    let integrates = conditional.integrates();
     // Of many outer coordinates no other proposal makes up for so much.
-    if integrates && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
+    let left = conditional.parts.leaves_many();
+    if left && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
         return None;
     }
-    let reached = |bent, judged, rivals| {
-        let (plain, plain_draws): ((&dyn Flow, _), _) = ((&straight, q), Some(&before.pilot));
-        finish(
-            found.clone(),
-            &Reached { plain, plain_draws, rivals, bent, first, judged, gradients: 0 },
-            options,
-        )
-    };
+    let common = Common { found, plain: &straight, before: &before, first, options };
+    let as_it_is = || common.weighed((flow, q), judged, &found.rivals);
     // Where each draw takes a search and an integral, what bending takes is less than what the weights of the Gaussian as it is ask for.
-    let mut fit = (!integrates || judged.elbo[2] < EVEN).then(|| reached((flow, q), judged, &found.rivals));
+    let mut fit = (few == 1 && !left || judged.elbo[2] < EVEN).then(as_it_is);
     // Light weights need no bending, which takes thousands of gradients, each many of the model.
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
-        let draws = if integrates { pilot } else { draws::pilot(target) };
+        let draws = if conditional.integrates() { pilot } else { draws::pilot(target) };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
-        // What nothing has bent was weighed.
-        if fit.is_some() && bent.target.layers.is_empty() && few == many && found.rivals.is_empty() {
-            return fit;
+        let is_bent = !bent.target.layers.is_empty();
+        // What nothing has bent was weighed, or will be.
+        if is_bent || few != many || !found.rivals.is_empty() {
+            let curved = Nested::new(conditional, bent.target, many, &owners);
+            let other = common.weighed((&curved, &bent.q), &judge(&curved, &bent.q, pilot, options), &[]);
+            fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));
         }
-        let curved = Nested::new(conditional, bent.target, many, &owners);
-        let other = reached((&curved, &bent.q), &judge(&curved, &bent.q, pilot, options), &[]);
-        fit = fit.filter(|fit| fit.khat <= other.khat).or(Some(other));
     }
-    fit
+    Some(fit.unwrap_or_else(as_it_is))
+}
+
+/// What all fits of the same outer coordinates have in common.
+struct Common<'a> {
+    found: &'a Approach,
+    /// The coordinates as they are, and what draws of the Gaussian in them tell.
+    plain: &'a dyn Flow,
+    before: &'a Judged,
+    /// ELBO, its standard error and half the variance of the log weights.
+    first: [f64; 3],
+    options: &'a Options,
+}
+
+impl Common<'_> {
+    /// The fit with the weights of draws from a Gaussian in coordinates of its own.
+    fn weighed(&self, bent: (&dyn Flow, &Gaussian), judged: &Judged, rivals: &[Rival]) -> Fit {
+        let plain = (self.plain, &self.found.fitted.q);
+        let (plain_draws, first) = (Some(&self.before.pilot), self.first);
+        let reached = Reached { plain, plain_draws, rivals, bent, first, judged, gradients: 0 };
+        finish(self.found.clone(), &reached, self.options)
+    }
 }
 
 /// Where the fit of the outer coordinates begins.

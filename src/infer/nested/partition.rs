@@ -103,8 +103,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         }
         // With few coordinates left, a grid serves these, and groups that are independent given them have weights of their own.
         let at = match effects.len() {
-            n if d - n <= FEW_LEFT => 0,
             n if n >= MANY_EFFECTS => place.min(out.len()),
+            n if d - n <= FEW_LEFT => 0,
             _ => out.len(),
         };
         out.insert(at, split(d, effects, How::Searched));
