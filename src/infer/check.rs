@@ -3,7 +3,9 @@
 use super::doubt::first_few;
 use super::draws::{self, Drawn};
 use super::flow::Reached;
-use super::{Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary};
+use super::{
+    Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary, trials,
+};
 use crate::target::Target;
 use rayon::prelude::*;
 
@@ -34,7 +36,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout));
     let gradients = reached.gradients;
     let (flow, base) = reached.bent;
-    let (proposal, drawn) = draws::draw(reached, names.len(), options);
+    let (proposal, drawn) = trials::draw(reached, names.len(), options);
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
     let Drawn { ref mass, khat, tail, worst, least_known, margin, .. } = drawn;
     let (log_evidence, draws) = (mass.log, drawn.sample.log_weights().len());

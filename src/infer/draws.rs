@@ -1,14 +1,13 @@
-//! How many importance draws, and from what: enough that their Monte Carlo error does not matter.
+//! How many importance draws: enough that their Monte Carlo error does not matter.
 
-use super::adapt::{adapt, effective};
-use super::cells::{MOST, cells};
-use super::flow::{Flow, Reached};
+use super::adapt::effective;
+use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::mass::Mass;
 use super::psis::{khat_error, smooth};
 use super::sample::{Pilot, Proposal, Sample, plain};
 use super::summary::{self, Errors, Output};
-use super::thrift::{is_heavy, spared};
+use super::thrift::spared;
 use super::weigh::Weighed;
 use super::{KHAT_LIMIT, Options};
 use crate::num::slices::ln;
@@ -18,7 +17,6 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::f64::consts::SQRT_2;
-use std::sync::Arc;
 
 /// Most numbers held of outputs of draws.
 pub(super) const HELD: usize = 60_000_000;
@@ -36,32 +34,18 @@ const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
-/// Most leading coordinates with heavy tails in a proposal.
-const HEAVY: usize = 6;
 /// So near to the limit k̂ is not known well enough with fewer draws than this.
-const UNSURE: std::ops::Range<f64> = 0.6..1.0;
+pub(super) const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
-/// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
-const LIGHT: f64 = 0.4;
-/// Weights with a k̂ below this, judged by a pilot, are those of a Gaussian or nearly.
-const STRAIGHT: f64 = 0.2;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
-const TAILED: f64 = 0.45;
-/// Coordinates up to which a grid takes little time, and the half-variance of log weights from which on one is worth it: a Gaussian posterior is often that of much data,
-/// and each evaluation costs.
-const SOON: usize = 2;
-const NEARLY_GAUSSIAN: f64 = 0.005;
+pub(super) const TAILED: f64 = 0.45;
 /// Coordinates up to which the mixture that adapts is tried first.
 pub(super) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
 /// So many effective draws for each draw are more than a mixture that adapts has in many coordinates.
 const EFFICIENT: f64 = 0.3;
-/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the posterior; and the same if the other is a grid, which
-/// goes where others do not.
-const SURELY: f64 = 4.0;
-const PROBABLY: f64 = 1.5;
 /// Draws that judge a proposal, and the fewest where each takes long.
 pub(super) const PILOT: usize = 2048;
 const LEAST_PILOT: usize = 512;
@@ -71,178 +55,13 @@ pub(super) fn pilot(target: &dyn Target) -> usize {
     spared(target, PILOT, LEAST_PILOT)
 }
 
-/// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
-/// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
-pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
-    let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
-    // What was fitted at one mode sees nothing of others, and has light weights all the same.
-    if trials.modes() {
-        return trials.best(Proposal::Gaussian);
-    }
-    // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
-    let (flow, q) = trials.unbent();
-    let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
-    let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
-        || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
-    let at_first = !flow.cheap() || curved && soon;
-    if at_first {
-        trials.grid();
-    }
-    let mut others = trials.tailed();
-    let first = others[0].clone();
-    let (flow, khat) = (reached.bent.0, reached.judged.khat);
-    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most even. Few draws of weights that hardly differ
-    // do not know their tail.
-    let bent = khat >= STRAIGHT && (curved || !is_heavy(flow.model()));
-    let few = flow.cheap() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && bent;
-    if few && !trials.settled() {
-        trials.adapted();
-    }
-    // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
-    let likely = !flow.dear() || flow.leaders() == 0 || khat < TAILED;
-    if likely && !trials.settled() {
-        let khat = trials.attempt(trials.around(first.clone()), true);
-        // What has a long tail by the first draws has one by more of them.
-        others.retain(|other| !(khat >= UNSURE.end && *other == first));
-    }
-    if !few && !trials.settled() {
-        trials.adapted();
-    }
-    for other in others {
-        if !trials.settled() && !trials.fair() {
-            trials.attempt(trials.around(other), false);
-        }
-    }
-    // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as a grid can serve, and nothing else did
-    // (which was tried before these were bent).
-    let again = q.mean.len() == MOST && reached.bent.0.leaders() > 0;
-    if !at_first && !again && !trials.settled() && !trials.fair() {
-        trials.grid();
-    }
-    trials.best(first)
-}
-
-/// Proposals tried for what was reached, and the best of them.
-struct Trials<'a, 't> {
-    reached: &'a Reached<'t>,
-    outputs: usize,
-    options: &'a Options,
-    /// The mass that proposals found, where their weights have short tails; and by how many standard errors another must be below it to overlook something.
-    masses: Vec<(Mass, f64)>,
-    best: Option<(Proposal, Drawn<'t>)>,
-}
-
-impl<'t> Trials<'_, 't> {
-    /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what bending does to tails.
-    fn unbent(&self) -> (&'t dyn Flow, &'t Gaussian) {
-        let Reached { plain, bent, .. } = self.reached;
-        if bent.0.cheap() && plain.0.cheap() { *plain } else { *bent }
-    }
-
-    /// A mixture or a grid to draw from.
-    fn own(&self, proposal: Proposal) -> Source<'t> {
-        let (flow, q) = self.unbent();
-        Source { flow, q, proposal, pilot: None }
-    }
-
-    /// The Gaussian, or it with other tails, to draw from.
-    fn around(&self, proposal: Proposal) -> Source<'t> {
-        let (flow, q) = self.reached.bent;
-        Source { flow, q, proposal, pilot: Some(&self.reached.judged.pilot) }
-    }
-
-    /// The Gaussian or it with other tails, the most promising first.
-    fn tailed(&self) -> Vec<Proposal> {
-        let (flow, q) = self.reached.bent;
-        let (leaders, d) = (flow.leaders(), q.mean.len());
-        let heavy = leaders == d && d <= HEAVY;
-        let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
-        let khat = self.reached.judged.khat;
-        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long; not so where many data tell them.
-        let told = is_heavy(flow.model()) && khat < STRAIGHT;
-        let light = khat < LIGHT && (flow.cheap() || leaders == 0) || told;
-        let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
-        first.into_iter().chain([mixture, Proposal::Student]).collect()
-    }
-
-    /// Tries a grid, where there is one.
-    fn grid(&mut self) {
-        let (flow, q) = self.unbent();
-        let thorough = self.reached.judged.khat >= STRAIGHT;
-        if let Some(grid) = cells(flow, q, self.reached.rivals, thorough) {
-            self.attempt(self.own(Proposal::Cells(Arc::new(grid))), true);
-        }
-    }
-
-    /// Tries a mixture that adapts, where there is one and nothing before it was fair.
-    fn adapted(&mut self) {
-        let (flow, q) = self.unbent();
-        if !self.fair()
-            && let Some(proposal) = adapt(flow, q, &[], self.options)
-        {
-            self.attempt(self.own(proposal), false);
-        }
-    }
-
-    /// Tries a mixture begun at all modes, where there are several; whether its weights can be relied on.
-    fn modes(&mut self) -> bool {
-        let ((flow, q), rivals) = (self.unbent(), self.reached.rivals);
-        if rivals.is_empty() {
-            return false;
-        }
-        let Some(proposal) = adapt(flow, q, rivals, self.options) else { return false };
-        self.attempt(self.own(proposal), false);
-        self.best.as_ref().is_some_and(|best| best.1.khat < KHAT_LIMIT && best.1.tail < KHAT_LIMIT)
-    }
-
-    /// Draws, keeps what is better than what there is, and tells the tail shape of its weights.
-    fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
-        let drawn = enough(&source, self.outputs, look, self.options);
-        let khat = drawn.khat;
-        if khat < TAILED {
-            let grid = matches!(source.proposal, Proposal::Cells(_));
-            self.masses.push((drawn.mass, if grid { PROBABLY } else { SURELY }));
-        }
-        let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
-        let preferred = |best: &(Proposal, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
-        if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {
-            self.best = Some((source.proposal, drawn));
-        }
-        khat
-    }
-
-    /// Whether another proposal found more of the posterior.
-    fn overlooks(&self, drawn: &Drawn) -> bool {
-        self.masses.iter().any(|(mass, sure)| mass.exceeds(&drawn.mass, *sure))
-    }
-
-    /// Whether no other proposal is worth a try, or someone wants an end.
-    fn settled(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.1.good() || self.options.stop.requested())
-    }
-
-    /// Whether no more proposals of other kinds are.
-    fn fair(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.1.fair())
-    }
-
-    /// The best, or draws of another if none was tried.
-    fn best(self, other: Proposal) -> (Proposal, Drawn<'t>) {
-        let source = self.around(other);
-        match self.best {
-            Some(best) => best,
-            None => (source.proposal.clone(), enough(&source, self.outputs, false, self.options)),
-        }
-    }
-}
-
 /// What is drawn from.
-struct Source<'t> {
-    flow: &'t dyn Flow,
-    q: &'t Gaussian,
-    proposal: Proposal,
+pub(super) struct Source<'t> {
+    pub(super) flow: &'t dyn Flow,
+    pub(super) q: &'t Gaussian,
+    pub(super) proposal: Proposal,
     /// Draws of the Gaussian that were made before.
-    pilot: Option<&'t Pilot>,
+    pub(super) pilot: Option<&'t Pilot>,
 }
 
 /// Importance draws with their weights.
@@ -295,14 +114,14 @@ impl<'t> Drawn<'t> {
     }
 
     /// Whether no other proposal is worth a try.
-    fn good(&self) -> bool {
+    pub(super) fn good(&self) -> bool {
         let draws = self.sample.log_weights().len();
         self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
     }
 
     /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same or that no
     /// other would make smaller.
-    fn fair(&self) -> bool {
+    pub(super) fn fair(&self) -> bool {
         self.khat < UNSURE.start
             && self.tail < KHAT_LIMIT
             && (self.margin >= 1.0 || self.efficient || self.inside)
@@ -361,7 +180,7 @@ pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
 /// Draws until the standard error of everything inferred is small, or no more can be held. Derived quantities and predictions do
 /// not count: their tails, and an event that is rare, say nothing about the fit. With `look` the first draws are all where their tails, or
 /// those of an output, are long.
-fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
+pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
     let dear = flow.dear() || flow.model().solves_equations();

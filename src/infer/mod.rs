@@ -40,6 +40,7 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 mod thrift;
+mod trials;
 mod warp;
 mod weigh;
 mod whiten;

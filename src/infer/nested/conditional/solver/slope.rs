@@ -73,8 +73,7 @@ impl Solver<'_> {
         let read = |i: usize, set: usize| spread(&self.gradient[i * count + set * width..][..width]);
         let of_set = |set: usize| {
             let outer = this.parts.outer.iter().map(|&i| read(i, set));
-            let inner = this.parts.inner.iter().zip(&this.steps).map(|(&i, s)| read(i, set).map(|g| s * g));
-            outer.chain(inner).collect()
+            outer.chain(self.slope_of(set, count)).collect()
         };
         (0..moves.len()).map(of_set).collect()
     }
