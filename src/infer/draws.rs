@@ -34,9 +34,10 @@ const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
-/// So near to the limit k̂ is not known well enough with fewer draws than this.
+/// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each takes a search.
 pub(super) const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
+const DECIDED_DEAR: usize = 8192;
 /// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
 /// a k̂ is known better and may be larger.
 pub(super) const TAILED: f64 = 0.45;
@@ -236,7 +237,8 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         let shapes = || shapes.get_or_init(|| shapes_of_squares(&errors, &spread));
         let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), dear) / more };
         // A k̂ near the limit is decided by more draws; one far above it is not.
-        let unsure = UNSURE.contains(&khat) && have < DECIDED;
+        let decided = if flow.dear() { DECIDED_DEAR } else { DECIDED };
+        let unsure = UNSURE.contains(&khat) && have < decided;
         let tail = || shapes().iter().copied().fold(khat, f64::max);
         let done =
             options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
@@ -275,7 +277,7 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         }
         let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
         // Weights that are likely to fail get as many draws as decide that, and not as many as what they say would take.
-        count = (needed as usize).min(if khat >= KHAT_LIMIT { most.min(DECIDED) } else { most });
+        count = (needed as usize).min(if khat >= KHAT_LIMIT { most.min(decided) } else { most });
     }
 }
 
