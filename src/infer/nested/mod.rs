@@ -72,7 +72,7 @@ const MOST_OF_A_GROUP: usize = 3;
 /// Draws that judge what was fitted, and the fewest where each takes long.
 const PILOT: usize = 512;
 const LEAST_PILOT: usize = 256;
-/// Half-variance of log weights, groups integrated out, from which on many outer coordinates are not Gaussian enough.
+/// Half-variance of log weights, groups integrated out, from which on many outer coordinates, or inner ones that hang together, are not Gaussian enough.
 const HOPELESS: f64 = 1.0;
 /// Half-variance below which weights of outer coordinates, groups integrated out, are even enough.
 const EVEN: f64 = 0.15;
@@ -243,9 +243,10 @@ fn weigh(
     let flow = chosen.as_ref().unwrap_or(&straight);
     let after = (few > 1).then(|| judge(flow, q, pilot, options));
     let judged = after.as_ref().unwrap_or(&before);
-    // Of many outer coordinates no other proposal makes up for so much.
+    // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are none the better for any.
     let left = conditional.parts.leaves_many();
-    if left && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
+    let whole = !quadratic && conditional.group_count() == 1 && !conditional.is_smooth();
+    if (left || whole) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
         return None;
     }
     let common = Common { found, plain: &straight, before: &before, first, options };
