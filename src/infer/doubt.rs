@@ -3,7 +3,6 @@
 use super::improper::reasons;
 use super::symmetry::symmetry;
 use super::{Fit, KHAT_LIMIT, Output};
-use crate::lower::Form;
 use crate::target::ModelTarget;
 
 /// Most names told.
@@ -58,7 +57,7 @@ fn vanished(target: &ModelTarget, fit: &Fit) -> Option<String> {
         .lowered()
         .parameters
         .iter()
-        .filter(|p| matches!(&p.form, Form::Transformed { transform, .. } if transform.name == "lower"))
+        .filter(|p| p.form.transform_name() == "lower")
         .map(|p| p.named.name.as_str())
         .collect();
     let owner = |o: &Output| positive.contains(&o.name.split('[').next().unwrap_or(&o.name));

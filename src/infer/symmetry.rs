@@ -46,13 +46,17 @@ struct Move<'a> {
     how: How,
 }
 
+/// Axes of a parameter before those of one event (a simplex, say).
+fn batch_axes(parameter: &Parameter, dims: &[usize]) -> usize {
+    match &parameter.form {
+        Form::Transformed { transform, .. } => dims.len() - transform.event,
+        Form::Noncentered => dims.len(),
+    }
+}
+
 impl Move<'_> {
-    /// Axes before those of one event (a simplex, say).
     fn batch_axes(&self) -> usize {
-        match &self.parameter.form {
-            Form::Transformed { transform, .. } => self.dims.len() - transform.event,
-            Form::Noncentered => self.dims.len(),
-        }
+        batch_axes(self.parameter, self.dims)
     }
 
     /// Whether the slopes of the parameter have moved with it, from `before` to `after`. Those of a simplex are not looked at.
@@ -126,11 +130,8 @@ fn moves(target: &ModelTarget) -> Vec<Move<'_>> {
 }
 
 fn hows(parameter: &Parameter, dims: &[usize]) -> Vec<How> {
-    let (name, event) = match &parameter.form {
-        Form::Transformed { transform, .. } => (transform.name, transform.event),
-        Form::Noncentered => ("real", 0),
-    };
-    let axes = dims.len() - event + usize::from(name == "simplex");
+    let name = parameter.form.transform_name();
+    let axes = batch_axes(parameter, dims) + usize::from(name == "simplex");
     let labels: Vec<usize> = (0..axes).filter(|&axis| (2..=LABELS).contains(&dims[axis])).collect();
     let one = labels.iter().map(|&axis| vec![axis]);
     // From each label to each other, say.
@@ -313,7 +314,7 @@ fn ordered(set: &[&Move]) -> String {
     let vector = set.iter().find(|m| m.dims.len() == 1 && m.parameter.support != "simplex");
     match vector {
         Some(of) => {
-            let positive = matches!(&of.parameter.form, Form::Transformed { transform, .. } if transform.name == "lower");
+            let positive = of.parameter.form.transform_name() == "lower";
             let sign = if positive { "positive_" } else { "" };
             let (name, size) = (&of.parameter.named.name, of.dims[0]);
             format!("put labels in order, for example `param {name} : {sign}ordered[{size}]`")

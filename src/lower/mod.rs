@@ -121,6 +121,16 @@ pub enum Form {
     Noncentered,
 }
 
+impl Form {
+    /// The name of the transform; standardised coordinates are real numbers.
+    pub fn transform_name(&self) -> &'static str {
+        match self {
+            Form::Transformed { transform, .. } => transform.name,
+            Form::Noncentered => "real",
+        }
+    }
+}
+
 /// For each axis the labels of its elements, where they are more than numbers.
 pub type Labels = Vec<Option<Arc<[String]>>>;
 

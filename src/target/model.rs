@@ -251,8 +251,7 @@ impl Target for ModelTarget {
 
     fn zeros(&self) -> Vec<f64> {
         let d = self.lowered.dimension;
-        let is_affine =
-            |form: &Form| matches!(form, Form::Transformed { transform, .. } if transform.name == "affine");
+        let is_affine = |form: &Form| form.transform_name() == "affine";
         let affine: Vec<&Parameter> = self.lowered.parameters.iter().filter(|p| is_affine(&p.form)).collect();
         let mut out = vec![0.0; d];
         if affine.is_empty() {

@@ -138,10 +138,7 @@ pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
 
 /// All parameters that are arrays of numbers with or without bounds, given the others, if some have bounds and few others are left.
 pub(super) fn bounded(target: &ModelTarget) -> Option<Partition> {
-    let is_bounded = |form: &Form| match form {
-        Form::Transformed { transform, .. } => ["interval", "lower", "upper"].contains(&transform.name),
-        Form::Noncentered => false,
-    };
+    let is_bounded = |form: &Form| ["interval", "lower", "upper"].contains(&form.transform_name());
     let parameters = target.lowered().parameters.iter().filter(|p| is_bounded(&p.form));
     let with_bounds = parameters.map(|p| (p.offset, p.size)).filter(|b| b.1 >= EFFECTS);
     let with_bounds: Vec<(usize, usize)> = with_bounds.collect();
@@ -163,10 +160,7 @@ fn split(d: usize, mut inner: Vec<usize>, how: How) -> Partition {
 
 /// Offset and size of each parameter that its coordinates give by an affine transform.
 fn real_blocks(target: &ModelTarget) -> Vec<(usize, usize)> {
-    let real = |form: &Form| match form {
-        Form::Transformed { transform, .. } => ["real", "affine", "sum_to_zero"].contains(&transform.name),
-        Form::Noncentered => true,
-    };
+    let real = |form: &Form| ["real", "affine", "sum_to_zero"].contains(&form.transform_name());
     let parameters = target.lowered().parameters.iter().filter(|p| real(&p.form) && p.size > 0);
     parameters.map(|p| (p.offset, p.size)).collect()
 }
