@@ -188,3 +188,55 @@ fn animals_that_were_never_seen_are_integrated_out() {
         assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
     }
 }
+
+/// Errors in both variables, with scales that nobody knows: whether x or y is the noisy one the data do not say, and slope and scales of the posterior form a thin
+/// sheet with edges. The pairs are Gaussian given the four of them, and points of the prior, evenly spread, weigh by that.
+#[test]
+fn errors_in_both_variables_are_weighed_as_the_pairs_say() {
+    const X: [f64; 30] = [
+        0.2, -0.3, -1.5, 0.7, 1.6, -0.5, 1.2, 0.5, 0.7, -2.1, 1.9, 0.8, -1.1, -0.6, 0.7, -0.8, 1.9, -0.5,
+        -0.5, 0.0, -0.8, -1.4, -0.6, 1.0, -1.9, -0.3, 0.7, -0.8, 0.3, -0.3,
+    ];
+    const Y: [f64; 30] = [
+        -0.7, 0.8, -1.4, 1.2, 0.4, -0.8, 2.0, 0.6, -0.2, -1.0, 1.3, 0.2, 0.2, -0.6, 2.3, -1.8, 2.4, 0.8, 0.1,
+        -0.3, -0.6, 0.6, 0.4, -0.1, -0.9, 0.3, 0.9, -1.1, -0.2, 0.0,
+    ];
+    let text = "data { x : real[N]; y : real[N] }\nparam b ~ normal(0, 5)\nparam sx ~ half_cauchy(1)\nparam sy ~ half_cauchy(1)\n\
+                param tau ~ half_cauchy(1)\nparam z[N] ~ normal(0, tau)\nx ~ normal(z, sx)\ny ~ normal(b * z, sy)";
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (xx, xy, yy, n) = (sum(&X, &X), sum(&X, &Y), sum(&Y, &Y), X.len() as f64);
+    let (mut total, mut sums) = (0.0, [[0.0; 2]; 4]);
+    for k in 0..4_000_000 {
+        let even = |base: u64| halton(k + 1, base);
+        let b = 10.0 * even(2) - 2.0;
+        let [sx, sy, tau] = [3, 5, 7].map(|base| (std::f64::consts::FRAC_PI_2 * even(base)).tan());
+        let (u, v, w) = (tau * tau + sx * sx, b * tau * tau, b * b * tau * tau + sy * sy);
+        let det = u * w - v * v;
+        let square = (w * xx - 2.0 * v * xy + u * yy) / det;
+        let weight = (-0.5 * (n * det.ln() + square + b * b / 25.0) + 30.0).exp();
+        total += weight;
+        for (sum, x) in sums.iter_mut().zip([b, sx, sy, tau]) {
+            (sum[0], sum[1]) = (sum[0] + weight * x, sum[1] + weight * x * x);
+        }
+    }
+    let data = json(&format!("{{\"x\": {X:?}, \"y\": {Y:?}}}"));
+    for seed in 1..=2 {
+        let fit = fitted(text, &data, seed);
+        assert!(fit.khat < 0.7 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+        for (name, [first, second]) in ["b", "sx", "sy", "tau"].iter().zip(sums) {
+            let mean = first / total;
+            assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.04), None);
+        }
+    }
+}
+
+/// Number `k` of a sequence that spreads evenly between zero and one.
+fn halton(mut k: u64, base: u64) -> f64 {
+    let (mut part, mut sum) = (1.0, 0.0);
+    while k > 0 {
+        part /= base as f64;
+        sum += part * (k % base) as f64;
+        k /= base;
+    }
+    sum
+}

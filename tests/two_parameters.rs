@@ -126,3 +126,30 @@ fn what_is_cut_far_in_a_tail_is_known() {
         assert!((found[0] - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{m}: {} against {exact}", found[0]);
     }
 }
+
+/// Rows that a line separates, under Cauchy priors: the slope has no mean, and quantiles far from its mode. With a = 2 sinh u and b = 2 sinh v the integrand is smooth,
+/// however far it reaches.
+#[test]
+fn separated_rows_under_cauchy_priors_have_their_quantiles() {
+    const X: [f64; 8] = [-2.0, -1.5, -1.0, -0.5, 0.2, 0.6, 1.1, 1.9];
+    let text = "data { x : real[N]; y : binary[N] }\nparam a ~ cauchy(0, 10)\nparam b ~ cauchy(0, 2.5)\ny ~ bernoulli_logit(a + b * x)";
+    let log_density = |a: f64, b: f64| {
+        let of = |x: &f64| -(-(a + b * x) * if *x < 0.0 { -1.0 } else { 1.0 }).exp().ln_1p();
+        X.iter().map(of).sum::<f64>() - (1.0 + (a / 10.0).powi(2)).ln() - (1.0 + (b / 2.5).powi(2)).ln()
+    };
+    let mut up_to: Vec<[f64; 2]> = Vec::new();
+    let mut total = 0.0;
+    for v in (0..3000).map(|k| 0.008 * (f64::from(k) + 0.5) - 6.0) {
+        for u in (0..400).map(|k| 0.04 * (f64::from(k) + 0.5) - 8.0) {
+            total += v.cosh() * u.cosh() * log_density(2.0 * u.sinh(), 2.0 * v.sinh()).exp();
+        }
+        up_to.push([2.0 * (v + 0.004).sinh(), total]);
+    }
+    let fit = fitted(text, &format!("{{\"x\": {X:?}, \"y\": [0, 0, 0, 0, 1, 1, 1, 1]}}"));
+    assert!(fit.flags.iter().any(|flag| flag.contains("no variance")), "{:?}", fit.flags);
+    let b = fit.outputs.iter().find(|o| o.name == "b").expect("is reported");
+    for (p, found) in [(0.05, b.q5), (0.5, b.q50), (0.95, b.q95)] {
+        let truth = up_to[up_to.partition_point(|[_, mass]| *mass < p * total)][0];
+        assert!((found / truth).ln().abs() < 0.03, "{p}: {found} against {truth}");
+    }
+}

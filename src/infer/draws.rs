@@ -207,7 +207,11 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
                 break;
             }
         }
-        let weighed = sample.weigh();
+        let grid = matches!(proposal, Proposal::Cells(_));
+        let mut weighed = sample.weigh();
+        if grid {
+            weighed.trust_even();
+        }
         let weights = sample.spread(&weighed.weights);
         let have = sample.log_weights().len();
         let times = many as f64 / have as f64;
@@ -224,7 +228,7 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         let heavy = have > fewest && margin * LARGE < 1.0;
         // Of several heaps a small one far away makes squares look as if they had a long tail. A grid whose weights have a short one has seen
         // them all.
-        let seen = matches!(proposal, Proposal::Cells(_)) && weighed.khat < TAILED;
+        let seen = grid && weighed.khat < TAILED;
         let spread = |j: usize| match proposal.modes() > 1 || seen {
             true => f64::NEG_INFINITY,
             false => spread_khat(&sample, &weighed, &weights, j),

@@ -3,7 +3,7 @@
 use crate::num::special::log_sum_exp;
 
 /// Masses that differ by less, in logarithms, count as the same.
-const SAME: f64 = 0.01;
+pub(super) const SAME: f64 = 0.01;
 
 /// The mass of a posterior, by draws of one proposal.
 #[derive(Clone, Copy)]
@@ -24,9 +24,9 @@ impl Mass {
         Mass { log: sum - n.ln(), error: (squares - 1.0 / n).max(0.0).sqrt() }
     }
 
-    /// Whether it is larger by more than so many standard errors.
-    pub(super) fn exceeds(&self, other: &Mass, errors: f64) -> bool {
-        self.log - other.log > SAME.max(errors * self.error.hypot(other.error))
+    /// Whether it is larger by more than so many standard errors, and by so much.
+    pub(super) fn exceeds(&self, other: &Mass, errors: f64, least: f64) -> bool {
+        self.log - other.log > least.max(errors * self.error.hypot(other.error))
     }
 }
 
@@ -43,8 +43,8 @@ mod tests {
             Mass::new(&(0..n).map(|_| log + 0.3 * stream.normal() - 0.045).collect::<Vec<_>>())
         };
         assert!((mass(10_000, -7.0).log + 7.0).abs() < 0.01);
-        assert!(mass(10_000, -7.0).exceeds(&mass(9_999, -7.05), 4.0));
-        assert!(!mass(100, -7.0).exceeds(&mass(99, -7.05), 4.0));
-        assert!(!mass(10_000, -7.0).exceeds(&mass(9_999, -7.0), 1.5));
+        assert!(mass(10_000, -7.0).exceeds(&mass(9_999, -7.05), 4.0, SAME));
+        assert!(!mass(100, -7.0).exceeds(&mass(99, -7.05), 4.0, SAME));
+        assert!(!mass(10_000, -7.0).exceeds(&mass(9_999, -7.0), 1.5, SAME));
     }
 }

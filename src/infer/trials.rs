@@ -1,11 +1,11 @@
 //! What importance draws come from: a grid, the Gaussian, it with heavier tails, or a mixture, tried in turn.
 
 use super::adapt::adapt;
-use super::cells::{MOST, cells};
+use super::cells::{MOST, MOST_UNCUT, cells};
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
-use super::mass::Mass;
+use super::mass::{Mass, SAME};
 use super::sample::Proposal;
 use super::thrift::is_heavy;
 use super::{KHAT_LIMIT, Options};
@@ -25,6 +25,8 @@ const NEARLY_GAUSSIAN: f64 = 0.005;
 /// goes where others do not.
 const SURELY: f64 = 4.0;
 const PROBABLY: f64 = 1.5;
+/// Weights with a long tail do not know their standard error: mass that they found counts where it is so much more, in logarithms.
+const MUCH: f64 = 0.3;
 
 /// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
 /// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
@@ -39,7 +41,7 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
     let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
         || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
-    let at_first = !flow.cheap() || curved && soon;
+    let at_first = !flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon;
     if at_first {
         trials.grid();
     }
@@ -70,7 +72,7 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     }
     // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as a grid can serve, and nothing else did
     // (which was tried before these were bent).
-    let again = q.mean.len() == MOST && reached.bent.0.leaders() > 0;
+    let again = flow.cheap() && q.mean.len() == MOST && reached.bent.0.leaders() > 0;
     if !at_first && !again && !trials.settled() && !trials.fair() {
         trials.grid();
     }
@@ -82,8 +84,8 @@ struct Trials<'a, 't> {
     reached: &'a Reached<'t>,
     outputs: usize,
     options: &'a Options,
-    /// The mass that proposals found, where their weights have short tails; and by how many standard errors another must be below it to overlook something.
-    masses: Vec<(Mass, f64)>,
+    /// The mass that proposals found; and by how many standard errors, and by how much, another must be below it to overlook something.
+    masses: Vec<(Mass, f64, f64)>,
     best: Option<(Proposal, Drawn<'t>)>,
 }
 
@@ -154,10 +156,9 @@ impl<'t> Trials<'_, 't> {
     fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
         let drawn = enough(&source, self.outputs, look, self.options);
         let khat = drawn.khat;
-        if khat < TAILED {
-            let grid = matches!(source.proposal, Proposal::Cells(_));
-            self.masses.push((drawn.mass, if grid { PROBABLY } else { SURELY }));
-        }
+        let grid = matches!(source.proposal, Proposal::Cells(_));
+        let errors = if grid && khat < TAILED { PROBABLY } else { SURELY };
+        self.masses.push((drawn.mass, errors, if khat < TAILED { SAME } else { MUCH }));
         let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
         let preferred = |best: &(Proposal, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
         if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {
@@ -168,7 +169,7 @@ impl<'t> Trials<'_, 't> {
 
     /// Whether another proposal found more of the posterior.
     fn overlooks(&self, drawn: &Drawn) -> bool {
-        self.masses.iter().any(|(mass, sure)| mass.exceeds(&drawn.mass, *sure))
+        self.masses.iter().any(|(mass, errors, least)| mass.exceeds(&drawn.mass, *errors, *least))
     }
 
     /// Whether no other proposal is worth a try, or someone wants an end.

@@ -1,5 +1,6 @@
 //! The weights of importance draws: one for each draw, or, where a model falls into groups, one for each draw and group.
 
+use super::adapt::effective;
 use super::local::{Apart, Local};
 use super::psis::{khat_error, smooth};
 use rayon::prelude::*;
@@ -7,6 +8,11 @@ use std::borrow::Cow;
 
 /// Of many groups some have a k̂ that looks large by chance: so many standard errors are allowed for.
 const CHANCE: f64 = 3.0;
+/// Weights are even where the effective number of draws is this share of them, and a weight is large that is so many times the mean of all; the k̂ of even ones is this at
+/// most.
+const EVEN: f64 = 0.8;
+const LARGE: f64 = 10.0;
+const EVEN_KHAT: f64 = 0.4;
 
 /// Pareto-smoothed weights of draws.
 pub(super) struct Weighed {
@@ -38,6 +44,16 @@ impl Weighed {
         };
         let of_groups = own.par_iter().map(group).collect();
         Weighed { logs, own, weights: all.weights, khat: all.khat, noise, of_groups }
+    }
+
+    /// Takes weights of draws that were made everywhere for what they are where they are even, and none is large: of the few that differ from the others a generalised
+    /// Pareto distribution makes a long tail where there is none.
+    pub(super) fn trust_even(&mut self) {
+        let n = self.weights.len() as f64;
+        let largest = self.weights.iter().copied().fold(0.0, f64::max);
+        if effective(&self.weights) > EVEN * n && largest * n < LARGE {
+            self.khat = self.khat.min(EVEN_KHAT);
+        }
     }
 
     /// The standard error that smoothing leaves in what is reported of a group, or of none, in standard deviations.

@@ -6,23 +6,24 @@
 //! ridges that are thin and bent. In few coordinates the density can be looked at everywhere instead.
 
 mod axis;
+mod beyond;
 mod leaf;
 mod tree;
 
 use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::rivals::Rival;
-use super::students::Students;
-use crate::num::linalg::{cholesky, solve_lower};
+use crate::num::linalg::solve_lower;
 use crate::num::real::{F8, Real};
-use crate::num::special::{inv_phi, log_sum_exp};
+use crate::num::special::log_sum_exp;
 use crate::vi::Scale;
+use beyond::Beyond;
 use leaf::Leaf;
 use tree::Tree;
 
-/// Most coordinates; most where an evaluation costs more than that of a model; and most where each takes a search.
+/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and most where each takes a search.
 pub(super) const MOST: usize = 4;
-const MOST_UNCUT: usize = 3;
+pub(super) const MOST_UNCUT: usize = 3;
 const MOST_DEAR: usize = 2;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
@@ -35,7 +36,7 @@ const NEGLIGIBLE: f64 = 1e-13;
 /// A share of the draws has the square root of the density: what is reported may grow where the posterior falls, as the scale of a hierarchy
 /// does.
 const FLATTER: f64 = 0.2;
-/// The share of draws from a mixture of Student-t's around the cells, for what lies beyond them.
+/// The share of draws from what reaches beyond the cells.
 const BEYOND: f64 = 0.08;
 
 /// A density that is the same all over each cell, mixed with one that reaches beyond.
@@ -48,7 +49,7 @@ pub struct Cells {
     tree: Tree,
     /// The mass up to the end of each cell, and the cell.
     masses: Vec<(f64, Leaf)>,
-    beyond: Students,
+    beyond: Beyond,
 }
 
 /// A grid for the coordinates of a Gaussian, others integrated out; None where there are too many of them, where the density does
@@ -56,11 +57,7 @@ pub struct Cells {
 pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: bool) -> Option<Cells> {
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
-    let most = match (flow.dear(), flow.cheap()) {
-        (true, _) => MOST_DEAR,
-        (false, false) => MOST_UNCUT,
-        (false, true) => MOST,
-    };
+    let most = if flow.dear() { MOST_DEAR } else { MOST };
     if !(1..=most).contains(&d) {
         return None;
     }
@@ -103,7 +100,7 @@ fn build(q: &Gaussian, factor: &[f64], mut tree: Tree) -> Option<Cells> {
     if !(shares.iter().map(|p| p * p).sum::<f64>().recip() >= FEWEST.powi(d as i32)) {
         return None;
     }
-    let beyond = around(q, factor, &tree, &shares)?;
+    let beyond = Beyond::around(q, factor, &tree, &shares)?;
     let flat: f64 = shares.iter().map(|p| p.sqrt()).sum();
     let shares: Vec<f64> = shares.iter().map(|p| (1.0 - FLATTER) * p + FLATTER * p.sqrt() / flat).collect();
     let log_det = q.factor.log_det(d);
@@ -123,40 +120,11 @@ fn build(q: &Gaussian, factor: &[f64], mut tree: Tree) -> Option<Cells> {
     Some(Cells { mean: q.mean.clone(), factor: factor.to_vec(), tree, masses, beyond })
 }
 
-/// A mixture of Student-t's with the mean and the covariance of the cells.
-fn around(q: &Gaussian, factor: &[f64], tree: &Tree, shares: &[f64]) -> Option<Students> {
-    let d = q.mean.len();
-    let mean_of =
-        |of: &dyn Fn(&Leaf) -> f64| -> f64 { tree.leaves().zip(shares).map(|(leaf, p)| p * of(leaf)).sum() };
-    let middle = |leaf: &Leaf, i: usize| 0.5 * tree.span(leaf, i).iter().sum::<f64>();
-    let within = |leaf: &Leaf, i: usize| {
-        let [from, to] = tree.span(leaf, i);
-        (to - from).powi(2) / 12.0
-    };
-    let mean: Vec<f64> = (0..d).map(|i| mean_of(&|leaf| middle(leaf, i))).collect();
-    let mut spread: Vec<f64> = (0..d * d)
-        .map(|p| {
-            let (i, j) = (p / d, p % d);
-            let within = if i == j { mean_of(&|leaf| within(leaf, i)) } else { 0.0 };
-            within + mean_of(&|leaf| (middle(leaf, i) - mean[i]) * (middle(leaf, j) - mean[j]))
-        })
-        .collect();
-    cholesky(&mut spread, d).ok()?;
-    (0..d).for_each(|i| spread[i * d + i + 1..(i + 1) * d].fill(0.0));
-    let through = |i: usize, x: &dyn Fn(usize) -> f64| (0..=i).map(|k| factor[i * d + k] * x(k)).sum::<f64>();
-    let centre: Vec<f64> = (0..d).map(|i| q.mean[i] + through(i, &|k| mean[k])).collect();
-    let product: Vec<f64> = (0..d * d).map(|p| through(p / d, &|k| spread[k * d + p % d])).collect();
-    Students::around(&[(1.0, &centre, &product)])
-}
-
 impl Cells {
     /// Turns uniform numbers into a draw, with two more that decide its cell and how far a tail reaches.
     pub(super) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
         if which < BEYOND {
-            x.iter_mut().for_each(|x| *x = inv_phi(*x));
-            let (which, mut reach) = (which / BEYOND, [tail]);
-            self.beyond.reach(&[which], &mut reach);
-            return self.beyond.place(x, which, reach[0]);
+            return self.beyond.place(x, [which / BEYOND, tail]);
         }
         let mass = (which - BEYOND) / (1.0 - BEYOND);
         let at = self.masses.partition_point(|(m, _)| *m < mass).min(self.masses.len() - 1);

@@ -45,6 +45,8 @@ const WITHIN_EACH: f64 = 12.0;
 /// Most evaluations, and additions and multiplications that these take; where cells are not cut; and where each evaluation takes a search.
 const EVALUATIONS: [usize; MOST] = [10_000, 150_000, 200_000, 300_000];
 const OPERATIONS: usize = 2_000_000_000;
+/// Gradients that an evaluation takes where other coordinates are integrated out.
+const NOT_CHEAP: usize = 4;
 const EVALUATIONS_UNCUT: [usize; MOST_UNCUT] = [4000, 4000, 16_000];
 const EVALUATIONS_DEAR: usize = 900;
 /// What a cell may add to the variance of weights: less and less, until all of them together add no more than is enough.
@@ -100,10 +102,11 @@ pub(super) fn grown(
     about: &[Vec<f64>],
 ) -> Option<(Tree, f64)> {
     let d = q.mean.len();
-    if !flow.cheap() {
+    if !flow.cheap() && d <= MOST_UNCUT {
         return uncut(flow, q, factor).map(|tree| (tree, 0.0));
     }
-    let most = EVALUATIONS[d - 1].min(OPERATIONS / flow.model().operations().max(1));
+    let each = flow.model().operations().max(1) * if flow.cheap() { 1 } else { NOT_CHEAP };
+    let most = EVALUATIONS[d - 1].min(OPERATIONS / each);
     let look = Look { flow, q, factor, below: BELOW[d - 1], reach: REACH[d - 1], most };
     let mut tree = Tree::new(WHOLE[d - 1], d).follow(&look)?;
     if d <= EVERYWHERE && tree.axis.count().pow(d as u32) as usize * FEW_OF_ALL < most {
