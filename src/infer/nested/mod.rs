@@ -65,6 +65,9 @@ const SOON_SEEN: usize = 60;
 /// How far around the mode of the outer coordinates it is seen what Hessians have in common: in standard deviations, and at most.
 const REACH: f64 = 5.0;
 const FARTHEST: f64 = 3.0;
+/// Weights with a k̂ below this are light where inner coordinates hang together and are not Gaussian: what no draw of all of them together came near has no weight
+/// to show.
+const LIGHT_TOGETHER: f64 = 0.3;
 /// How often modes are searched again from higher places.
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
@@ -106,8 +109,9 @@ pub(super) fn fit(
     let mut best: Option<Fit> = None;
     let whole = Whole { target, options, judged: OnceCell::new() };
     let mut attempt = |conditional: Conditional| -> bool {
+        let apart = conditional.parts.how == How::Quadratic || conditional.group_count() > 1;
         let Some(found) = with(&whole, conditional, watch) else { return false };
-        let settled = found.khat < LIGHT && found.flags.is_empty();
+        let settled = found.khat < if apart { LIGHT } else { LIGHT_TOGETHER } && found.flags.is_empty();
         if best.as_ref().is_none_or(|other| better(&found, other)) {
             best = Some(found);
         }
