@@ -374,3 +374,13 @@ fn empty_cells_have_the_support_of_their_distribution() {
         assert_eq!(latent.support, support, "{dist}");
     }
 }
+
+/// Columns that are put together under a name have the distribution that is said of the name.
+#[test]
+fn columns_with_empty_cells_may_have_one_distribution_together() {
+    let files = [("xy.csv", "x,y\n0.5,NA\nNA,1.0\n0.2,0.7\n")];
+    let data = "data { x : real[N] missing; y : real[N] missing }\nparam m ~ normal(0, 1)\n";
+    let together = "let both = transpose([x, y])\nboth ~ multi_normal([m, 0], [[1.0, 0.0], [0.0, 4.0]])";
+    let apart = "x ~ normal(m, 1)\ny ~ normal(0, 2)";
+    same(&format!("{data}{together}"), &format!("{data}{apart}"), &files, &[0.3, -0.2, 1.4]);
+}

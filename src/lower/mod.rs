@@ -472,11 +472,13 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
     Some((name.name.clone(), name.span))
 }
 
-/// Names that stand, whole or in part, on the left of some `~`.
+/// Names that stand, whole or in part, on the left of some `~`, and those whose elements a name consists of that does.
 fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
-    for stmt in statements {
+    // What a name was given comes before what is said of it.
+    for stmt in statements.iter().rev() {
         match &stmt.kind {
             StmtKind::Sample(s) => elements_of(&s.value, names),
+            StmtKind::Let(l) if names.contains(&l.name.name.as_str()) => elements_of(&l.value, names),
             StmtKind::For(f) => described_names(&f.body, names),
             StmtKind::If(i) => {
                 described_names(&i.then, names);
