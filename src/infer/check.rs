@@ -66,7 +66,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         let endless = "; tails are so long that there may be no standard deviation: go by the quantiles";
         flags.push(format!(
             "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{of}{}",
-            if tail >= KHAT_LIMIT || khat < EVEN && worst > LARGE { endless } else { "" }
+            if khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE) { endless } else { "" }
         ));
     }
     let outputs = if trusted { corrected } else { gaussian.clone() };

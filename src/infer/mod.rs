@@ -10,11 +10,13 @@ mod bent;
 mod cells;
 pub mod certified;
 mod check;
+mod choice;
 pub mod compare;
 mod coordinates;
 mod doubt;
 mod draws;
 mod elsewhere;
+mod ending;
 mod flow;
 mod gaussian;
 mod improper;
@@ -62,6 +64,8 @@ use crate::target::Target;
 use crate::vi::Scale;
 use bend::Bent;
 use check::check;
+use choice::better;
+use ending::{ended, excuse};
 use flow::Reached;
 use rivals::Rival;
 use std::ops::ControlFlow;
@@ -87,11 +91,6 @@ const ELSEWHERE: f64 = 3.0;
 const FAR: f64 = 0.05;
 /// Fewest draws that tell so, where each takes long.
 const FEW_DRAWS: usize = 256;
-/// A fit whose evidence is so much smaller than that of another, in nats, overlooks a part of the posterior.
-const OVERLOOKED: f64 = 0.03;
-/// The same where the weights of one of them cannot be relied on: these make an estimate too small more often than too large, and by Markov's inequality it is too
-/// large by so many nats once in four times at most.
-const MOSTLY_OVERLOOKED: f64 = 1.5;
 
 /// The fit as a watcher sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -454,63 +453,6 @@ fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options
 /// Importance sampling, summaries and flags for what was reached.
 fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
     ended(check(reached, options), &found, options)
-}
-
-/// A fit with what is known of how it was found.
-fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
-    fit.status = found.fitted.ending;
-    if fit.path != Path::Nuts {
-        fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
-    }
-    fit.gap_nats = found.fitted.gap;
-    fit.gradients += found.gradients;
-    if fit.path != Path::Nuts {
-        fit.flags.extend(ending_flag(&found.fitted, options));
-    }
-    rivals::tell(&mut fit, &found.rivals);
-    if matches!(fit.proposal, Proposal::Adapted(_) | Proposal::Cells(_)) {
-        excuse(&mut fit, &found.fitted, options);
-    }
-    fit
-}
-
-/// Where weights are light and draws do not depend on how good the Gaussian is, its gap is no fault: what is reported comes from the weights.
-fn excuse(fit: &mut Fit, fitted: &gaussian::Fitted, options: &Options) {
-    let Some(flag) = ending_flag(fitted, options) else { return };
-    if fitted.ending == Ending::Budget && fit.khat < LIGHT && fit.flags == [flag] {
-        fit.flags.clear();
-        fit.status = Ending::Converged;
-        let gap = fitted.gap;
-        fit.notes.push(format!(
-            "the Gaussian was left with an estimated gap of {gap:.3} nats, which the weights of draws make up for"
-        ));
-    }
-}
-
-fn ending_flag(fitted: &gaussian::Fitted, options: &Options) -> Option<String> {
-    let (gap, tolerance) = (fitted.gap, options.tolerance);
-    match fitted.ending {
-        Ending::Exact | Ending::Converged => None,
-        Ending::Budget => Some(format!(
-            "the fit used up its {} gradients with an estimated gap of {gap:.3} nats; {tolerance} was asked for",
-            fitted.gradients
-        )),
-        Ending::Stopped => Some(format!("the fit was stopped at an estimated gap of {gap:.3} nats")),
-    }
-}
-
-/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of the posterior, by its flags, by k̂.
-fn better(one: &Fit, other: &Fit) -> bool {
-    let [one_relied, other_relied] = [one, other].map(|fit| fit.khat < KHAT_LIMIT);
-    let both = one_relied && other_relied;
-    let more = one.log_evidence - other.log_evidence;
-    if (one_relied || other_relied) && more.abs() > if both { OVERLOOKED } else { MOSTLY_OVERLOOKED } {
-        return more > 0.0;
-    }
-    if both && one.flags.is_empty() != other.flags.is_empty() {
-        return one.flags.is_empty();
-    }
-    one.khat < other.khat
 }
 
 /// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw fell outside
