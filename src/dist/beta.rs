@@ -5,6 +5,7 @@ use super::incomplete::{beta_ratio, log_beta_inc, log_beta_inc_da, log_beta_inc_
 use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
 use crate::facts::{Interval, known};
+use crate::num::real::Real;
 use crate::num::rising::lbeta;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -13,7 +14,7 @@ use rand_distr::{Beta, Distribution as _};
 
 scalar_row! {
     NORM = "beta.norm"(alpha, beta), "-log B(alpha, beta)";
-    value -lbeta(alpha, beta);
+    value norm(alpha, beta);
     slopes(_y, need) {
         let both = (alpha + beta).digamma();
         let one = |shape: T, need: bool| if need { both - shape.digamma() } else { T::zero() };
@@ -45,6 +46,15 @@ scalar_row! {
     ];
     probes [&[0.3, 2.0, 1.5], &[1e-3, 0.5, 2.0], &[0.9, 2.5, 3.0], &[0.8, 40.0, 20.0]];
     facts Facts::of(|a, k| if log_concave(a, k) { Some(jets::concave_probability(false)) } else { None })
+}
+
+/// Concentrations from which on the parts of a density, of the size of these, cancel to nothing but rounding errors of a tenth of a nat and more.
+pub(super) const KNOWN: f64 = 1e14;
+
+/// -log B(alpha, beta); minus infinity where the density is not known, lest its noise be taken for a peak. `beta_proportion` uses it too.
+#[inline(always)]
+pub(super) fn norm<T: Real>(alpha: T, beta: T) -> T {
+    T::splat(KNOWN).if_less(alpha + beta, T::splat(f64::NEG_INFINITY), -lbeta(alpha, beta))
 }
 
 /// A draw, which `beta_proportion` uses too.

@@ -1,11 +1,10 @@
 //! The beta distribution, by mean and concentration.
 
-use super::beta::draw;
+use super::beta::{draw, norm};
 use super::incomplete::{beta_ratio, log_beta_inc, log_beta_inc_da, log_beta_inc_db};
 use super::row::{ArgSpec, Density, Distribution, Domain, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::Real;
-use crate::num::rising::lbeta;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 
@@ -34,7 +33,7 @@ scalar_row! {
 
 scalar_row! {
     NORM = "beta_proportion.norm"(mu, kappa), "-log B(mu kappa, (1 - mu) kappa)";
-    value { let (a, b) = shapes(mu, kappa); -lbeta(a, b) };
+    value { let (a, b) = shapes(mu, kappa); norm(a, b) };
     slopes(_y, need) {
         let (a, b) = shapes(mu, kappa);
         let (p, q) = (a.digamma(), b.digamma());

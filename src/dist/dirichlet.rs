@@ -1,5 +1,6 @@
 //! The Dirichlet distribution.
 
+use super::beta::KNOWN;
 use super::row::{ArgSpec, Density, Distribution, Domain, Probe, Sampler, Support};
 use super::{draw, event};
 use crate::facts::{Jet, known};
@@ -23,10 +24,18 @@ scalar_row! {
     )
 }
 
+scalar_row! {
+    TOTAL = "dirichlet.total"(total), "log of the gamma function; minus infinity where the density is lost in rounding errors";
+    value T::splat(KNOWN).if_less(total, T::splat(f64::NEG_INFINITY), total.lgamma());
+    slopes(_y) [total.digamma()];
+    probes [&[0.5], &[1e-3], &[1e5]];
+    facts Facts::of(|x, _| known::lgamma(x[0]))
+}
+
 /// log Γ(Σ alpha) - Σ log Γ(alpha).
 fn normaliser(b: &mut Builder, alpha: NodeId) -> Result<NodeId, BuildError> {
     let all = event::sum_last(b, alpha)?;
-    let all = b.unary(&LGAMMA, all);
+    let all = b.map(&TOTAL, &[all])?;
     let each = b.unary(&LGAMMA, alpha);
     let each = event::sum_last(b, each)?;
     b.sub(all, each)
