@@ -3,7 +3,7 @@
 use super::improper::reasons;
 use super::symmetry::symmetry;
 use super::{Fit, KHAT_LIMIT, Output};
-use crate::target::ModelTarget;
+use crate::target::{ModelTarget, Target};
 
 /// Most names told.
 const NAMED: usize = 4;
@@ -11,6 +11,8 @@ const NAMED: usize = 4;
 const ROUNDING: f64 = 0.01;
 /// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
 const LONG: f64 = 5.0;
+/// The same of a parameter, from which on its mean is that of these draws too, and no answer.
+const FAR: f64 = 100.0;
 /// A positive parameter below this is zero but for rounding, where data are of any usual size.
 const NOTHING: f64 = 1e-12;
 /// A standard deviation of this share of the value is rounding: that of the diagonal of a correlation matrix, say.
@@ -24,7 +26,12 @@ pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
     fit.flags.extend(rounded(fit));
     fit.flags.extend(vanished(target, fit));
     fit.flags.extend(not_finite(fit));
-    fit.notes.extend(long_tails(fit));
+    let parameters = fit.outputs.len().saturating_sub(target.beside());
+    let far = |o: &Output| has_long_tails(o) && o.sd > FAR * (o.q95 - o.q5);
+    fit.flags.extend(long_tails(&fit.outputs[..parameters], far));
+    if !fit.outputs[..parameters].iter().any(far) {
+        fit.notes.extend(long_tails(&fit.outputs, has_long_tails));
+    }
 }
 
 /// The warning about flat priors where an approximation is poor.
@@ -61,7 +68,7 @@ fn vanished(target: &ModelTarget, fit: &Fit) -> Option<String> {
         .map(|p| p.named.name.as_str())
         .collect();
     let owner = |o: &Output| positive.contains(&o.name.split('[').next().unwrap_or(&o.name));
-    let names = first_few(&names(fit, |o| o.q5 > 0.0 && o.q95 < NOTHING && owner(o)))?;
+    let names = first_few(&names(&fit.outputs, |o| o.q5 > 0.0 && o.q95 < NOTHING && owner(o)))?;
     Some(format!(
         "next to nothing is left of {names}: where data are matched exactly the density grows without end as their scale goes to 0, and there \
          is no posterior; look for an outcome among its own predictors, for values that are all the same, and for more \
@@ -72,16 +79,16 @@ fn vanished(target: &ModelTarget, fit: &Fit) -> Option<String> {
 /// The warning about quantities whose summaries are not finite.
 fn not_finite(fit: &Fit) -> Option<String> {
     let finite = |o: &Output| [o.mean, o.sd, o.q5, o.q50, o.q95].iter().all(|x| x.is_finite());
-    let names = first_few(&names(fit, |o| !finite(o)))?;
+    let names = first_few(&names(&fit.outputs, |o| !finite(o)))?;
     Some(format!(
         "{names}: not a number, or infinite, at some draws, and so are the summaries; look at what is computed there \
          (`log` of a negative number, a division by zero, an overflow)"
     ))
 }
 
-/// The note about quantities that may have no standard deviation.
-fn long_tails(fit: &Fit) -> Option<String> {
-    let names = first_few(&names(fit, has_long_tails))?;
+/// What is to be said of quantities that may have no standard deviation.
+fn long_tails(outputs: &[Output], are_long: impl Fn(&Output) -> bool) -> Option<String> {
+    let names = first_few(&names(outputs, are_long))?;
     Some(format!(
         "the tails of {names} are so long that a few draws make the mean and the standard deviation, and there may be none: go by the quantiles"
     ))
@@ -93,8 +100,8 @@ fn has_long_tails(o: &Output) -> bool {
 }
 
 /// The quantities of which this holds.
-fn names(fit: &Fit, of: impl Fn(&Output) -> bool) -> Vec<&str> {
-    fit.outputs.iter().filter(|o| of(o)).map(|o| o.name.as_str()).collect()
+fn names(outputs: &[Output], of: impl Fn(&Output) -> bool) -> Vec<&str> {
+    outputs.iter().filter(|o| of(o)).map(|o| o.name.as_str()).collect()
 }
 
 /// The first of these names, and how many more there are; None if there is none.

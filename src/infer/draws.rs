@@ -29,6 +29,8 @@ const FEWEST: usize = PILOT;
 /// The same where each draw takes a search, and the fewest where its steps take long too.
 const FEWEST_DEAR: usize = 1024;
 const LEAST_DEAR: usize = 256;
+/// Operations of a model that take so little time that draws are cheap even where each takes a search.
+const LITTLE: usize = 1000;
 /// Draws between looks at whether to stop.
 const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
@@ -184,7 +186,7 @@ pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
 pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
-    let dear = flow.dear() || flow.model().solves_equations();
+    let dear = flow.dear() && flow.model().operations() > LITTLE || flow.model().solves_equations();
     let judged = outputs.saturating_sub(flow.model().beside());
     let fewest = match flow.dear() {
         true => spared(flow.model(), FEWEST_DEAR, LEAST_DEAR),

@@ -2,6 +2,7 @@
 
 use super::adapt::adapt;
 use super::cells::{MOST, MOST_UNCUT, cells};
+use super::choice::NO_MEAN;
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
@@ -156,9 +157,11 @@ impl<'t> Trials<'_, 't> {
     fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
         let drawn = enough(&source, self.outputs, look, self.options);
         let khat = drawn.khat;
-        let grid = matches!(source.proposal, Proposal::Cells(_));
-        let errors = if grid && khat < TAILED { PROBABLY } else { SURELY };
-        self.masses.push((drawn.mass, errors, if khat < TAILED { SAME } else { MUCH }));
+        if khat < NO_MEAN {
+            let grid = matches!(source.proposal, Proposal::Cells(_));
+            let errors = if grid && khat < TAILED { PROBABLY } else { SURELY };
+            self.masses.push((drawn.mass, errors, if khat < TAILED { SAME } else { MUCH }));
+        }
         let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
         let preferred = |best: &(Proposal, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
         if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {

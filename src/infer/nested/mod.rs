@@ -134,7 +134,7 @@ pub(super) fn fit(
     }
     costly.sort_by_key(|conditional| conditional.parts.outer.len());
     if !costly.into_iter().any(&mut attempt)
-        && ways == Ways::Promising
+        && (ways == Ways::Others || !few)
         && let Some(conditional) = small_groups(target, options.seed)
     {
         attempt(conditional);

@@ -140,7 +140,7 @@ pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
 pub(super) fn bounded(target: &ModelTarget) -> Option<Partition> {
     let is_bounded = |form: &Form| ["interval", "lower", "upper"].contains(&form.transform_name());
     let parameters = target.lowered().parameters.iter().filter(|p| is_bounded(&p.form));
-    let with_bounds = parameters.map(|p| (p.offset, p.size)).filter(|b| b.1 >= EFFECTS);
+    let with_bounds = parameters.map(|p| (p.offset, p.size)).filter(|b| b.1 >= FEW_EFFECTS);
     let with_bounds: Vec<(usize, usize)> = with_bounds.collect();
     let others = real_blocks(target).into_iter().filter(|b| b.1 >= EFFECTS);
     let d = target.dimension();
