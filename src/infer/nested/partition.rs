@@ -147,8 +147,10 @@ pub(super) fn bounded(target: &ModelTarget) -> Option<Partition> {
     let inner: Vec<usize> =
         with_bounds.iter().copied().chain(others).flat_map(|(offset, size)| offset..offset + size).collect();
     let left = d - inner.len();
-    let worth =
-        !with_bounds.is_empty() && (1..=MOST_OUTER_CONCAVE).contains(&left) && inner.len() <= MOST_EFFECTS;
+    // As many as others at least: a few scales beside a few means are no groups.
+    let worth = !with_bounds.is_empty()
+        && (1..=MOST_OUTER_CONCAVE).contains(&left)
+        && (left..=MOST_EFFECTS).contains(&inner.len());
     worth.then(|| split(d, inner, How::Searched))
 }
 
