@@ -127,6 +127,10 @@ impl Lowerer<'_> {
         if op == BinaryOp::Mul {
             let (l, r) = (left.span.text(self.source), right.span.text(self.source));
             return error.help(match (da, db) {
+                ([_], [1, _]) if r.ends_with('\'') => {
+                    let vector = r.trim_end_matches('\'');
+                    format!("the matrix of all products of two vectors is `outer({l}, {vector})`; their sum of products is `dot({l}, {vector})`")
+                }
                 ([n], [_, m]) if n == m => {
                     format!(
                         "the matrix and the vector meet the other way round: write `{r} * {l}`; for products element by element, row by row, \
