@@ -109,9 +109,9 @@ pub(super) fn fit(
     let mut best: Option<Fit> = None;
     let whole = Whole { target, options, judged: OnceCell::new() };
     let mut attempt = |conditional: Conditional| -> bool {
-        let apart = conditional.parts.how == How::Quadratic || conditional.group_count() > 1;
+        let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
         let Some(found) = with(&whole, conditional, watch) else { return false };
-        let settled = found.khat < if apart { LIGHT } else { LIGHT_TOGETHER } && found.flags.is_empty();
+        let settled = found.khat < light && found.flags.is_empty();
         if best.as_ref().is_none_or(|other| better(&found, other)) {
             best = Some(found);
         }
@@ -249,7 +249,7 @@ fn weigh(
     let judged = after.as_ref().unwrap_or(&before);
     // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are none the better for any.
     let left = conditional.parts.leaves_many();
-    let whole = !quadratic && conditional.group_count() == 1 && !conditional.is_smooth();
+    let whole = conditional.hangs_together() && !conditional.is_smooth();
     if (left || whole) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
         return None;
     }

@@ -400,6 +400,11 @@ impl<'t> Conditional<'t> {
         self.reading.colours.len()
     }
 
+    /// Whether the inner coordinates are not Gaussian given the outer ones, and fall into no groups.
+    pub(super) fn hangs_together(&self) -> bool {
+        self.parts.how != How::Quadratic && self.group_count() == 1
+    }
+
     /// Groups of inner coordinates.
     pub(super) fn group_count(&self) -> usize {
         self.group.iter().max().map_or(0, |g| g + 1)
