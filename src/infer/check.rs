@@ -3,8 +3,9 @@
 use super::doubt::first_few;
 use super::draws::{self, Drawn};
 use super::flow::Reached;
+use super::warp::Warped;
 use super::{
-    Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, resample, sample, sampled, summary, trials,
+    Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, affine, resample, sample, sampled, summary, trials,
 };
 use crate::target::Target;
 use rayon::prelude::*;
@@ -33,7 +34,14 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let layout = summary::Layout { copies, replicates: sample::REPLICATES };
     let count = plain.first().map_or(0, Vec::len);
     let even = vec![1.0 / count as f64; count];
-    let gaussian = summaries(&names, |name, j| summary::of_draws(name, &plain[j], &even, layout));
+    let known = match flat.warped().is_some_and(Warped::is_flat) {
+        true => affine::summaries(flat.model(), q, &names, options.seed),
+        false => vec![None; names.len()],
+    };
+    let gaussian = summaries(&names, |name, j| match &known[j] {
+        Some(known) => known.clone(),
+        None => summary::of_draws(name, &plain[j], &even, layout),
+    });
     let gradients = reached.gradients;
     let (flow, base) = reached.bent;
     let (proposal, drawn) = trials::draw(reached, names.len(), options);

@@ -36,6 +36,9 @@ const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
+/// Draws where quantities are derived or predicted from them, which no error decides about, and most numbers held for that.
+const BESIDE: usize = 16_384;
+const HELD_BESIDE: usize = 4_000_000;
 /// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each takes a search.
 pub(super) const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
@@ -201,6 +204,11 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
     if let (None, Some(pilot)) = (options.draws, pilot) {
         sample.begin(pilot);
     }
+    let beside = match flow.model().beside() {
+        0 => 0,
+        _ if flow.dear() || flow.model().solves_equations() => 0,
+        _ => BESIDE.min(HELD_BESIDE / outputs).min(most),
+    };
     let mut count = options.draws.unwrap_or(fewest).max(64);
     loop {
         while sample.log_weights().len() < count {
@@ -246,8 +254,10 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         let decided = if flow.dear() { DECIDED_DEAR } else { DECIDED };
         let unsure = UNSURE.contains(&khat) && have < decided;
         let tail = || shapes().iter().copied().fold(khat, f64::max);
-        let done =
-            options.draws.is_some() || options.stop.requested() || have >= most || (margin >= 1.0 && !unsure);
+        let done = options.draws.is_some()
+            || options.stop.requested()
+            || have >= most
+            || (margin >= 1.0 && !unsure && have >= beside);
         let long = || upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT;
         let efficient = flow.dear()
             && d > FEW_TO_LEARN
@@ -281,7 +291,7 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
                 most,
             };
         }
-        let needed = have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0);
+        let needed = (have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0)).max(beside as f64);
         // Weights that are likely to fail get as many draws as decide that, and not as many as what they say would take.
         count = (needed as usize).min(if khat >= KHAT_LIMIT { most.min(decided) } else { most });
     }

@@ -9,6 +9,11 @@ pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     if fit.path != Path::Nuts {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
     }
+    if found.path == Path::Gaussian && fit.path != Path::Nuts {
+        // By its structure the posterior is that Gaussian. What is known of the Gaussian without draws is known of the posterior.
+        let known = fit.gaussian.iter().map(|of| (of.mcse == 0.0).then(|| of.clone()));
+        fit.outputs.iter_mut().zip(known).for_each(|(of, known)| *of = known.unwrap_or(of.clone()));
+    }
     fit.gap_nats = found.fitted.gap;
     fit.gradients += found.gradients;
     if fit.path != Path::Nuts {

@@ -4,6 +4,7 @@
 //! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its flags.
 
 mod adapt;
+mod affine;
 mod assess;
 mod bend;
 mod bent;

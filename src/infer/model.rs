@@ -14,7 +14,7 @@ use super::{
     by_sampling, complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
-use crate::lower::{Coordinates, Lowered, lower_with};
+use crate::lower::{Coordinates, Lowered, in_states, lower_with};
 use crate::num::linalg::invert_lower;
 use crate::source::Checked;
 use crate::syntax::ast::Program;
@@ -124,7 +124,15 @@ fn in_suitable_coordinates(
         }
         found => found,
     };
-    let mut nested = nested::fit(declared, Ways::Promising, options, watch);
+    let in_states = in_states(model.program, model.source, model.data, declared.lowered());
+    let in_states = in_states.map(ModelTarget::from_lowered);
+    let parted = in_states.as_ref().unwrap_or(declared);
+    let taken_apart = |ways: Ways, watch: Watch| {
+        let mut fit = nested::fit(parted, ways, options, watch)?;
+        fit.notes.extend(in_states.as_ref().map(states_told));
+        Some(fit)
+    };
+    let mut nested = taken_apart(Ways::Promising, watch);
     // Where there is little to compute, an answer with a doubt is compared with that of another way.
     let settled =
         |fit: &Fit| fit.khat < KHAT_LIMIT && (fit.flags.is_empty() || declared.dimension() > LITTLE);
@@ -137,7 +145,17 @@ fn in_suitable_coordinates(
     if chosen.as_ref().is_ok_and(done) || options.stop.requested() {
         return chosen;
     }
-    the_better(nested::fit(declared, Ways::Others, options, watch), chosen)
+    the_better(taken_apart(Ways::Others, watch), chosen)
+}
+
+/// What is said of innovations whose coordinates are the states that they lead to.
+fn states_told(in_states: &ModelTarget) -> String {
+    let moved = in_states.lowered().parameters.iter().filter(|p| p.form.is_noncentered());
+    let names: Vec<&str> = moved.map(|p| p.named.name.as_str()).collect();
+    format!(
+        "took {} by the states that they lead to; the quantities reported are those of the model as written",
+        names.join(", ")
+    )
 }
 
 /// Of two fits the one to be preferred: what was sampled, where that was asked for.
@@ -339,5 +357,34 @@ mod tests {
             let model = Model { program: &program, source: text, data: &data };
             assert!(model.compile(Coordinates::Standardised).unwrap().lowered().effects.is_empty(), "{text}");
         }
+    }
+
+    /// The scale of a random walk written in innovations, against a sum over it with the covariance `s² min(i, j)` of the walk.
+    #[test]
+    fn innovations_are_taken_by_the_states_that_they_lead_to() {
+        let y = [0.3, 0.9, -0.2, 0.8, 1.9, 2.6, 1.8, 3.1, 2.2, 3.9, 4.4, 3.6_f64];
+        let n = y.len();
+        let text = "data { y : real[T] }\nparam s ~ half_normal(1)\nparam z[T] ~ normal(0, 1)\nlet h[1] = s * z[1]\n\
+                    for t in 2..T { let h[t] = h[t-1] + s * z[t] }\ny ~ normal(h, 0.7)";
+        let rows: String = y.iter().map(|y| format!("{y}\n")).collect();
+        let data = Dataset::from_texts(&[("data.csv", &format!("y\n{rows}"))]).unwrap();
+        let program = crate::syntax::parse(text).unwrap();
+        let model = Model { program: &program, source: text, data: &data };
+        let declared = model.compile(Coordinates::Declared).unwrap();
+        let fit =
+            fit_model(&model, &declared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(fit.notes.iter().any(|note| note.starts_with("took z by the states")), "{:?}", fit.notes);
+        let (mut sums, y) = ([0.0; 3], nalgebra::DVector::from_row_slice(&y));
+        for k in 0..3000 {
+            let s = 0.002 * (f64::from(k) + 0.5);
+            let walk = |i: usize, j: usize| s * s * (i.min(j) + 1) as f64 + if i == j { 0.49 } else { 0.0 };
+            let root = nalgebra::DMatrix::from_fn(n, n, walk).cholesky().unwrap();
+            let log = -0.5 * (s * s + y.dot(&root.solve(&y))) - root.l().diagonal().map(f64::ln).sum();
+            (0..3).for_each(|p| sums[p] += log.exp() * s.powi(p as i32));
+        }
+        let mean = sums[1] / sums[0];
+        let sd = (sums[2] / sums[0] - mean * mean).sqrt();
+        let s = &fit.outputs[0];
+        assert!((s.mean - mean).abs() < 0.03 * sd && (s.sd / sd).ln().abs() < 0.03, "{s:?}: {mean} {sd}");
     }
 }

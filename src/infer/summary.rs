@@ -74,7 +74,7 @@ impl Layout {
 
 /// The 95 % quantile of a standard normal number and the density there: an error of a probability there, divided by the
 /// latter, is about that of a quantile.
-const OUTER: f64 = 1.644_853_626_951_472_2;
+pub(super) const OUTER: f64 = 1.644_853_626_951_472_2;
 const DENSITY: f64 = 0.103_135_640_375_374_6;
 /// Errors by replicates are taken for so many times as large: they are known to one part in five.
 const CAUTION: f64 = 1.2;

@@ -237,6 +237,11 @@ impl Warped<'_> {
     pub(super) fn flat(inner: &dyn Target) -> Warped<'_> {
         Warped { inner, layers: Vec::new() }
     }
+
+    /// Whether its coordinates are those of the target.
+    pub(super) fn is_flat(&self) -> bool {
+        self.layers.is_empty()
+    }
 }
 
 impl Flow for Warped<'_> {

@@ -24,6 +24,15 @@ pub enum Coordinates {
     /// Blends: for each effect by name, the weight of the effect itself for each of its elements. Effects not named are
     /// standardised.
     Blended(Vec<(String, Vec<f64>)>),
+    /// The effects themselves; loops that lead from state to state are nodes, whose states may become coordinates.
+    States,
+}
+
+impl Coordinates {
+    /// Whether effects keep their own.
+    pub(super) fn keep_effects(&self) -> bool {
+        matches!(self, Coordinates::Declared | Coordinates::States)
+    }
 }
 
 /// An effect that got other coordinates than its own values.
@@ -75,7 +84,7 @@ impl Lowerer<'_> {
         labels: &Labels,
         span: Span,
     ) -> Result<bool> {
-        if self.coordinates == Coordinates::Declared || p.centering.is_some() || !plain_type(p) {
+        if self.coordinates.keep_effects() || p.centering.is_some() || !plain_type(p) {
             return Ok(false);
         }
         match prior {
@@ -152,7 +161,7 @@ impl Lowerer<'_> {
         let location_scale = places.map(|[l, s]| [args[l], args[s]]);
         let blend = match &self.coordinates {
             Coordinates::Blended(all) => all.iter().find(|(name, _)| *name == pending.name),
-            Coordinates::Declared | Coordinates::Standardised => None,
+            Coordinates::Declared | Coordinates::Standardised | Coordinates::States => None,
         };
         let blend =
             blend.map(|(_, b)| b.clone()).filter(|b| b.len() == pending.dims.iter().product::<usize>());

@@ -19,7 +19,9 @@ mod param;
 mod probe;
 mod reach;
 mod recursion;
+mod renamed;
 mod reported;
+mod states;
 mod stmt;
 mod support;
 mod warnings;
@@ -28,6 +30,7 @@ pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
 pub use env::Value;
 pub use probe::{check, outline};
+pub use states::in_states;
 
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
@@ -60,34 +63,6 @@ pub struct Lowered {
     pub effects: Vec<Effect>,
     /// What can be used, but may not be as it was meant.
     pub warnings: Vec<Diagnostic>,
-}
-
-impl Lowered {
-    /// The same with every recursion of at most `most` nodes written out step by step, for analyses that read the graph node by
-    /// node; without what is only reported. None if there is nothing to write out.
-    pub fn written_out(&self, most: usize) -> Option<Lowered> {
-        let (graph, now) = crate::graph::unrolled(&self.graph, most)?;
-        let moved = |id: NodeId| now[id.0 as usize];
-        let parameter = |p: &Parameter| {
-            let mut p = p.clone();
-            p.named.node = moved(p.named.node);
-            if let Form::Transformed { bounds, .. } = &mut p.form {
-                bounds.iter_mut().for_each(|b| *b = moved(*b));
-            }
-            p
-        };
-        Some(Lowered {
-            graph,
-            dimension: self.dimension,
-            parameters: self.parameters.iter().map(parameter).collect(),
-            terms: self.terms.iter().map(|t| Term { node: moved(t.node), ..*t }).collect(),
-            derived: Vec::new(),
-            predicted: Vec::new(),
-            simulated: Vec::new(),
-            effects: Vec::new(),
-            warnings: Vec::new(),
-        })
-    }
 }
 
 /// A latent variable.
@@ -128,6 +103,11 @@ impl Form {
             Form::Transformed { transform, .. } => transform.name,
             Form::Noncentered => "real",
         }
+    }
+
+    /// Whether the values are made from coordinates of another kind.
+    pub fn is_noncentered(&self) -> bool {
+        matches!(self, Form::Noncentered)
     }
 }
 
@@ -325,7 +305,7 @@ impl<'d> Lowerer<'d> {
         lanes::defined_elements(&program.statements, &mut defining);
         self.defining = defining.into_iter().map(str::to_string).collect();
         self.single = reported::single_elements(program);
-        if self.coordinates != Coordinates::Declared {
+        if !self.coordinates.keep_effects() {
             self.split = effects::split_effects(program, self.source);
         }
         if let Err(problem) = self.bind_data(program, &mut faults) {

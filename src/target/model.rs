@@ -240,7 +240,7 @@ impl Target for ModelTarget {
     }
 
     fn is_hierarchical(&self) -> bool {
-        let made_from_others = self.lowered.parameters.iter().any(|p| matches!(p.form, Form::Noncentered));
+        let made_from_others = self.lowered.parameters.iter().any(|p| p.form.is_noncentered());
         let mut priors = self.lowered.terms.iter().filter(|t| t.kind == TermKind::Prior);
         made_from_others || priors.any(|t| self.lowered.graph.inputs_below(&[t.node]).len() > 1)
     }

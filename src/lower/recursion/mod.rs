@@ -11,14 +11,15 @@ mod parts;
 
 pub(super) use body::Inside;
 
-use super::{Lowerer, Result};
+use super::{Coordinates, Lowerer, Result};
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Expr, ExprKind, ForLoop, Index, Stmt, StmtKind};
 use hoist::Steps;
 use parts::Part;
 
-/// Fewest steps for which a node of its own is worth it: of shorter loops written out, more can be known.
+/// Fewest steps for which a node of its own is worth it: of shorter loops written out, more can be known. Fewer where states are looked for, which are those of a node.
 const FEWEST: i64 = 64;
+const FEWEST_STATES: i64 = 4;
 
 /// Why a loop is written out; nobody reads it.
 fn unfit() -> Diagnostic {
@@ -29,7 +30,8 @@ impl Lowerer<'_> {
     /// Lowers the loop with its recursions as nodes. False if it does not fit: then nothing has happened.
     pub(super) fn recursive_loop(&mut self, f: &ForLoop, from: i64, to: i64) -> bool {
         // Without data there is nothing to run, and inside another recursion the rest of the step would be lost.
-        if to - from + 1 < FEWEST || self.probing || self.inside.is_some() {
+        let fewest = if self.coordinates == Coordinates::States { FEWEST_STATES } else { FEWEST };
+        if to - from + 1 < fewest || self.probing || self.inside.is_some() {
             return false;
         }
         let Some(parts) = parts::take_apart(&f.body) else { return false };

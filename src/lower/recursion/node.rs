@@ -1,7 +1,7 @@
 //! The node of a recursion, and the elements that it defines.
 
 use super::super::env::Value;
-use super::super::{Lowerer, Result, at};
+use super::super::{Coordinates, Lowerer, Result, at};
 use super::body::{Start, Step};
 use super::hoist::Reading;
 use super::unfit;
@@ -49,7 +49,8 @@ impl Lowerer<'_> {
         check_starts(&recursion, starts)?;
         let arguments = recursion.arguments();
         let varies = |k: usize| arguments[k].is_none_or(|a| self.b.constant_of(args[a]).is_none());
-        if recursion.steps <= MOST_AFFINE && recursion.is_affine(varies) {
+        let written_out = self.coordinates != Coordinates::States && recursion.steps <= MOST_AFFINE;
+        if written_out && recursion.is_affine(varies) {
             return Err(unfit());
         }
         let places: Vec<usize> = (0..shapes.len()).map(|s| recursion.start(s)).collect();
