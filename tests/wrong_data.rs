@@ -39,7 +39,7 @@ fn by_county(data: &Dataset) -> Result<(), Diagnostic> {
 }
 
 /// The files (by space), and what is asked of them.
-const CASES: [(&str, Ask); 68] = [
+const CASES: [(&str, Ask); 69] = [
     ("empty.csv", read),
     ("header-only.csv", read),
     ("no-header.csv", read),
@@ -81,6 +81,10 @@ const CASES: [(&str, Ask); 68] = [
     ("houses.csv counties-twice.csv", by_county),
     ("houses.csv counties-stranger.csv", by_county),
     ("houses.csv counties-unlabelled.csv", by_county),
+    ("levels-by-id.csv by-id.csv", |d| {
+        let Some(g) = d.find_category("g")? else { return Ok(()) };
+        d.require("u")?.matched(&g, &Levels::sorted(&[&g]))?.as_real(Missing::Refuse).map(drop)
+    }),
     ("houses.csv houses-again.csv", |d| real(d, "radon")),
     ("empty.json", read),
     ("trailing-comma.json", read),

@@ -107,7 +107,7 @@ impl<'a> Found<'a> {
             let message =
                 format!("`{}` is one value in the model, but the data give {}", self.name(), self.describe());
             Diagnostic::error("not-a-scalar", message).place(self.whole_place()).help(format!(
-                "declare it with a size, as in `{0} : real[N]`, or give one value with --set {0}=…",
+                "declare it with a size after its type, as in `real[N]` or `category[N]`, or give one value with --set {0}=…",
                 self.name()
             ))
         })

@@ -55,9 +55,9 @@ fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
 impl<'a> Found<'a> {
     /// This value, one row for each level, with its rows in the order of the levels of `category`.
     ///
-    /// Its table is matched by the column of the category's name, or else by its first text column if that holds exactly
-    /// the levels. Arrays that are not from a table stand in the order of the levels already, and so does a table
-    /// without labels where the levels are the numbers 1 to J. Rows of labels that are no level are left out, as long as no
+    /// Its table is matched by the column of the category's name, or else by the text column that holds exactly the levels, if there is one such.
+    /// Arrays that are not from a table stand in the order of the levels already, and so does a table without labels where the levels are the
+    /// numbers 1 to J; a column that holds these in another order is not passed over. Rows of labels that are no level are left out, as long as no
     /// level lacks a row. In the category's own table, with a row for each observation, the value of a level is what all of
     /// its rows say. A table without labels and with another number of rows is returned as it is, for the shape check to
     /// refuse.
@@ -74,8 +74,15 @@ impl<'a> Found<'a> {
                 let order = row_of_each_level(&key, category, levels)?;
                 Ok(self.with_rows(order))
             }
-            None if rows != levels.len() || levels.are_indices() => Ok(self),
-            None => Err(no_key(&self, category, levels)),
+            None if rows != levels.len() => Ok(self),
+            None => {
+                let in_other_order = labels(&part, levels)
+                    .find(|p| order_of(p.array, levels).iter().enumerate().any(|(i, row)| i != *row));
+                match in_other_order {
+                    None if levels.are_indices() => Ok(self),
+                    other => Err(no_key(&self, category, levels, other.map(|p| p.entry.name.as_str()))),
+                }
+            }
         }
     }
 }
@@ -146,9 +153,22 @@ fn key_column<'a>(
     if let Some(entry) = value.file.get(declared).or_else(|| value.file.get(category.name())) {
         return Part::new(value.file, entry).map(Some);
     }
-    let is_text = |p: &Part<'_>| matches!(p.array.cells, Cells::Text { .. });
-    let first = value.file.entries.iter().filter_map(|e| Part::new(value.file, e).ok()).find(is_text);
-    Ok(first.filter(|p| holds_exactly(p.array, levels)))
+    let mut texts = labels(value, levels).filter(|p| matches!(p.array.cells, Cells::Text { .. }));
+    let Some(first) = texts.next() else { return Ok(None) };
+    let order = order_of(first.array, levels);
+    Ok(texts.all(|other| order_of(other.array, levels) == order).then_some(first))
+}
+
+/// The columns of the table of a value, but for itself, that hold exactly the levels.
+fn labels<'a>(value: &Part<'a>, levels: &Levels) -> impl Iterator<Item = Part<'a>> {
+    let (file, own) = (value.file, value.entry);
+    let others = file.entries.iter().filter(move |e| !std::ptr::eq(*e, own));
+    others.filter_map(move |e| Part::new(file, e).ok()).filter(|p| holds_exactly(p.array, levels))
+}
+
+/// For each row its level, from 0, of a column that holds exactly the levels.
+fn order_of(array: &Array, levels: &Levels) -> Vec<usize> {
+    (0..array.len()).filter_map(|i| code(array, levels, i)).map(|code| code - 1).collect()
 }
 
 fn holds_exactly(array: &Array, levels: &Levels) -> bool {
@@ -222,15 +242,23 @@ fn absent(keys: &Found<'_>, rows: &[Option<usize>], category: &Found<'_>, levels
         .help("add a row for each level that occurs")
 }
 
-fn no_key(found: &Found<'_>, category: &Found<'_>, levels: &Levels) -> Diagnostic {
+/// The error for a table that says in no column of the category's name which level a row belongs to; perhaps in another one.
+fn no_key(found: &Found<'_>, category: &Found<'_>, levels: &Levels, other: Option<&str>) -> Diagnostic {
     let message =
         format!("the rows of {} cannot be matched to the levels of `{}`", found.file(), category.name());
     Diagnostic::error("no-label-column", message)
         .place(say::file(found.file()))
         .note(format!("the levels are {}", say::listed(levels.labels())))
-        .help(format!(
-            "add a column `{}` to {} that says which level each row belongs to",
-            category.name(),
-            found.file()
-        ))
+        .help(match other {
+            Some(other) => format!(
+                "if `{other}` in {} says which level each row belongs to, call that column `{}`",
+                found.file(),
+                category.name()
+            ),
+            None => format!(
+                "add a column `{}` to {} that says which level each row belongs to",
+                category.name(),
+                found.file()
+            ),
+        })
 }

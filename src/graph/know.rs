@@ -24,8 +24,8 @@ impl Known {
 #[derive(Default)]
 pub(super) struct Knowledge {
     known: Vec<Known>,
-    /// Coordinates that a node depends on, by the block they come from; None once there are too many to tell.
-    blocks: Vec<Option<Vec<u32>>>,
+    /// Coordinates that a node depends on, from each first to before each last one; None once there are too many to tell.
+    blocks: Vec<Option<Vec<[usize; 2]>>>,
     structures: HashMap<NodeId, Structure>,
     /// For a loop the ranges of its sequences.
     sequences: HashMap<NodeId, Vec<Range>>,
@@ -99,31 +99,66 @@ impl Builder {
         if node.as_take().is_some() { self.base_of(node.args[0]) } else { id }
     }
 
-    fn blocks_of(&self, id: NodeId) -> Option<Vec<u32>> {
+    fn blocks_of(&self, id: NodeId) -> Option<Vec<[usize; 2]>> {
         let node = self.graph().node(id);
-        if matches!(node.op, Op::Input { .. }) {
-            return Some(vec![id.0]);
+        if let Op::Input { offset } = node.op {
+            return Some(vec![[offset, offset + node.len()]]);
         }
-        let mut all: Vec<u32> = Vec::new();
+        // Elements of coordinates are these coordinates, if they are not too many to tell.
+        if let Some(take) = node.as_take()
+            && let Some(offset) = self.coordinates_behind(node.args[0])
+        {
+            let each = take.table.iter().map(|&p| [offset + p as usize, offset + p as usize + 1]);
+            let some = joined(each.collect());
+            if some.len() <= MOST_BLOCKS {
+                return Some(some);
+            }
+        }
+        let mut all: Vec<[usize; 2]> = Vec::new();
         for arg in &node.args {
             all.extend(self.knowledge.blocks[arg.0 as usize].as_ref()?);
         }
-        all.sort_unstable();
-        all.dedup();
+        let all = joined(all);
         (all.len() <= MOST_BLOCKS).then_some(all)
+    }
+
+    /// The first of the coordinates that an array is made of one by one.
+    fn coordinates_behind(&self, mut id: NodeId) -> Option<usize> {
+        loop {
+            let node = self.graph().node(id);
+            if let Op::Input { offset } = node.op {
+                return Some(offset);
+            }
+            let mut varying = node.args.iter().filter(|a| self.graph().node(**a).constant().is_none());
+            let (Op::Map(_), Some(&only), None) = (&node.op, varying.next(), varying.next()) else {
+                return None;
+            };
+            if self.graph().node(only).dims != node.dims {
+                return None;
+            }
+            id = only;
+        }
     }
 
     /// Whether the arguments depend on different coordinates, so that each can be moved by itself.
     fn independent(&self, args: &[NodeId]) -> bool {
-        let mut seen: Vec<u32> = Vec::new();
+        let mut seen: Vec<[usize; 2]> = Vec::new();
         for arg in args {
             let Some(blocks) = &self.knowledge.blocks[arg.0 as usize] else { return false };
-            if blocks.iter().any(|b| seen.contains(b)) {
+            if blocks.iter().any(|b| seen.iter().any(|s| b[0] < s[1] && s[0] < b[1])) {
                 return false;
             }
             seen.extend(blocks);
         }
         true
+    }
+
+    /// Whether a node varies with coordinates that none of the others depends on.
+    pub fn varies_alone(&mut self, id: NodeId, others: &[NodeId]) -> bool {
+        let nodes = [&[id], others].concat();
+        let reached = nodes.iter().map(|node| self.known(*node).reached).collect::<Vec<_>>()[0];
+        let some = |id: &NodeId| self.knowledge.blocks[id.0 as usize].as_ref().is_some_and(|b| !b.is_empty());
+        reached && some(&id) && others.iter().all(|other| self.independent(&[id, *other]))
     }
 
     fn derive(&self, id: NodeId) -> Known {
@@ -195,6 +230,19 @@ impl Builder {
         let range = met.map(|(_, range)| *range).reduce(Range::or);
         Known { range: range.unwrap_or(Range::REAL), reached: false }
     }
+}
+
+/// The same coordinates, in order and those that meet as one.
+fn joined(mut blocks: Vec<[usize; 2]>) -> Vec<[usize; 2]> {
+    blocks.sort_unstable();
+    let mut out: Vec<[usize; 2]> = Vec::new();
+    for block in blocks {
+        match out.last_mut() {
+            Some(last) if block[0] <= last[1] => last[1] = last[1].max(block[1]),
+            _ => out.push(block),
+        }
+    }
+    out
 }
 
 /// The range of an elementwise function, if something is known of it. `same`: its two arguments are one node.

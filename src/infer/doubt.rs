@@ -1,6 +1,7 @@
 //! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are none.
 
 use super::improper::reasons;
+use super::ridge::endless_margins;
 use super::symmetry::symmetry;
 use super::{Fit, KHAT_LIMIT, Output};
 use crate::target::{ModelTarget, Target};
@@ -22,6 +23,7 @@ const CONSTANT: f64 = 1e-12;
 pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
     fit.flags.splice(0..0, reasons(target, fit));
     fit.flags.extend(flat_priors(target, fit));
+    fit.flags.extend(endless_margins(target, fit));
     fit.flags.extend(symmetry(target, fit));
     fit.flags.extend(rounded(fit));
     fit.flags.extend(vanished(target, fit));

@@ -33,6 +33,7 @@ mod options;
 mod psis;
 mod quadrature;
 mod resample;
+mod ridge;
 mod rivals;
 mod sample;
 mod sampled;

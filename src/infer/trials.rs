@@ -42,7 +42,9 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
     let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
         || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
-    let at_first = !flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon;
+    // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in no weight.
+    let exactly = !flow.cheap() && !flow.dear() && q.mean.len() == MOST && reached.judged.khat >= STRAIGHT;
+    let at_first = !flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon || exactly;
     if at_first {
         trials.grid();
     }

@@ -146,6 +146,7 @@ impl<'d> Lowerer<'d> {
                 }
                 (None, Some(size)) => Levels::counted(&columns, size, &key)?,
                 (None, None) => {
+                    self.warn_levels_apart(&decl.name, &key, &columns);
                     let levels = Levels::sorted(&columns);
                     self.warn_levels_alike(&decl.name, levels.labels());
                     levels

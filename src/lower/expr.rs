@@ -5,7 +5,7 @@ use super::{Labels, Lowerer, Result, at};
 use crate::data::listed;
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
 
 impl Lowerer<'_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Value> {
@@ -140,6 +140,7 @@ impl Lowerer<'_> {
                 ([_, m], [_]) => {
                     format!("the vector needs an element for each column of the matrix: its shape is {}", self.shape(&[*m]))
                 }
+                ([_], [_]) if let Some(told) = [left, right].into_iter().find_map(|e| self.of_rows(e)) => told,
                 ([_], [_]) => format!(
                     "vectors multiply element by element, so their sizes must agree: pick one element (`{l}[1] * {r}`), or let a \
                      matrix of predictors meet a vector of coefficients (`X * b`)"
@@ -150,6 +151,18 @@ impl Lowerer<'_> {
             });
         }
         error.note("shapes align at the last axis; an axis of size 1 is repeated")
+    }
+
+    /// What is said of `b[g][2]`, which is the second of the rows that `b[g]` lists, where the second column was meant.
+    fn of_rows(&self, e: &Expr) -> Option<String> {
+        let ExprKind::Index { base, indices: last } = &e.kind else { return None };
+        let ExprKind::Index { base: whole, indices: first } = &base.kind else { return None };
+        let ([Index::At(group)], [Index::At(column)]) = (&first[..], &last[..]) else { return None };
+        let [e, base, whole, group, column] =
+            [e.span, base.span, whole.span, group.span, column.span].map(|span| span.text(self.source));
+        Some(format!(
+            "`{e}` is number {column} of the rows that `{base}` lists; for column {column} of each row write `{whole}[{group}, {column}]`"
+        ))
     }
 
     fn is_matrix_product(&self, a: &Value, b: &Value) -> bool {

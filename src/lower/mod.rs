@@ -25,6 +25,7 @@ mod states;
 mod stmt;
 mod support;
 mod warnings;
+mod weights;
 
 pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
@@ -371,6 +372,10 @@ fn prior_for(written: &str) -> String {
     if let Some((_, size)) = written.split_once("simplex[") {
         return format!("dirichlet(ones({}))", size.split(']').next().unwrap_or_default());
     }
+    // Names that scales have everywhere: they need not say that they are positive.
+    let name = written.trim_start_matches("param").trim_start();
+    let is_scale =
+        !written.contains(':') && ["sigma", "tau", "sd", "scale"].iter().any(|s| name.starts_with(s));
     let table = [
         ("cholesky_corr[", "lkj_corr_cholesky(2)"),
         ("corr_matrix[", "lkj_corr(2)"),
@@ -380,7 +385,7 @@ fn prior_for(written: &str) -> String {
     table
         .iter()
         .find(|(sign, _)| written.contains(sign))
-        .map_or("normal(0, 1)", |(_, prior)| prior)
+        .map_or(if is_scale { "half_normal(1)" } else { "normal(0, 1)" }, |(_, prior)| prior)
         .to_string()
 }
 

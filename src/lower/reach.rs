@@ -59,8 +59,20 @@ impl Lowerer<'_> {
             format!("`{}` of `{}` must be {wanted}, and the parameter `{name}` {reach}", spec.name, row.name),
         )
         .label(span, "");
-        let bound = if spec.domain == Domain::Unit { "in (0, 1)" } else { "> 0" };
-        let help = format!("give the parameter its bounds: `param {name} : real {bound} ~ ...`");
+        let (bound, other) = match spec.domain {
+            Domain::Unit => ("in (0, 1)", "beta(1, 1)"),
+            _ => ("> 0", "half_normal(1)"),
+        };
+        let support = self.parameters.iter().find(|p| p.named.name == name).map_or("real", |p| &p.support);
+        let help = match support {
+            "real" => format!(
+                "give the parameter its bounds: `param {name}{} : real {bound} ~ ...`",
+                self.sizes_of(name)
+            ),
+            _ => format!(
+                "it may lie anywhere in {support}: give it a prior that stays inside, such as `{other}`"
+            ),
+        };
         let alone = row.args.iter().filter(|a| a.domain == spec.domain).count() == 1;
         self.with_declaration(error, name).help(match relative(row).filter(|_| alone) {
             Some(other) => format!("{help}; or use `{other}`, which takes any number"),
@@ -90,6 +102,11 @@ impl Lowerer<'_> {
                 .with_declaration(error, name)
                 .help(format!("use `{other}`, which takes it as it is"));
         }
+        let sizes = self.sizes_of(name);
+        let ty = match sizes.matches(',').count() {
+            0 if !sizes.is_empty() => ty.replace("[K]", sizes),
+            _ => ty.to_string(),
+        };
         let help = format!("say so in its type: `param {name} : {ty} ~ ...`");
         self.with_declaration(error, name).help(match relative(row) {
             Some(other) => format!("{help}; or use `{other}`, which takes any numbers"),
@@ -105,6 +122,16 @@ impl Lowerer<'_> {
         };
         let p = self.parameters.iter().find(|p| p.named.name == name)?;
         self.b.has_structure(p.named.node, needed).then_some(other.name)
+    }
+
+    /// The sizes after the name of a parameter as they are written, with their brackets.
+    fn sizes_of(&self, name: &str) -> &str {
+        let declared = self.declared.iter().find(|(known, _)| known == name);
+        let rest = declared.map_or("", |(_, span)| &self.source[span.end..]);
+        match (rest.starts_with('['), rest.find(']')) {
+            (true, Some(end)) => &rest[..=end],
+            _ => "",
+        }
     }
 
     fn with_declaration(&self, error: Diagnostic, name: &str) -> Diagnostic {

@@ -3,6 +3,7 @@
 use super::dist::Dist;
 use super::env::Value;
 use super::{Form, Lowerer, Parameter, TermKind};
+use crate::data::{Found, Levels};
 use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
@@ -232,6 +233,24 @@ impl Lowerer<'_> {
                     "call the number of levels by a name of its own, `{g} : category[N] of J`, and give `{a}` that size: `[J]`"
                 )),
         );
+    }
+
+    /// Warns of categories that share the name of their size and have no level in common.
+    pub(super) fn warn_levels_apart(&mut self, name: &Ident, size: &str, columns: &[&Found]) {
+        let of_each: Vec<Levels> = columns.iter().map(|column| Levels::sorted(&[column])).collect();
+        let Some((first, others)) = of_each.split_first() else { return };
+        let apart = |other: &Levels| other.labels().iter().all(|label| first.code(label).is_none());
+        if let Some(k) = others.iter().position(apart) {
+            let (one, other) = (columns[0].name(), columns[k + 1].name());
+            let message = format!(
+                "`{one}` and `{other}` have no level in common, and both are said to have the {size} levels"
+            );
+            self.warnings.push(
+                Diagnostic::warning("levels-apart", message)
+                    .label(name.span, "")
+                    .help(format!("categories with the same levels share the name of their number, as two teams of a game do; give these a name each: `{other} : category[N] of K`")),
+            );
+        }
     }
 
     /// Warns of levels of a category that differ in capitals or spaces alone: one that is written in two ways is two.

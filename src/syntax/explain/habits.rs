@@ -133,18 +133,28 @@ fn target(case: &Case<'_>) -> Option<Diagnostic> {
     let from = match case.text(1) {
         "+" | "-" | "*" if case.text(2) == "=" => 3,
         "(" => 1,
-        "=" if case.text(2) == "target" && case.text(3) == "+" => 4,
+        "=" if case.text(2) == "target" && matches!(case.text(3), "+" | "-") => 4,
         _ => 2,
     };
-    let negative = if case.text(1) == "-" { "-" } else { "" };
-    let value = case.written(from, case.len());
+    let mut value = case.written(from, case.len());
+    let is_sum = || (from + 1..case.len()).any(|i| matches!(case.text(i), "+" | "-"));
+    let negative = match case.text(1) {
+        "-" if is_sum() => {
+            value = format!("({value})");
+            "-"
+        }
+        "-" => "-",
+        "=" if from == 4 && case.text(3) == "-" => "-",
+        _ => "",
+    };
     let error = case.error(
         "target-increment",
         "the log density is only ever added to, with `target +=`",
         (0, from.min(case.len())),
         "expected `target +=`",
     );
-    let value = value.strip_prefix('(').and_then(|v| v.strip_suffix(')')).unwrap_or(&value);
+    let bare = value.strip_prefix('(').and_then(|v| v.strip_suffix(')')).filter(|_| negative.is_empty());
+    let value = bare.unwrap_or(&value);
     Some(if value.is_empty() || from == 2 && case.text(1) != "=" {
         error.help("write `target += ...`")
     } else {
@@ -159,7 +169,8 @@ fn reassignment(case: &Case<'_>) -> Option<Diagnostic> {
         case.text(end) == "+=" || matches!(case.text(end), "-" | "*" | "/") && case.text(end + 1) == "=";
     // `s = s + x`
     let has_itself = |i: usize| i > 1 && case.text(i) == case.text(0) && case.text(i + 1) != "(";
-    let from_itself = end == 1 && case.text(1) == "=" && case.find(has_itself).is_some();
+    let from_itself =
+        end == 1 && case.text(1) == "=" && case.text(2) != "pm" && case.find(has_itself).is_some();
     if case.inside == Inside::Data || !case.is_name(0) || !(is_update || from_itself) {
         return None;
     }

@@ -61,6 +61,24 @@ fn called_bounds(case: &Case<'_>) -> Option<Diagnostic> {
                 .help(write(&case.with(i + 1, close + 1, &size))),
         );
     }
+    let named = |end: &str| {
+        let at = (i + 2..close).find(|&k| case.text(k) == end && case.text(k + 1) == "=")?;
+        let last = (at + 2..close).find(|&k| case.text(k) == ",").unwrap_or(close);
+        Some(case.written(at + 2, last))
+    };
+    let bounds = match (named("lower"), named("upper")) {
+        (None, None) => None,
+        (Some(low), None) => Some(format!(" > {low}")),
+        (None, Some(high)) => Some(format!(" < {high}")),
+        (Some(low), Some(high)) => Some(format!(" in ({low}, {high})")),
+    };
+    if let Some(bounds) = bounds {
+        let message = "bounds follow the type as comparisons, without names";
+        return Some(
+            case.error("named-bounds", message, (i + 1, close + 1), "not a bound here")
+                .help(write(&case.with(i + 1, close + 1, &bounds))),
+        );
+    }
     let interval = case.written(i + 1, close + 1);
     let message = "bounds follow the type after `in`";
     Some(
@@ -199,6 +217,9 @@ fn formula(case: &Case<'_>) -> Option<Diagnostic> {
         )));
     }
     Some(match (is_dist, rest.contains('|')) {
+        (true, true) if rest.contains("cens") => {
+            error.help(format!("write `{left} ~ censored(..., right = c)`, where c is 1 for values known only to be larger"))
+        }
         (true, _) => error.help("put what is added into the location: `normal(mu + b, sigma)`"),
         (false, true) => error.help(format!(
             "write the predictor out, with a parameter for each term: `{left} ~ normal(a + b * x + r[g], sigma)`"

@@ -115,8 +115,11 @@ fn not_a_limit(form: &str, arg: &Arg, names: &[&str], again: bool) -> Diagnostic
             "unnamed-limit",
             format!("which limit of `{form}` this is must be said by name"),
         )
-        .label(arg.value.span, "lower or upper?")
-        .help(format!("name it, as in `{form}(..., {} = ...)`; the names are {listed}", names[0])),
+        .label(arg.value.span, if names.len() > 2 { "which one?" } else { "lower or upper?" })
+        .help(match names.len() {
+            0..=2 => format!("name it, as in `{form}(..., {} = ...)`; the names are {listed}", names[0]),
+            _ => format!("`{form}(..., right = ...)` takes marks, 1 for values known only to be larger (`left` for smaller); `upper` and `lower` take the limit itself"),
+        }),
     }
 }
 
