@@ -36,7 +36,8 @@ const AT_ONCE: usize = 4096;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
-/// Draws where quantities are derived or predicted from them, which no error decides about, and most numbers held for that.
+/// Draws where quantities are derived or predicted from them, which no error decides about, if a log density takes little time and in proportion fewer where
+/// it takes more; and most numbers held for that.
 const BESIDE: usize = 16_384;
 const HELD_BESIDE: usize = 4_000_000;
 /// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each takes a search.
@@ -206,8 +207,10 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
     }
     let beside = match flow.model().beside() {
         0 => 0,
-        _ if flow.dear() || flow.model().solves_equations() => 0,
-        _ => BESIDE.min(HELD_BESIDE / outputs).min(most),
+        _ if !flow.cheap() || flow.model().solves_equations() => 0,
+        _ => {
+            (BESIDE / flow.model().operations().div_ceil(LITTLE).max(1)).min(HELD_BESIDE / outputs).min(most)
+        }
     };
     let mut count = options.draws.unwrap_or(fewest).max(64);
     loop {

@@ -239,10 +239,14 @@ impl<'g> Moving<'g> {
         Some(self.b.take(all, table, node.dims.clone()))
     }
 
-    /// `Σ log |slope|`.
+    /// `Σ log |slope|`; None where a slope may be zero, and a state say nothing of its innovation.
     fn log_slopes(&mut self, piece: &Piece) -> Option<NodeId> {
-        let is_positive = self.b.range(piece.slope).within(Range::NON_NEGATIVE);
-        let size = if is_positive { piece.slope } else { self.b.unary(&scalar::ABS, piece.slope) };
+        let range = self.b.range(piece.slope);
+        let size = match (range.within(Range::POSITIVE), range.negated().within(Range::POSITIVE)) {
+            (true, _) => piece.slope,
+            (false, true) => self.b.unary(&scalar::NEG, piece.slope),
+            (false, false) => return None,
+        };
         let logs = self.b.unary(&scalar::LOG, size);
         let count = self.b.number((piece.places.len() / self.b.graph().node(logs).len()) as f64);
         let sum = self.b.sum(logs, None).ok()?;
@@ -579,6 +583,7 @@ mod tests {
             "y ~ normal(s * z, 1)",
             "let h[1] = 0\nfor t in 2..T { let h[t] = 0.5 * h[t-1] + exp(z[t]) }\ny ~ normal(h, s)",
             "let h[1] = 0\nfor t in 2..T { let h[t] = h[t-1] * (1 + z[t]) * z[t] }\ny ~ normal(h, s)",
+            "let h[1] = 0\nfor t in 2..T { let h[t] = h[t-1] + (y[t] > 0) * s * z[t] }\ny ~ normal(h, s)",
             "let h[1] = 0\nfor t in 2..T { let h[t] = s * h[t-1] + y[t-1] }\ny ~ normal(h + z, s)",
         ] {
             let text = format!("{start}{text}");
