@@ -89,8 +89,8 @@ fn a_fit_summarises_predictions_and_keeps_draws() {
     let fit = infer::fit(&model, &options, &mut |_| ControlFlow::Continue(())).unwrap();
     let (variance, centre) = (1.0 / (4.0 + 0.01), 8.5 / 4.01);
     let new = fit.outputs.iter().find(|o| o.name == "new").unwrap();
-    assert!((new.mean - centre).abs() < 0.1, "{}", new.mean);
-    assert!((new.sd - (1.0_f64 + variance).sqrt()).abs() < 0.1, "{}", new.sd);
+    assert!((new.mean - centre).abs() < 0.03, "{}", new.mean);
+    assert!((new.sd - (1.0_f64 + variance).sqrt()).abs() < 0.02, "{}", new.sd);
     assert_eq!(fit.kept.len(), 3);
     assert!(fit.kept.iter().all(|c| c.len() == 1000));
     assert!((0..1000).all(|i| fit.kept[1][i] == 2.0 * fit.kept[0][i]));
@@ -102,13 +102,17 @@ fn a_fit_summarises_predictions_and_keeps_draws() {
 }
 
 #[test]
-fn predictions_do_not_decide_how_many_draws_a_fit_takes() {
+fn tails_of_predictions_do_not_decide_how_many_draws_a_fit_takes() {
     let draws = |text: &str| {
         let fit = infer::fit(&model(text), &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
         assert!(fit.flags.is_empty(), "{:?}", fit.flags);
         fit.draws
     };
-    assert_eq!(draws(""), draws("predict wild[5] ~ cauchy(mu, 100)"));
+    // Their number is that for any quantity beside the parameters, whatever its tails.
+    let calm = draws("predict calm ~ normal(mu, 1)");
+    assert_eq!(calm, draws("predict wild[5] ~ cauchy(mu, 100)"));
+    assert_eq!(calm, draws("derive wild = 1 / (mu - 2)"));
+    assert!(calm >= draws(""));
 }
 
 /// Column `name` of many draws near `mu`.

@@ -155,10 +155,12 @@ impl Builder {
 
     /// Whether a node varies with coordinates that none of the others depends on.
     pub fn varies_alone(&mut self, id: NodeId, others: &[NodeId]) -> bool {
-        let nodes = [&[id], others].concat();
-        let reached = nodes.iter().map(|node| self.known(*node).reached).collect::<Vec<_>>()[0];
-        let some = |id: &NodeId| self.knowledge.blocks[id.0 as usize].as_ref().is_some_and(|b| !b.is_empty());
-        reached && some(&id) && others.iter().all(|other| self.independent(&[id, *other]))
+        // What is known is known up to some node: asking for the last one makes all of them known.
+        let last = others.iter().copied().fold(id, NodeId::max);
+        self.known(last);
+        let blocks = self.knowledge.blocks[id.0 as usize].as_ref();
+        let varies = blocks.is_some_and(|blocks| !blocks.is_empty()) && self.known(id).reached;
+        varies && others.iter().all(|other| self.independent(&[id, *other]))
     }
 
     fn derive(&self, id: NodeId) -> Known {

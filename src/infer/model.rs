@@ -129,7 +129,7 @@ fn in_suitable_coordinates(
     let parted = in_states.as_ref().unwrap_or(declared);
     let taken_apart = |ways: Ways, watch: Watch| {
         let mut fit = nested::fit(parted, ways, options, watch)?;
-        fit.notes.extend(in_states.as_ref().map(states_told));
+        fit.notes.extend(in_states.as_ref().map(|moved| states_told(declared, moved)));
         Some(fit)
     };
     let mut nested = taken_apart(Ways::Promising, watch);
@@ -149,9 +149,10 @@ fn in_suitable_coordinates(
 }
 
 /// What is said of innovations whose coordinates are the states that they lead to.
-fn states_told(in_states: &ModelTarget) -> String {
-    let moved = in_states.lowered().parameters.iter().filter(|p| p.form.is_noncentered());
-    let names: Vec<&str> = moved.map(|p| p.named.name.as_str()).collect();
+fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> String {
+    let pairs = declared.lowered().parameters.iter().zip(&in_states.lowered().parameters);
+    let moved = pairs.filter(|(own, p)| p.form.is_noncentered() && !own.form.is_noncentered());
+    let names: Vec<&str> = moved.map(|(_, p)| p.named.name.as_str()).collect();
     format!(
         "took {} by the states that they lead to; the quantities reported are those of the model as written",
         names.join(", ")
