@@ -209,10 +209,13 @@ impl Elements {
                 format!("`{name}` is used as a whole, but `{element}` is not defined"),
             )
             .label(span, "")
-            .help(match self.defined.len() {
-                1 => format!("define every element, for example `let {element} = ...`; a size is not said: for all elements at once write `let {name} = ...`"),
-                _ => format!("define every element, for example `let {element} = ...`"),
-            }));
+            .help(format!(
+                "define every element, for example `let {element} = ...`{}",
+                match self.defined.len() {
+                    1 => format!("; a size is not said: for all elements at once write `let {name} = ...`"),
+                    _ => String::new(),
+                }
+            )));
         }
         let value = self.gather(b, name, &indices, span)?;
         let mut dims = extent;

@@ -5,8 +5,10 @@
 //! coordinates h it has few entries: `z[t] = (h[t] - rest) / slope`, where rest and slope follow from states before and from
 //! what is no innovation. The map is triangular, so its log determinant is `-Σ log |slope|`.
 
+mod steps;
+
 use super::lanes::defined_elements;
-use super::{Coordinates, Form, Lowered, Term, TermKind, lower_with};
+use super::{Coordinates, Form, Lowered, Parameter, Term, TermKind, lower_with};
 use crate::data::Dataset;
 use crate::facts::Range;
 use crate::graph::{Builder, Graph, Node, NodeId, Op, Origin, Recursion};
@@ -15,6 +17,7 @@ use crate::ops::scalar::{self, ScalarRow};
 use crate::source::Span;
 use crate::syntax::ast::Program;
 use std::collections::HashMap;
+use steps::{Steps, owners, solved, taken, through};
 
 /// Fewest innovations that are worth it.
 const FEWEST: usize = 8;
@@ -25,8 +28,8 @@ const DEEPEST: usize = 32;
 pub fn in_states(program: &Program, source: &str, data: &Dataset, declared: &Lowered) -> Option<Lowered> {
     let mut by_elements = Vec::new();
     defined_elements(&program.statements, &mut by_elements);
-    let summed = |node: &Node| matches!(&node.op, Op::Array(op) if op.downcast::<CumSum>().is_some());
-    if by_elements.is_empty() && !declared.graph.iter().any(|(_, node)| summed(node)) {
+    let lead_on = !by_elements.is_empty() || declared.graph.iter().any(|(_, node)| is_running_sum(node));
+    if !lead_on || !declared.parameters.iter().any(may_be_innovations) {
         return None;
     }
     let lowered = lower_with(program, source, data, Coordinates::States).ok()?;
@@ -54,9 +57,18 @@ fn one_more(lowered: &Lowered) -> Option<Lowered> {
 fn accumulates(node: &Node) -> bool {
     match &node.op {
         Op::Recursion(r) => r.ways.len() == 1 && r.sequences.iter().all(|s| s.size == 1),
-        Op::Array(op) => op.downcast::<CumSum>().is_some(),
-        Op::Constant(_) | Op::Input { .. } | Op::Map(_) | Op::MapSum { .. } | Op::Ode(_) => false,
+        _ => is_running_sum(node),
     }
+}
+
+fn is_running_sum(node: &Node) -> bool {
+    matches!(&node.op, Op::Array(op) if op.downcast::<CumSum>().is_some())
+}
+
+/// Whether a parameter is an array of unbounded coordinates, and long enough.
+fn may_be_innovations(p: &Parameter) -> bool {
+    let is_real = matches!(&p.form, Form::Transformed { transform, .. } if transform.name == "real");
+    is_real && p.size >= FEWEST
 }
 
 /// The coordinates that are added in each step, one block for each sequence.
@@ -81,13 +93,11 @@ fn added(lowered: &Lowered, mut id: NodeId) -> Option<NodeId> {
         let node = graph.node(id);
         if let Op::Input { offset } = node.op {
             let parameter = lowered.parameters.iter().find(|p| p.named.node == id)?;
-            let is_real =
-                matches!(&parameter.form, Form::Transformed { transform, .. } if transform.name == "real");
             let elsewhere = graph.iter().any(|(other, node)| {
                 let range = offset..offset + parameter.size;
                 other != id && matches!(node.op, Op::Input { offset } if range.contains(&offset))
             });
-            return (is_real && !elsewhere && parameter.size >= FEWEST).then_some(id);
+            return (may_be_innovations(parameter) && !elsewhere).then_some(id);
         }
         let is_known = matches!(&node.op, Op::Map(row) if AFFINE.contains(row)) || node.as_take().is_some();
         let passes = |arg: &&NodeId| {
@@ -194,14 +204,9 @@ impl<'g> Moving<'g> {
         let now = self.now.iter().copied().collect::<Option<Vec<NodeId>>>()?;
         let mut moved = lowered.renamed(self.b.finish(), |id| now[id.0 as usize]);
         moved.terms.push(Term { node: log_det, kind: TermKind::Jacobian, span });
-        let places = self.innovations.iter().map(|z| now[z.0 as usize]);
-        for z in places.collect::<Vec<_>>() {
-            moved
-                .parameters
-                .iter_mut()
-                .filter(|p| p.named.node == z)
-                .for_each(|p| p.form = Form::Noncentered);
-        }
+        let values: Vec<NodeId> = self.innovations.iter().map(|z| now[z.0 as usize]).collect();
+        let parameters = moved.parameters.iter_mut().filter(|p| values.contains(&p.named.node));
+        parameters.for_each(|p| p.form = Form::Noncentered);
         Some(moved)
     }
 
@@ -267,14 +272,8 @@ impl<'g> Moving<'g> {
         let below = self.graph.node(node.args[k]);
         let of = self.affine(node.args[k], depth + 1)?;
         if let Some(take) = node.as_take() {
-            let mut taken = |x: NodeId| match self.b.dims(x).is_empty() {
-                true => x,
-                false => {
-                    let whole = self.b.broadcast_to(x, &below.dims);
-                    self.b.take(whole, take.table.to_vec(), take.dims.clone())
-                }
-            };
-            let (slope, rest) = (taken(of.slope), taken(of.rest));
+            let [slope, rest] =
+                [of.slope, of.rest].map(|x| taken(&mut self.b, x, &below.dims, &take.table, &take.dims));
             let places = take.table.iter().map(|&p| of.places[p as usize]).collect();
             return Some(Affine { slope, rest, places, ..of });
         }
@@ -288,30 +287,23 @@ impl<'g> Moving<'g> {
     fn running_sum(&mut self, node: &Node) -> Option<(Vec<Vec<Piece>>, NodeId)> {
         let of = self.affine(node.args[0], 0)?;
         let n = node.dims.last().copied()?;
-        let flat = vec![node.len()];
+        let flat = [node.len()];
         let sums = self.at(of.block, &of.places)?;
         let zero = self.b.number(0.0);
         let after_zero = self.b.concat(&[zero, sums], vec![node.len() + 1]);
         let before =
             (0..node.len() as u32).map(|i| if (i as usize).is_multiple_of(n) { 0 } else { i }).collect();
-        let before = self.b.take(after_zero, before, flat.clone());
+        let before = self.b.take(after_zero, before, flat.to_vec());
         let steps = self.b.sub(sums, before).ok()?;
-        let mut flatten = |x: NodeId| match self.b.dims(x).is_empty() {
-            true => x,
-            false => {
-                let whole = self.b.broadcast_to(x, &node.dims);
-                self.b.reshape(whole, flat.clone())
-            }
-        };
-        let line = [flatten(of.slope), flatten(of.rest)];
+        let all: Vec<u32> = (0..node.len() as u32).collect();
+        let line = [of.slope, of.rest].map(|x| taken(&mut self.b, x, &node.dims, &all, &flat));
         let piece = self.piece(of.places, line, steps)?;
         Some((vec![vec![piece]], self.b.reshape(sums, node.dims.clone())))
     }
 
     /// Innovations at some places from `slope · z + rest`.
-    fn piece(&mut self, places: Vec<u32>, [slope, rest]: [NodeId; 2], value: NodeId) -> Option<Piece> {
-        let moved = self.b.sub(value, rest).ok()?;
-        Some(Piece { places, values: self.b.div(moved, slope).ok()?, slope })
+    fn piece(&mut self, places: Vec<u32>, line: [NodeId; 2], value: NodeId) -> Option<Piece> {
+        Some(Piece { places, values: solved(&mut self.b, line, value)?, slope: line[0] })
     }
 
     /// The states of a loop, and the innovations of each of its sequences.
@@ -344,13 +336,12 @@ impl<'g> Moving<'g> {
         }
         for (k, feed) in order {
             let of = fed.remove(&feed)?;
-            let [slope, rest] = steps.affine(&mut self.b, k, feed)?;
+            let line = steps.affine(&mut self.b, k, feed)?;
             let states = self.at(of.block, &of.places)?;
-            let moved = self.b.sub(states, rest).ok()?;
-            let value = self.b.div(moved, slope).ok()?;
+            let value = solved(&mut self.b, line, states)?;
             steps.fed.insert(feed, value);
             let mut piece = self.piece(of.places, [of.slope, of.rest], value)?;
-            piece.slope = self.b.mul(slope, piece.slope).ok()?;
+            piece.slope = self.b.mul(line[0], piece.slope).ok()?;
             pieces[of.block].push(piece);
         }
         Some((pieces, self.b.concat(&steps.sequences, vec![r.len()])))
@@ -378,113 +369,6 @@ impl<'g> Moving<'g> {
         }
         Some(())
     }
-}
-
-/// For each sequence of a loop the feed that no sequence solved before it reads, in the order in which they can be solved.
-fn owners(r: &Recursion, mut open: Vec<usize>) -> Option<Vec<(usize, usize)>> {
-    let offsets = r.offsets();
-    let mut order: Vec<(usize, usize)> = Vec::new();
-    while order.len() < r.sequences.len() {
-        let found =
-            (0..r.sequences.len()).filter(|k| order.iter().all(|(done, _)| done != k)).find_map(|k| {
-                let read = r.graph.inputs_below(&[r.ways[0][k]]);
-                let mut own = open.iter().filter(|&&feed| read.contains(&offsets[feed]));
-                own.next().filter(|_| own.next().is_none()).map(|&feed| (k, feed))
-            })?;
-        open.retain(|feed| *feed != found.1);
-        order.push(found);
-    }
-    open.is_empty().then_some(order)
-}
-
-/// All steps of a loop at once, where the states are known.
-struct Steps<'r> {
-    r: &'r Recursion,
-    /// The states of each sequence, those before the first step included.
-    sequences: Vec<NodeId>,
-    /// What the steps read besides, as far as it is known.
-    fed: HashMap<usize, NodeId>,
-}
-
-impl Steps<'_> {
-    /// Slope and rest of the next element of a sequence as a function of a feed, for all steps.
-    fn affine(&self, b: &mut Builder, sequence: usize, own: usize) -> Option<[NodeId; 2]> {
-        let graph = &self.r.graph;
-        let root = self.r.ways[0][sequence];
-        let needed = graph.needed(&[root]);
-        let mut lines: HashMap<NodeId, [NodeId; 2]> = HashMap::new();
-        let mut values: HashMap<NodeId, NodeId> = HashMap::new();
-        for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
-            let others: Vec<Option<NodeId>> = node.args.iter().map(|a| values.get(a).copied()).collect();
-            match &node.op {
-                _ if !node.dims.is_empty() => return None,
-                Op::Constant(_) => drop(values.insert(id, b.like(&node.op, Vec::new(), Vec::new()))),
-                Op::Input { offset } => match self.r.offsets().iter().position(|o| o == offset)? {
-                    feed if feed == own => {
-                        lines.insert(id, [b.number(1.0), b.number(0.0)]);
-                    }
-                    feed => drop(values.insert(id, self.read(b, feed)?)),
-                },
-                Op::Map(row) => {
-                    let mut moving = (0..node.args.len()).filter(|&k| lines.contains_key(&node.args[k]));
-                    match (moving.next(), moving.next()) {
-                        (None, _) => {
-                            let args = others.into_iter().collect::<Option<Vec<NodeId>>>()?;
-                            values.insert(id, b.map(row, &args).ok()?);
-                        }
-                        (Some(k), None) => {
-                            lines.insert(id, through(b, row, k, &others, lines[&node.args[k]])?);
-                        }
-                        (Some(_), Some(_)) => return None,
-                    }
-                }
-                Op::MapSum { .. } | Op::Array(_) | Op::Ode(_) | Op::Recursion(_) => return None,
-            }
-        }
-        lines.get(&root).copied()
-    }
-
-    /// What all steps read from a feed.
-    fn read(&self, b: &mut Builder, feed: usize) -> Option<NodeId> {
-        let steps = self.r.steps;
-        Some(match self.r.feeds[feed].origin {
-            Origin::Fixed => b.reshape(*self.fed.get(&feed)?, Vec::new()),
-            Origin::Step => b.reshape(*self.fed.get(&feed)?, vec![steps]),
-            Origin::Earlier { sequence, lag } => {
-                let first = (self.r.sequences[sequence].lags - lag) as u32;
-                b.take(self.sequences[sequence], (first..first + steps as u32).collect(), vec![steps])
-            }
-        })
-    }
-}
-
-/// Slope and rest of a function of arguments of which one has a slope and a rest, and the others are known.
-fn through(
-    b: &mut Builder,
-    row: &'static ScalarRow,
-    k: usize,
-    others: &[Option<NodeId>],
-    [slope, rest]: [NodeId; 2],
-) -> Option<[NodeId; 2]> {
-    let other = |at: usize| others.get(at).copied().flatten();
-    let line = match k {
-        _ if *row == scalar::ADD => [slope, b.add2(rest, other(1 - k)?).ok()?],
-        0 if *row == scalar::SUB => [slope, b.sub(rest, other(1)?).ok()?],
-        1 if *row == scalar::SUB => [b.unary(&scalar::NEG, slope), b.sub(other(0)?, rest).ok()?],
-        0 if *row == scalar::NEG => [b.unary(&scalar::NEG, slope), b.unary(&scalar::NEG, rest)],
-        _ if *row == scalar::MUL => [b.mul(slope, other(1 - k)?).ok()?, b.mul(rest, other(1 - k)?).ok()?],
-        0 if *row == scalar::DIV => [b.div(slope, other(1)?).ok()?, b.div(rest, other(1)?).ok()?],
-        2 if *row == scalar::FMA => {
-            let product = b.mul(other(0)?, other(1)?).ok()?;
-            [slope, b.add2(rest, product).ok()?]
-        }
-        0 | 1 if *row == scalar::FMA => {
-            let product = b.mul(rest, other(1 - k)?).ok()?;
-            [b.mul(slope, other(1 - k)?).ok()?, b.add2(product, other(2)?).ok()?]
-        }
-        _ => return None,
-    };
-    Some(line)
 }
 
 #[cfg(test)]
