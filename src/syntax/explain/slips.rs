@@ -26,6 +26,7 @@ pub(super) const ROWS: &[Row] = &[
     trailing_combination,
     range_as_value,
     empty_brackets,
+    empty_index,
     missing_operator,
     missing_comma,
     two_statements,
@@ -378,6 +379,19 @@ fn empty_brackets(case: &Case<'_>) -> Option<Diagnostic> {
         } else {
             error
         }
+    })
+}
+
+/// `x[, k]`, `x[i, , k]`
+fn empty_index(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let open = case.opening(i)?;
+    let is_index = case.text(open) == "[" && open > 0 && case.ends_value(open - 1);
+    (is_index && case.found_text() == "," && matches!(case.before(i), "[" | ",")).then(|| {
+        let close = case.closing(open).map_or(case.len(), |close| close + 1);
+        let whole = case.written(case.value_before(open), i) + ":" + &case.written(i, close);
+        case.error("empty-index", "all places of an axis are written `:`", (i, i + 1), "no index before this")
+            .help(write(&whole))
     })
 }
 
