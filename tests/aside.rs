@@ -5,7 +5,7 @@ mod fits;
 use fits::{fitted, json, wrong};
 use stickler::data::Dataset;
 use stickler::infer::Fit;
-use stickler::num::special::lgamma;
+use stickler::num::special::{erfc, lgamma};
 use stickler::num::stream::Stream;
 use stickler::target::{ModelTarget, Target};
 
@@ -288,4 +288,42 @@ fn rounding_errors_of_concentrated_shares_are_no_peak() {
     // The Cauchy takes one, each simplex gives one and each share a half.
     assert!((slope - 2.0).abs() < 1e-3, "{slope}");
     assert!([34.0, 40.0, 60.0].iter().all(|k| !(log_density(*k) > log_density(20.0) + 2.2 * (k - 20.0))));
+}
+
+/// A stochastic frontier: the scale of what is lost may be next to nothing, and then all else stands still. Against a sum over the three parameters,
+/// with the losses integrated out in closed form.
+#[test]
+fn the_scale_of_losses_is_followed_to_nothing() {
+    let (x, y) = (
+        [-1.5, -1.2, -0.8, -0.5, -0.3, 0.0, 0.2, 0.5, 0.9, 1.1, 1.4, 1.8_f64],
+        [0.2, -0.9, 0.6, 0.3, -0.4, 0.7, 0.9, 0.1, 1.3, 0.9, 1.5, 0.8_f64],
+    );
+    let text = "data { x : real[N]; y : real[N] }\nparam a ~ normal(0, 2)\nparam c ~ normal(0, 2)\nparam su ~ half_normal(1)\n\
+                param b[N] ~ half_normal(su)\ny ~ normal(a + c * x - b, 0.5)";
+    let fit = fitted(text, &json(&format!(r#"{{"x": {x:?}, "y": {y:?}}}"#)), 1);
+    const POINTS: usize = 64;
+    let (mut total, mut sums) = (0.0, [[0.0; 2]; 3]);
+    for point in 0..POINTS.pow(3) {
+        let at = |p: u32, from: f64, to: f64| {
+            from + (to - from) * ((point / POINTS.pow(p) % POINTS) as f64 + 0.5) / POINTS as f64
+        };
+        let (a, c, su) = (at(0, -1.0, 3.5), at(1, -1.0, 2.0), at(2, -9.0, 1.5).exp());
+        let s = su.hypot(0.5);
+        let density = |(x, y): (&f64, &f64)| {
+            let e = y - a - c * x;
+            (-0.5 * (e / s).powi(2)).exp() / s * erfc(e * su / (0.5 * s) / std::f64::consts::SQRT_2)
+        };
+        let prior = -0.125 * (a * a + c * c) - 0.5 * su * su;
+        let weight = prior.exp() * su * x.iter().zip(&y).map(density).product::<f64>();
+        total += weight;
+        for (sum, value) in sums.iter_mut().zip([a, c, su]) {
+            sum[0] += weight * value;
+            sum[1] += weight * value * value;
+        }
+    }
+    assert!(fit.flags.is_empty(), "{:?}", fit.flags);
+    for (name, [first, second]) in ["a", "c", "su"].iter().zip(sums) {
+        let mean = first / total;
+        assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use stickler::data::Dataset;
 use stickler::source::Diagnostic;
-use stickler::target::ModelTarget;
+use stickler::target::{ModelTarget, Target};
 
 const DATA: &str = "y,x,g,k\n1.5,0.2,a,1\n2.5,0.4,b,0\n0.5,-0.3,a,3\n1.0,0.9,c,2\n";
 const HEAD: &str = "data { y : real[N]; x : real[N]; g : category[N] of J; k : count[N] }\n\
@@ -383,4 +383,49 @@ fn columns_with_empty_cells_may_have_one_distribution_together() {
     let together = "let both = transpose([x, y])\nboth ~ multi_normal([m, 0], [[1.0, 0.0], [0.0, 4.0]])";
     let apart = "x ~ normal(m, 1)\ny ~ normal(0, 2)";
     same(&format!("{data}{together}"), &format!("{data}{apart}"), &files, &[0.3, -0.2, 1.4]);
+}
+
+/// Levels of two categories are the same where their labels are, wherever these stand in the order of each.
+#[test]
+fn levels_are_compared_by_their_labels() {
+    let data =
+        Dataset::from_texts(&[("data.csv", "y,g,h,year\n1,b,a,2019\n2,c,b,2020\n3,b,b,2020\n")]).unwrap();
+    let head = "data { y : real[N]; g : category[N] of G; h : category[N] of H; year : category[N] of Y }\n\
+                param a ~ normal(0, 1)\ny ~ normal(a, 1)\n";
+    let reported = |text: &str| {
+        let target =
+            ModelTarget::new(&format!("{head}{text}"), &data).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+        target.constrain(&[0.0])[1..].to_vec()
+    };
+    assert_eq!(reported("derive q = g == h"), [0.0, 0.0, 1.0]);
+    assert_eq!(reported("derive q = g != h"), [1.0, 1.0, 0.0]);
+    assert_eq!(reported("derive q = g[1] == h[2]"), [1.0]);
+    assert_eq!(reported("derive q = 2020 == year"), [0.0, 1.0, 1.0]);
+    assert_eq!(reported("for j in 1..Y { derive q[j] = sum(year == j) }"), [1.0, 2.0]);
+    let code =
+        |text: &str| ModelTarget::new(&format!("{head}{text}"), &data).err().map(|found| found[0].code);
+    assert_eq!(code("for j in 2019..2020 { derive q[j - 2018] = sum(year == j) }"), Some("not-a-level"));
+    assert_eq!(code("derive q = year == 2018"), Some("unknown-level"));
+}
+
+/// Elements that no statement describes are told where the others are described.
+#[test]
+fn elements_without_a_prior_are_told() {
+    let data = Dataset::from_texts(&[("data.csv", "y,g\n1,p\n2,q\n0,r\n")]).unwrap();
+    let warned = |text: &str| {
+        let source = format!(
+            "data {{ y : real[N]; g : category[N] of J }}\nparam b[J] : real\n{text}\ny ~ normal(b[g], 1)"
+        );
+        let target = ModelTarget::new(&source, &data).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+        let told = target.lowered().warnings.iter().filter(|w| w.code == "element-without-prior");
+        told.map(|w| w.message.clone()).collect::<Vec<_>>()
+    };
+    assert!(warned("b ~ normal(0, 1)").is_empty());
+    assert!(warned("b[1] ~ normal(0, 1)\nfor j in 2..J { b[j] ~ normal(b[j-1], 1) }").is_empty());
+    assert!(warned("b[1] ~ normal(0, 1)\nb[2..] ~ flat()").is_empty());
+    assert_eq!(warned("b[3] ~ normal(0, 1)"), ["`b[1]` has no prior, nor has another: it is taken as flat"]);
+    assert_eq!(
+        warned("for j in 2..J { b[j] ~ normal(b[j-1], 1) }"),
+        ["`b[1]` has no prior: it is taken as flat"]
+    );
 }

@@ -117,3 +117,17 @@ fn one_mode_is_enough_where_there_is_one() {
         r#"{"y": [2.5, 3.1, -0.3, 1.0]}"#,
     );
 }
+
+/// What a log density does where it jumps is in no gradient, and the answer is in the jumps.
+#[test]
+fn jumps_are_no_gaussian() {
+    check(
+        "data { y : real[N]; t : real[N] }\nparam tau ~ normal(4, 3)\ny ~ normal(where(t < tau, 1, 2), 0.7)",
+        r#"{"y": [0.7, 1.2, 0.9, 1.4, 1.1, 2.6, 2.1, 1.7, 2.3], "t": [1, 2, 3, 4, 5, 6, 7, 8, 9]}"#,
+    );
+    check("param a ~ normal(0, 1)\ntarget += where(a > 0, 0, -5)", "{}");
+    check(
+        "data { y : real[N] }\nparam a ~ normal(0, 2)\ny ~ normal(floor(a), 2)",
+        r#"{"y": [1.2, 0.4, 2.9]}"#,
+    );
+}

@@ -153,6 +153,17 @@ impl Builder {
         true
     }
 
+    /// Which of some coordinates none of these nodes depends on; none where they cannot be told apart.
+    pub fn untouched(&mut self, nodes: &[NodeId], mut coordinates: Vec<usize>) -> Vec<usize> {
+        let Some(last) = nodes.iter().max() else { return coordinates };
+        self.known(*last);
+        for node in nodes {
+            let Some(blocks) = &self.knowledge.blocks[node.0 as usize] else { return Vec::new() };
+            coordinates.retain(|i| !blocks.iter().any(|block| (block[0]..block[1]).contains(i)));
+        }
+        coordinates
+    }
+
     /// Whether a node varies with coordinates that none of the others depends on.
     pub fn varies_alone(&mut self, id: NodeId, others: &[NodeId]) -> bool {
         // What is known is known up to some node: asking for the last one makes all of them known.

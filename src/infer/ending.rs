@@ -3,6 +3,9 @@
 use super::sample::Proposal;
 use super::{Approach, Ending, Fit, LIGHT, Options, Path, gaussian, rivals};
 
+/// A Gaussian with a larger gap, in nats, is on its way to something that has no end.
+const NOWHERE: f64 = 1000.0;
+
 /// A fit with what is known of how it was found.
 pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     fit.status = found.fitted.ending;
@@ -29,7 +32,7 @@ pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
 /// Where weights are light and draws do not depend on how good the Gaussian is, its gap is no fault: what is reported comes from the weights.
 pub(super) fn excuse(fit: &mut Fit, fitted: &gaussian::Fitted, options: &Options) {
     let Some(flag) = ending_flag(fitted, options) else { return };
-    if fitted.ending == Ending::Budget && fit.khat < LIGHT && fit.flags == [flag] {
+    if fitted.ending == Ending::Budget && fitted.gap < NOWHERE && fit.khat < LIGHT && fit.flags == [flag] {
         fit.flags.clear();
         fit.status = Ending::Converged;
         let gap = nats(fitted.gap);

@@ -42,6 +42,11 @@ pub(super) trait Flow: Sync {
         false
     }
 
+    /// Whether what `alone` tells misses next to nothing of what is integrated out.
+    fn tells_alone(&self) -> bool {
+        true
+    }
+
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 

@@ -30,6 +30,8 @@ pub(super) const FIRST: usize = 8;
 const SPREAD: usize = 24;
 /// A gap below this is the rounding of a target that is Gaussian.
 const EXACT: f64 = 1e-13;
+/// Standard deviation of the log weights of a Gaussian posterior, which is rounding: in nats, and as a share of what rounds.
+const LEVEL: [f64; 2] = [1e-5, 1e-9];
 /// Smallest share of a natural-gradient step worth trying.
 const LEAST_STEP: f64 = 1e-5;
 
@@ -316,6 +318,11 @@ fn usable(m: &Measure, draws: usize, d: usize) -> bool {
     numbers && m.elbo_se * (draws as f64).sqrt() <= WILD * (d as f64).sqrt()
 }
 
+/// Whether `log p - log q` is the same at all draws, but for rounding: a log density that jumps has slopes of a Gaussian, and is none.
+fn is_level(m: &Measure, draws: usize) -> bool {
+    m.elbo_se * (draws as f64).sqrt() <= LEVEL[0] + LEVEL[1] * m.elbo.abs()
+}
+
 /// Whether an ELBO is lower than another beyond noise.
 fn worse(new: &Measure, old: &Measure) -> bool {
     new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
@@ -361,7 +368,8 @@ pub(super) fn fit(
         let gap = bound(&new);
         let progress = Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: gap };
         let stop = watch(&progress).is_break();
-        let exact = new.gap.max(0.0) + new.noise < EXACT * q.mean.len() as f64;
+        let d = q.mean.len() as f64;
+        let exact = new.gap.max(0.0) + new.noise < EXACT * d && is_level(&new, n * GROUPS);
         let ending = if exact {
             Some(Ending::Exact)
         } else if gap <= limits.tolerance {

@@ -1,7 +1,7 @@
 //! What importance draws come from: a grid, the Gaussian, it with heavier tails, or a mixture, tried in turn.
 
 use super::adapt::adapt;
-use super::cells::{MOST, MOST_UNCUT, cells};
+use super::cells::{MOST, MOST_DEAR, MOST_UNCUT, cells};
 use super::choice::NO_MEAN;
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
 use super::flow::{Flow, Reached};
@@ -44,7 +44,9 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
         || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
     // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in no weight.
     let exactly = !flow.cheap() && !flow.dear() && q.mean.len() == MOST && reached.judged.khat >= STRAIGHT;
-    let at_first = !flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon || exactly;
+    // Where each cell takes a search, a grid in so many comes after what adapts: a tail in which all but one coordinate stand still is not learned from few draws.
+    let late = flow.dear() && q.mean.len() > MOST_DEAR;
+    let at_first = !late && (!flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon || exactly);
     if at_first {
         trials.grid();
     }
@@ -68,6 +70,9 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     if !few && !trials.settled() {
         trials.adapted();
     }
+    if late && !trials.settled() && !trials.fair() {
+        trials.grid();
+    }
     for other in others {
         if !trials.settled() && !trials.fair() {
             trials.attempt(trials.around(other), false);
@@ -76,7 +81,7 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as a grid can serve, and nothing else did
     // (which was tried before these were bent).
     let again = flow.cheap() && q.mean.len() == MOST && reached.bent.0.leaders() > 0;
-    if !at_first && !again && !trials.settled() && !trials.fair() {
+    if !at_first && !again && !late && !trials.settled() && !trials.fair() {
         trials.grid();
     }
     trials.best(first)

@@ -140,7 +140,13 @@ impl Lowerer<'_> {
                         "describe zeros and the rest apart: `(y > 0) ~ bernoulli(p)`, and `y ~ ... weight y > 0`",
                     ));
                 }
-                Ok(Dist::ZeroInflated { probability: self.expr(probability)?.node, inner: Box::new(rest) })
+                let node = self.expr(probability)?.node;
+                self.check_probability(
+                    node,
+                    probability,
+                    ["zero-inflated", "the probability of an extra zero"],
+                )?;
+                Ok(Dist::ZeroInflated { probability: node, inner: Box::new(rest) })
             }
         }
     }

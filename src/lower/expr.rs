@@ -2,7 +2,8 @@
 
 use super::env::Value;
 use super::{Labels, Lowerer, Result, at};
-use crate::data::listed;
+use crate::data::{Levels, listed};
+use crate::graph::NodeId;
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
@@ -56,7 +57,10 @@ impl Lowerer<'_> {
         if let Some(value) = self.level_comparison(op, left, right)? {
             return Ok(value);
         }
-        let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let (a, mut b) = (self.expr(left)?, self.expr(right)?);
+        if let Some(value) = self.numbered_level(op, (&a, left), (&b, right))? {
+            return Ok(value);
+        }
         // Levels may be compared with each other, and with the variable of a loop, which counts them; nothing else can be
         // computed with them.
         let levels = |v: &Value, e: &Expr| v.levels.is_some() || self.is_counter(e);
@@ -64,6 +68,11 @@ impl Lowerer<'_> {
         if !(comparable && matches!(op, BinaryOp::Eq | BinaryOp::Ne)) {
             self.refuse_category(&a, left.span)?;
             self.refuse_category(&b, right.span)?;
+        } else if let (Some(of_a), Some(of_b)) = (&a.levels, &b.levels) {
+            b.node = self.in_terms_of(of_a, of_b, b.node);
+        } else {
+            self.refuse_other_counters(&a, left, &b, right)?;
+            self.refuse_other_counters(&b, right, &a, left)?;
         }
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
@@ -91,6 +100,58 @@ impl Lowerer<'_> {
             BinaryOp::Div | BinaryOp::ElemDiv => false,
         };
         Ok(Value { node, integer, from_data, levels: None })
+    }
+
+    /// `category == 2`: the level that is called so.
+    fn numbered_level(
+        &mut self,
+        op: BinaryOp,
+        (a, left): (&Value, &Expr),
+        (b, right): (&Value, &Expr),
+    ) -> Result<Option<Value>> {
+        let (category, e, number) = match (&left.kind, &right.kind) {
+            (_, ExprKind::Int(number)) if a.levels.is_some() => (a, right, number),
+            (ExprKind::Int(number), _) if b.levels.is_some() => (b, left, number),
+            _ => return Ok(None),
+        };
+        let compares = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+        match category.levels.as_ref().filter(|levels| compares && !levels.are_indices()) {
+            Some(levels) if levels.labels().iter().all(|label| label.parse::<f64>().is_ok()) => {
+                self.is_level(op, category, levels, &number.to_string(), e.span).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The places of levels of one category among those of another, by their labels; 0 where it has none of that label.
+    fn in_terms_of(&mut self, wanted: &Levels, own: &Levels, places: NodeId) -> NodeId {
+        let Some(known) = self.b.constant_of(places).filter(|_| wanted.labels() != own.labels()) else {
+            return places;
+        };
+        let label = |place: f64| own.labels().get((place as usize).wrapping_sub(1));
+        let place = |p: &f64| label(*p).and_then(|label| wanted.code(label)).map_or(0.0, |code| code as f64);
+        let values: Vec<f64> = known.iter().map(place).collect();
+        let dims = self.b.dims(places).to_vec();
+        self.b.constant(values, dims)
+    }
+
+    /// Refuses to compare a category with the variable of a loop that does not count its levels.
+    fn refuse_other_counters(&self, category: &Value, e: &Expr, counter: &Value, other: &Expr) -> Result<()> {
+        let (Some(levels), Some(places)) = (&category.levels, self.b.constant_of(counter.node)) else {
+            return Ok(());
+        };
+        let count = levels.labels().len();
+        let Some(outside) = places.iter().find(|place| !(1.0..=count as f64).contains(*place)) else {
+            return Ok(());
+        };
+        let (name, variable) = (e.span.text(self.source), other.span.text(self.source));
+        let size = self.env.level_count(name).map_or_else(|| count.to_string(), str::to_string);
+        let message = format!(
+            "`{variable}` is {outside}, and stands here for a level of `{name}`, which are counted from 1 to {count}"
+        );
+        Err(Diagnostic::error("not-a-level", message).label(other.span, "").help(format!(
+            "count the levels, `for {variable} in 1..{size} {{ ... }}`; or declare `{name}` as `int` if its labels are meant as numbers"
+        )))
     }
 
     /// Whether an expression is the variable of a loop.
@@ -177,33 +238,39 @@ impl Lowerer<'_> {
             (_, ExprKind::Str(s)) => (left, (s, right.span)),
             _ => return Ok(None),
         };
-        let row = match op {
-            BinaryOp::Eq => &scalar::EQ,
-            BinaryOp::Ne => &scalar::NE,
-            _ => {
-                return Err(Diagnostic::error("text-compare", "levels are compared with `==` or `!=`")
-                    .label(text.1, ""));
-            }
-        };
+        equality(op, text.1)?;
         let value = self.expr(category)?;
         let Some(levels) = value.levels.clone() else {
             return Err(Diagnostic::error("text-compare", "only a category can be compared with a text")
                 .label(category.span, "this is not a category"));
         };
-        let Some(code) = levels.code(text.0) else {
+        self.is_level(op, &value, &levels, text.0, text.1).map(Some)
+    }
+
+    /// Where a category has, or has not, the level of this label.
+    fn is_level(
+        &mut self,
+        op: BinaryOp,
+        category: &Value,
+        levels: &Levels,
+        label: &str,
+        span: Span,
+    ) -> Result<Value> {
+        let row = equality(op, span)?;
+        let Some(code) = levels.code(label) else {
             let error =
-                Diagnostic::error("unknown-level", format!("\"{}\" is not a level of this category", text.0))
-                    .label(text.1, "")
+                Diagnostic::error("unknown-level", format!("\"{label}\" is not a level of this category"))
+                    .label(span, "")
                     .note(format!("its levels are {}", listed(levels.labels())))
                     .always(levels.are_given());
-            return Err(match crate::source::nearest(text.0, levels.labels().iter().map(String::as_str)) {
+            return Err(match crate::source::nearest(label, levels.labels().iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean \"{near}\"?")),
                 None => error,
             });
         };
         let code = self.b.number(code as f64);
-        let node = at(self.b.map(row, &[value.node, code]), text.1)?;
-        Ok(Some(Value::integer(node, true)))
+        let node = at(self.b.map(row, &[category.node, code]), span)?;
+        Ok(Value::integer(node, true))
     }
 
     fn array(&mut self, items: &[Expr], e: &Expr) -> Result<Value> {
@@ -291,6 +358,15 @@ impl Lowerer<'_> {
                 _ => None,
             })
             .collect()
+    }
+}
+
+/// The function that compares levels.
+fn equality(op: BinaryOp, span: Span) -> Result<&'static ScalarRow> {
+    match op {
+        BinaryOp::Eq => Ok(&scalar::EQ),
+        BinaryOp::Ne => Ok(&scalar::NE),
+        _ => Err(Diagnostic::error("text-compare", "levels are compared with `==` or `!=`").label(span, "")),
     }
 }
 

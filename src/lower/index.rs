@@ -385,10 +385,16 @@ impl Lowerer<'_> {
 
     fn mask(&self, e: &Expr, base: &Expr) -> Diagnostic {
         let (mask, name) = (e.span.text(self.source), base.span.text(self.source));
+        let level = match &e.kind {
+            ExprKind::Binary(BinaryOp::Eq, _, right) if matches!(right.kind, ExprKind::Str(_)) => {
+                format!("for the element of that level write `{name}[{}]`; ", right.span.text(self.source))
+            }
+            _ => String::new(),
+        };
         Diagnostic::error("mask-as-index", format!("`{mask}` is 1 or 0 for each element, and an index is a place"))
             .label(e.span, "")
             .help(format!(
-                "to leave elements out of a statement give them no weight: `{name} ~ ... weight {mask}`; to choose between \
+                "{level}to leave elements out of a statement give them no weight: `{name} ~ ... weight {mask}`; to choose between \
                  values element by element write `where({mask}, a, b)`"
             ))
     }

@@ -220,6 +220,9 @@ struct Lowerer<'d> {
     warnings: Vec<Diagnostic>,
     /// Scales that a prior counts once too often, with what is to be said of them.
     doubtful_scales: Vec<(NodeId, Diagnostic)>,
+    /// What `~` statements describe, and whether some describe what is in no graph but that of a step.
+    described: Vec<NodeId>,
+    described_in_steps: bool,
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
@@ -271,6 +274,8 @@ impl<'d> Lowerer<'d> {
             loops: Vec::new(),
             warnings: Vec::new(),
             doubtful_scales: Vec::new(),
+            described: Vec::new(),
+            described_in_steps: false,
             calls: Vec::new(),
             declared: Vec::new(),
             data_places: Vec::new(),
@@ -320,6 +325,7 @@ impl<'d> Lowerer<'d> {
         if faults.is_empty() {
             self.note_improper(program);
             self.warn_improper();
+            self.warn_partly_described(program);
         }
         faults
     }

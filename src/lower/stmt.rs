@@ -190,6 +190,10 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let value = self.expr(&s.value)?;
+        match self.inside {
+            Some(_) => self.described_in_steps = true,
+            None => self.described.push(value.node),
+        }
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
         if self.is_own(&s.dist) {
             let node = self.own_sum(&s.dist, &value, weight)?;

@@ -73,6 +73,8 @@ impl Lowerer<'_> {
                     (true, true) if left.parse::<f64>().is_ok() => {
                         error.help(format!("for a term for each element write `rep({left}, {inside}) ~ ...`"))
                     }
+                    (true, _) if left.contains('[') => error
+                        .help(format!("`{left}` is one number: give the arguments an index too, as it has, or describe the whole array")),
                     (true, _) => error.help(format!("give `{left}` as many elements: `{left}[{inside}]`")),
                     (false, _) => match args.iter().find_map(|&a| self.one_column(a, value.node)) {
                         Some(help) => error.help(help),

@@ -54,15 +54,7 @@ impl Lowerer<'_> {
         parts: &[(Expr, DistExpr)],
     ) -> Result<()> {
         for ((weight, _), (e, _)) in built.iter().zip(parts) {
-            let known = self.b.known(*weight);
-            let outside = known.range.low.at < 0.0 || known.range.high.at > 1.0;
-            let unbounded = known.range.low.at.is_infinite() || known.range.high.at.is_infinite();
-            if self.b.constant_of(*weight).is_none() && known.reached && outside && unbounded {
-                let text = e.span.text(self.source);
-                return Err(Diagnostic::error("mixture-weights", "a weight of a mixture lies between 0 and 1, and this need not")
-                    .label(e.span, "")
-                    .help(format!("give the parameter its bounds, `param {text} : real in (0, 1) ~ ...` or a `beta` prior; or write `inv_logit({text})`")));
-            }
+            self.check_probability(*weight, e, ["mixture-weights", "a weight of a mixture"])?;
         }
         if let ([(weight, _)], [(e, part)]) = (built, parts)
             && self.b.constant_of(*weight).is_none()
@@ -103,6 +95,32 @@ impl Lowerer<'_> {
             .label(one.span, "")
             .label(other.span, "")
             .help("write the last one as what is left (`mixture(w: ..., 1 - w: ...)`), or use every element of a simplex"))
+    }
+
+    /// Refuses a probability that parameters give and that can leave (0, 1), or a known one that does.
+    pub(super) fn check_probability(
+        &mut self,
+        node: NodeId,
+        e: &Expr,
+        [code, what]: [&'static str; 2],
+    ) -> Result<()> {
+        let text = e.span.text(self.source);
+        let error = |rest: &str| {
+            Diagnostic::error(code, format!("{what} lies between 0 and 1, and this {rest}")).label(e.span, "")
+        };
+        if let Some(known) = self.b.constant_of(node) {
+            let outside = known.iter().any(|p| !(0.0..=1.0).contains(p));
+            return if outside { Err(error("does not")) } else { Ok(()) };
+        }
+        let known = self.b.known(node);
+        let outside = known.range.low.at < 0.0 || known.range.high.at > 1.0;
+        let unbounded = known.range.low.at.is_infinite() || known.range.high.at.is_infinite();
+        if !(known.reached && outside && unbounded) {
+            return Ok(());
+        }
+        Err(error("need not").help(format!(
+            "give the parameter its bounds, `param {text} : real in (0, 1) ~ ...` or a `beta` prior; or write `inv_logit({text})`"
+        )))
     }
 
     /// Refuses a weight that moves by itself: then the sum does too.

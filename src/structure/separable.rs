@@ -115,6 +115,8 @@ fn rank_of(op: &Op, of: &[u8], input: impl Fn(usize) -> u8) -> u8 {
         }
         Op::Map(row) if **row == scalar::MUL && varying == 2 && most == AFFINE => PERHAPS,
         Op::Map(_) | Op::MapSum { .. } if most == 0 => 0,
+        // What happens at a jump is in no slope, and slopes are what is integrated.
+        Op::Map(row) | Op::MapSum { row, .. } if varying > 0 && row.jumps => NEITHER,
         Op::Map(_) | Op::MapSum { .. } if varying == 1 => most.max(PERHAPS),
         Op::Map(row) | Op::MapSum { row, .. } => {
             let pair = row.facts.as_ref().and_then(|f| f.difference);
@@ -218,6 +220,9 @@ impl Copier<'_> {
         let graph = self.structure.graph();
         let varying: Vec<usize> =
             (0..args.len()).filter(|&k| graph.node(args[k]).constant().is_none()).collect();
+        if row.jumps && !varying.is_empty() {
+            return None;
+        }
         if let ([i, j], Some(pair)) = (&varying[..], row.facts.as_ref().and_then(|f| f.difference))
             && (pair.0.min(pair.1), pair.0.max(pair.1)) == (*i, *j)
         {

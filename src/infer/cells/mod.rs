@@ -21,10 +21,10 @@ use beyond::Beyond;
 use leaf::Leaf;
 use tree::Tree;
 
-/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and most where each takes a search.
+/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and the same where each takes a search.
 pub(super) const MOST: usize = 4;
 pub(super) const MOST_UNCUT: usize = 3;
-const MOST_DEAR: usize = 2;
+pub(super) const MOST_DEAR: usize = 2;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
 /// The smallest scale of coordinates that have nothing to do with the Gaussian.
@@ -57,7 +57,7 @@ pub struct Cells {
 pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: bool) -> Option<Cells> {
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
-    let most = if flow.dear() { MOST_DEAR } else { MOST };
+    let most = if flow.tells_alone() || !flow.dear() { MOST } else { MOST_DEAR };
     if !(1..=most).contains(&d) {
         return None;
     }

@@ -7,7 +7,7 @@ use super::super::flow::Flow;
 use super::super::gaussian::Gaussian;
 use super::axis::{Axis, Corner, Cut, PARTS};
 use super::leaf::{Leaf, bulge, difference};
-use super::{MOST, MOST_UNCUT};
+use super::{MOST, MOST_DEAR, MOST_UNCUT};
 use crate::num::special::log_sum_exp;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,8 +45,9 @@ const WITHIN_EACH: f64 = 12.0;
 /// Most evaluations, and additions and multiplications that these take; where cells are not cut; and where each evaluation takes a search.
 const EVALUATIONS: [usize; MOST] = [10_000, 150_000, 200_000, 300_000];
 const OPERATIONS: usize = 2_000_000_000;
-/// Gradients that an evaluation takes where other coordinates are integrated out.
+/// Gradients that an evaluation takes where other coordinates are integrated out, and where that takes a search.
 const NOT_CHEAP: usize = 4;
+const DEAR: usize = 20;
 const EVALUATIONS_UNCUT: [usize; MOST_UNCUT] = [4000, 4000, 16_000];
 const EVALUATIONS_DEAR: usize = 900;
 /// What a cell may add to the variance of weights: less and less, until all of them together add no more than is enough.
@@ -102,10 +103,15 @@ pub(super) fn grown(
     about: &[Vec<f64>],
 ) -> Option<(Tree, f64)> {
     let d = q.mean.len();
-    if !flow.cheap() && d <= MOST_UNCUT {
+    let (most_uncut, gradients) = match (flow.cheap(), flow.dear()) {
+        (true, _) => (0, 1),
+        (false, false) => (MOST_UNCUT, NOT_CHEAP),
+        (false, true) => (MOST_DEAR, DEAR),
+    };
+    if d <= most_uncut {
         return uncut(flow, q, factor).map(|tree| (tree, 0.0));
     }
-    let each = flow.model().operations().max(1) * if flow.cheap() { 1 } else { NOT_CHEAP };
+    let each = flow.model().operations().max(1) * gradients;
     let most = EVALUATIONS[d - 1].min(OPERATIONS / each);
     let look = Look { flow, q, factor, below: BELOW[d - 1], reach: REACH[d - 1], most };
     let mut tree = Tree::new(WHOLE[d - 1], d).follow(&look)?;

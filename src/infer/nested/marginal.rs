@@ -288,6 +288,10 @@ impl Flow for Nested<'_> {
         }
     }
 
+    fn tells_alone(&self) -> bool {
+        self.conditional.parts.how == How::Quadratic || self.conditional.integrates()
+    }
+
     fn copies(&self) -> usize {
         match self.conditional.parts.how {
             How::Quadratic => FEW_COPIES,
@@ -354,7 +358,9 @@ impl Flow for Nested<'_> {
         let mut solver = self.take_solver();
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
-            solver.solve(&part(&outer, n, lanes.clone()), lanes.len());
+            let (here, width) = (part(&outer, n, lanes.clone()), lanes.len());
+            solver.solve(&here, width);
+            solver.correct(&conditional::lanes(&here, width));
             log_density[lanes].iter_mut().zip(solver.log_marginal).for_each(|(l, m)| *l += m);
         }
         self.give_back(solver);

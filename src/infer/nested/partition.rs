@@ -12,6 +12,8 @@ const PURPOSE: u64 = 0x7061_7274;
 const PROBES: u64 = 3;
 /// A second difference of gradients below this share of their size is rounding.
 const ROUNDING: f64 = 1e-9;
+/// The same of values, beside those that they are the difference of.
+const ROUNDING_OF_VALUES: f64 = 1e-8;
 /// Most outer coordinates: each costs two evaluations in every gradient.
 const MOST_OUTER: usize = 12;
 /// Most outer coordinates, and fewest and most inner ones, where Newton's steps are needed.
@@ -173,7 +175,7 @@ fn probe(d: usize, seed: u64, k: u64) -> (Vec<f64>, Stream) {
     ((0..d).map(|_| 0.5 * stream.normal()).collect(), stream)
 }
 
-/// Whether gradients are affine along random lines within these coordinates.
+/// Whether gradients are affine along random lines within these coordinates, and values what these make of them.
 fn quadratic(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u64) -> bool {
     const STEPS: [f64; 4] = [0.0, 1.0, -1.0, 2.5];
     let mut seen = false;
@@ -194,7 +196,16 @@ fn quadratic(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u6
             let size = ROUNDING * (a.abs() + b.abs() + c.abs() + e.abs());
             (b + c - 2.0 * a).abs() <= size && (e - a - 2.5 * (b - a)).abs() <= size
         };
-        if !within.iter().all(affine) {
+        // Values tell of jumps, which are in no gradient.
+        let slope = |k: usize| within.iter().map(|&i| g[4 * i + k] * direction[i]).sum::<f64>();
+        let bend = slope(1) - slope(0);
+        let agrees = |k: usize| {
+            let (along, t) = (STEPS[k] * slope(0), STEPS[k]);
+            let parts = [value[0], along, 0.5 * t * t * bend];
+            let size = value.iter().chain(&parts).map(|x| x.abs()).sum::<f64>();
+            (parts.iter().sum::<f64>() - value[k]).abs() <= ROUNDING_OF_VALUES * size
+        };
+        if !within.iter().all(affine) || !(1..4).all(agrees) {
             return false;
         }
     }

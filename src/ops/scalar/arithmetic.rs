@@ -88,25 +88,25 @@ scalar_row! {
 }
 scalar_row! {
     FLOOR = "floor"(x), "the largest integer not above x"; value x.lift1(f64::floor, |_| 0.0);
-    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]
+    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]; jumps true
 }
 scalar_row! {
     CEIL = "ceil"(x), "the smallest integer not below x"; value x.lift1(f64::ceil, |_| 0.0);
-    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]
+    slopes(_y) [T::zero()]; probes [&[1.5], &[-2.3]]; jumps true
 }
 scalar_row! {
     ROUND = "round"(x), "the nearest integer; halves away from zero"; value x.lift1(f64::round, |_| 0.0);
-    slopes(_y) [T::zero()]; probes [&[1.4], &[-2.3]]
+    slopes(_y) [T::zero()]; probes [&[1.4], &[-2.3]]; jumps true
 }
 scalar_row! {
     IDIV = "idiv"(a, b), "integer division, rounded towards minus infinity";
     value a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0);
-    slopes(_y) [T::zero(), T::zero()]; probes [&[7.5, 2.0], &[-7.5, 2.0]]
+    slopes(_y) [T::zero(), T::zero()]; probes [&[7.5, 2.0], &[-7.5, 2.0]]; jumps true
 }
 scalar_row! {
     MOD = "mod"(a, b), "remainder of integer division, with the sign of b";
     value a - b * a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0);
-    slopes(_y) [T::one(), -a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0)]; probes [&[7.5, 2.0], &[-7.5, 2.0]]
+    slopes(_y) [T::one(), -a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0)]; probes [&[7.5, 2.0], &[-7.5, 2.0]]; jumps true
 }
 scalar_row! {
     FMA = "fma"(a, b, c), "a * b + c"; value a * b + c; slopes(_y) [b, a, T::one()]; probes [&[1.5, 2.0, 0.5], &[-7.5, 2.0, 1.0]];

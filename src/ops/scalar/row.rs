@@ -49,6 +49,8 @@ pub struct ScalarRow {
     pub probes: &'static [&'static [f64]],
     /// What is known of its derivatives everywhere, where something is.
     pub facts: Option<Facts>,
+    /// Whether it jumps: what it does where it jumps is in no slope.
+    pub jumps: bool,
 }
 
 /// What is known of an elementwise function for all arguments at once. `certify` rests on these: each must be proved, and
@@ -155,14 +157,14 @@ impl Eq for ScalarRow {}
 /// Defines an elementwise function: a public static row, and the type that carries its code.
 ///
 /// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last `facts`
-/// says what is known of its derivatives everywhere.
+/// says what is known of its derivatives everywhere, and `jumps true` that it is not continuous.
 ///
 /// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
 /// such a function is run for sixteen draws side by side. `factored times (at, need) (value, factor, [slopes])` may follow.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
-     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored $times:literal ($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)?) => {
+     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored $times:literal ($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
@@ -209,6 +211,7 @@ macro_rules! scalar_row {
                 kernel: &$crate::ops::scalar::Tile::<Code, COUNT>::NEW,
                 probes: { const P: &[&[f64]] = &$probes; P },
                 facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
+                jumps: false $(|| $jumps)?,
             }
         };
     };

@@ -123,13 +123,25 @@ fn pymc(case: &Case<'_>) -> Option<Diagnostic> {
     let call = match what {
         "Potential" => format!("target += {values}"),
         "Deterministic" => format!("derive {name} = {values}"),
-        _ => format!("{keyword}{name} ~ {}({values})", what.to_lowercase()),
+        _ => format!("{keyword}{name} ~ {}({values})", in_small_letters(what)),
     };
     Some(if case.is_name(0) && case.text(1) == "=" {
         error.help(write(&call))
     } else {
         error.help("write for example `param mu ~ normal(0, 10)`, and `y ~ normal(mu, sigma)` for data")
     })
+}
+
+/// `half_normal` for `HalfNormal`.
+fn in_small_letters(name: &str) -> String {
+    let mut out = String::new();
+    for (i, c) in name.char_indices() {
+        if c.is_uppercase() && i > 0 {
+            out.push('_');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
 }
 
 /// `alpha.c`, as R and BUGS allow.
@@ -153,6 +165,15 @@ fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
             case.error("dotted-name", message, (i, i + 3), "written as in Python")
                 .help(write(&format!("{function}({arguments})"))),
         );
+    }
+    if let Some(transposed) = name.strip_suffix(".T") {
+        let error = case.error(
+            "dotted-name",
+            "an array is transposed by `'` after it",
+            (i, end),
+            "written as in Python",
+        );
+        return Some(error.help(write(&format!("{transposed}'"))));
     }
     let message = format!("a name cannot contain a dot, as `{name}` does");
     let help = renamed(case, (i, end), &name);

@@ -23,6 +23,10 @@ pub(super) const ROWS: &[Row] = &[
     no_arguments,
     missing_tilde,
     misplaced_clause,
+    misspelt_clause,
+    clause_before_prior,
+    bounds_after_prior,
+    several_parameters,
     trailing_combination,
     range_as_value,
     empty_brackets,
@@ -38,13 +42,20 @@ fn decimal_comma(case: &Case<'_>) -> Option<Diagnostic> {
     let glued = i > 0 && case.glued(i - 1) && case.glued(i);
     (case.found_text() == "," && glued && case.is_number(i - 1) && case.is_number(i + 1)).then(|| {
         let number = format!("{}.{}", case.text(i - 1), case.text(i + 1));
-        case.error(
+        let error = case.error(
             "decimal-comma",
             "the decimal sign is a point, not a comma",
             (i - 1, i + 2),
             "a comma in a number",
-        )
-        .help(write(&number))
+        );
+        match case.text(i + 1).len() {
+            3 => error.help(format!(
+                "write `{number}`, or `{}{}` if the comma parts thousands",
+                case.text(i - 1),
+                case.text(i + 1)
+            )),
+            _ => error.help(write(&number)),
+        }
     })
 }
 
@@ -153,8 +164,11 @@ fn no_type(case: &Case<'_>) -> Option<Diagnostic> {
     let prefix = case.written(0, start);
     let value =
         if case.text(end) == "=" { format!(" {}", case.written(end, case.len())) } else { String::new() };
-    let ty = if typed_in_front { case.written(end + 1, case.len()) } else { "real".to_owned() };
-    let example = format!("{prefix} {name} : {ty}{sizes}{value}");
+    let (ty, rest) = match typed_in_front {
+        true => (case.text(end + 1), format!(" {}", case.written(end + 2, case.len()))),
+        false => ("real", value),
+    };
+    let example = format!("{prefix} {name} : {ty}{sizes}{rest}");
     let (message, label) = if typed_in_front {
         (format!("the sizes of `{name}` stand after its type"), "sizes after the name")
     } else {
@@ -225,7 +239,8 @@ fn tilde_for_equals(case: &Case<'_>) -> Option<Diagnostic> {
 
 /// `let x : real = 3`
 fn typed_let(case: &Case<'_>) -> Option<Diagnostic> {
-    (matches!(case.text(0), "let" | "derive") && case.found_text() == ":").then(|| {
+    let defined = (0..case.found).any(|i| case.text(i) == "=");
+    (matches!(case.text(0), "let" | "derive") && case.found_text() == ":" && !defined).then(|| {
         let equals = (case.found..case.len()).find(|&i| case.text(i) == "=").unwrap_or(case.len());
         let help = write(&format!("{} {}", case.written(0, case.found), case.written(equals, case.len())));
         let message = format!("`{}` takes no type: it follows from the value", case.text(0));
@@ -259,6 +274,13 @@ fn no_arguments(case: &Case<'_>) -> Option<Diagnostic> {
     (bare && at_end).then(|| {
         let name = case.text(i);
         let arguments = if name == "flat" || name == "std_normal" { "" } else { "..." };
+        if case.is_data(name) {
+            let left = case.written(0, i - 1);
+            let message = format!("a distribution stands after `~`, and `{name}` is data");
+            return case.error("no-arguments", message, (i, i + 1), "declared as data").help(format!(
+                "say how `{left}` is distributed, such as `{left} ~ normal(a + b * {name}, s)`"
+            ));
+        }
         case.error(
             "no-arguments",
             format!("the distribution `{name}` needs parentheses"),
@@ -324,6 +346,60 @@ fn misplaced_clause(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
+/// `param x ~ normal(m, s) noncentred`
+fn misspelt_clause(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let meant = match case.found_text() {
+        "noncentred" | "non_centered" | "non_centred" | "uncentered" | "uncentred" => "noncentered",
+        "centred" => "centered",
+        "weights" | "weighted" => "weight",
+        _ => return None,
+    };
+    let after = i > 0 && case.ends_value(i - 1);
+    let message = format!("there is no `{}` here", case.found_text());
+    after.then(|| {
+        case.error("misspelt-clause", message, (i, i + 1), "").help(write(&case.with(i, i + 1, meant)))
+    })
+}
+
+/// `param x[J] noncentered ~ normal(m, s)`
+fn clause_before_prior(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found.checked_sub(1)?;
+    let word = case.text(i);
+    let fits =
+        case.text(0) == "param" && case.found_text() == "~" && matches!(word, "noncentered" | "centered");
+    fits.then(|| {
+        let moved = format!("{} {} {word}", case.written(0, i), case.written(i + 1, case.len()));
+        let message = format!("`{word}` follows the prior");
+        case.error("misplaced-clause", message, (i, i + 1), "not here").help(write(&moved))
+    })
+}
+
+/// `param s ~ normal(0, 1) > 0`
+fn bounds_after_prior(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let tilde = case.find(|k| case.text(k) == "~")?;
+    let is_bound = matches!(case.found_text(), ">" | ">=" | "<" | "<=") && case.before(i) == ")";
+    (case.text(0) == "param" && is_bound && tilde < i).then(|| {
+        let bounds = case.written(i, case.len());
+        let moved = format!("{} : real {bounds} {}", case.written(0, tilde), case.written(tilde, i));
+        let message = "the bounds of a parameter stand in its type, before the prior";
+        case.error("misplaced-clause", message, (i, case.len()), "not here").help(write(&moved))
+    })
+}
+
+/// `param a ~ normal(0, 1), b ~ normal(0, 1)`
+fn several_parameters(case: &Case<'_>) -> Option<Diagnostic> {
+    let i = case.found;
+    let fits =
+        case.text(0) == "param" && case.found_text() == "," && case.before(i) == ")" && case.is_name(i + 1);
+    fits.then(|| {
+        let lines = format!("{}; param {}", case.written(0, i), case.written(i + 1, case.len()));
+        case.error("several-names", "one `param` declares one name", (i, i + 1), "a second one")
+            .help(write(&lines))
+    })
+}
+
 /// `y ~ weibull(a, b) censored(right = c)`, `y ~ weibull(a, b) censored c`
 fn trailing_combination(case: &Case<'_>) -> Option<Diagnostic> {
     let (word, i) = (case.found_text(), case.found);
@@ -349,15 +425,20 @@ fn trailing_combination(case: &Case<'_>) -> Option<Diagnostic> {
 /// `let x = 1..N`
 fn range_as_value(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
-    (case.found_text() == ".." && case.text(0) != "for").then(|| {
+    let defines = matches!(case.text(0), "let" | "derive") && (0..i).any(|k| case.text(k) == "=");
+    let colon = defines && case.found_text() == ":" && case.opening(i).is_none() && case.begins_value(i + 1);
+    (case.found_text() == ".." && case.text(0) != "for" || colon).then(|| {
         let from = case.value_before(i);
+        let numbers = format!("seq({}, {})", case.written(from, i), case.written(i + 1, case.value_after(i + 1)));
         case.error(
             "range-as-value",
             "a range stands only in an index or in a loop",
             (from, case.value_after(i + 1)),
             "not a value",
         )
-        .help("write `x[2..K]` for a part of `x`, `for i in 1..N { ... }` for a loop")
+        .help(format!(
+            "write `{numbers}` for these numbers, `x[2..K]` for a part of `x`, `for i in 1..N {{ ... }}` for a loop"
+        ))
     })
 }
 

@@ -31,7 +31,7 @@ const HEADS: [&str; 16] = [
 ];
 
 /// Words for types in other languages, with ours.
-const OTHER_HEADS: [(&str, &str); 12] = [
+const OTHER_HEADS: [(&str, &str); 15] = [
     ("float", "real"),
     ("double", "real"),
     ("number", "real"),
@@ -44,6 +44,9 @@ const OTHER_HEADS: [(&str, &str); 12] = [
     ("str", "category"),
     ("factor", "category"),
     ("complex", "real"),
+    ("positive", "real > 0"),
+    ("nonnegative", "real > 0"),
+    ("probability", "real in (0, 1)"),
 ];
 
 /// Bounds in angle brackets from token `i` on, as they are written here, and the token after them.
