@@ -18,6 +18,9 @@ const DRAWS: usize = 1024;
 const DRAWS_EACH: usize = 128;
 const NOT_CHEAP: usize = 2;
 const DEAR: usize = 4;
+/// How many times as many draws there are in each round where that did not do, at most, and additions and multiplications that all of them may take.
+const MORE: usize = 16;
+const OPERATIONS: usize = 2_000_000_000;
 /// Most rounds.
 const ROUNDS: usize = 10;
 /// Rounds without a gain that end it.
@@ -29,18 +32,36 @@ const LIGHT: f64 = 0.4;
 const EFFECTIVE_EACH: f64 = 8.0;
 const EFFECTIVE: f64 = 0.03;
 
-/// The proposal with the most even weights, begun at a Gaussian and at those of other modes.
-pub(super) fn adapt(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], options: &Options) -> Option<Proposal> {
-    let d = q.mean.len();
-    if d == 0 || d > MOST {
-        return None;
-    }
+/// How many times as many draws for each round are worth trying, one after the other: a few draws see little of a shoulder, and where they cost little many see it all.
+pub(super) fn efforts(flow: &dyn Flow, q: &Gaussian) -> Vec<usize> {
+    let once = ROUNDS * draws(flow, q.mean.len()) * flow.model().operations().max(1);
+    let more = if flow.cheap() { (OPERATIONS / once).min(MORE) } else { 1 };
+    [1, more].into_iter().take(if more > 1 { 2 } else { 1 }).collect()
+}
+
+/// Draws of a round.
+fn draws(flow: &dyn Flow, d: usize) -> usize {
     let part = match (flow.cheap(), flow.dear()) {
         (true, _) => 1,
         (false, false) => NOT_CHEAP,
         (false, true) => DEAR,
     };
-    let count = (DRAWS + DRAWS_EACH * d) / part;
+    (DRAWS + DRAWS_EACH * d) / part
+}
+
+/// The proposal with the most even weights, begun at a Gaussian and at those of other modes, by so many times as many draws as usual.
+pub(super) fn adapt(
+    flow: &dyn Flow,
+    q: &Gaussian,
+    rivals: &[Rival],
+    effort: usize,
+    options: &Options,
+) -> Option<Proposal> {
+    let d = q.mean.len();
+    if d == 0 || d > MOST {
+        return None;
+    }
+    let count = effort * draws(flow, d);
     let mut current = Arc::new(Students::around(&modes(q, rivals)?)?);
     let mut best: Option<(f64, Arc<Students>)> = None;
     let mut idle = 0;

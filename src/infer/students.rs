@@ -11,9 +11,10 @@ const HALF_FREEDOM: u32 = 2;
 const WIDE_HALF_FREEDOM: u32 = 1;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 8;
-/// Most parts beside the wide one, and most that come about by adding one where weights are largest.
+/// Most parts beside the wide one, and most that come about by adding one where weights are largest; all of them from so many points on.
 pub(super) const MOST: usize = 12;
 const LEARNED: usize = 6;
+const MANY: usize = 8192;
 /// The share of the wide part, and how much wider than all draws it is: it reaches what the others miss.
 const WIDE_SHARE: f64 = 0.1;
 const WIDER: f64 = 2.0;
@@ -327,7 +328,7 @@ impl Students {
         let (mean, all) = moments(points, weights, d);
         let wide = Part::new(WIDE_SHARE, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
         let mut parts: Vec<Part> = self.parts[..self.parts.len() - 1].to_vec();
-        if parts.len() < LEARNED {
+        if parts.len() < if weights.len() < MANY { LEARNED } else { MOST } {
             let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
             let centre = points[heaviest * d..(heaviest + 1) * d].to_vec();
             parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);

@@ -1,6 +1,6 @@
 //! What importance draws come from: a grid, the Gaussian, it with heavier tails, or a mixture, tried in turn.
 
-use super::adapt::adapt;
+use super::adapt::{adapt, efforts};
 use super::cells::{MOST, MOST_DEAR, MOST_UNCUT, cells};
 use super::choice::NO_MEAN;
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
@@ -142,10 +142,13 @@ impl<'t> Trials<'_, 't> {
     /// Tries a mixture that adapts, where there is one and nothing before it was fair.
     fn adapted(&mut self) {
         let (flow, q) = self.unbent();
-        if !self.fair()
-            && let Some(proposal) = adapt(flow, q, &[], self.options)
-        {
-            self.attempt(self.own(proposal), false);
+        for effort in efforts(flow, q) {
+            if !self.settled()
+                && !self.fair()
+                && let Some(proposal) = adapt(flow, q, &[], effort, self.options)
+            {
+                self.attempt(self.own(proposal), false);
+            }
         }
     }
 
@@ -155,8 +158,18 @@ impl<'t> Trials<'_, 't> {
         if rivals.is_empty() {
             return false;
         }
-        let Some(proposal) = adapt(flow, q, rivals, self.options) else { return false };
-        self.attempt(self.own(proposal), false);
+        for effort in efforts(flow, q) {
+            if !self.relied()
+                && let Some(proposal) = adapt(flow, q, rivals, effort, self.options)
+            {
+                self.attempt(self.own(proposal), false);
+            }
+        }
+        self.relied()
+    }
+
+    /// Whether the weights of the best can be relied on.
+    fn relied(&self) -> bool {
         self.best.as_ref().is_some_and(|best| best.1.khat < KHAT_LIMIT && best.1.tail < KHAT_LIMIT)
     }
 
