@@ -24,6 +24,7 @@ mod reported;
 mod states;
 mod stmt;
 mod support;
+mod unsaid;
 mod warnings;
 mod weights;
 
@@ -298,6 +299,7 @@ impl<'d> Lowerer<'d> {
     fn program(&mut self, program: &Program) -> Faults {
         let mut faults = Faults::default();
         self.warnings = warnings::said_again(program);
+        self.warnings.extend(unsaid::divisions(program, self.source));
         for (problem, name) in without_prior(program, self.source) {
             faults.add(problem, vec![name], self.source);
         }
@@ -326,6 +328,7 @@ impl<'d> Lowerer<'d> {
             self.note_improper(program);
             self.warn_improper();
             self.warn_partly_described(program);
+            self.warn_without_likelihood(program);
         }
         faults
     }

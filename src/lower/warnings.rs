@@ -2,7 +2,7 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Coordinates, Form, Lowerer, Parameter, TermKind};
+use super::{Form, Lowerer, Parameter, TermKind};
 use crate::data::{Found, Levels};
 use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
@@ -10,7 +10,7 @@ use crate::ops::array::{Sum, Take};
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{
-    BinaryOp, DistExpr, DistKind, Expr, ExprKind, ForLoop, Ident, Program, Sample, Stmt, StmtKind,
+    BinaryOp, DistExpr, DistKind, Expr, ExprKind, ForLoop, Ident, Program, Sample, StmtKind,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -307,43 +307,6 @@ impl Lowerer<'_> {
                         .help("give it a prior that is a distribution, use it, or leave it out"),
                 );
             }
-        }
-    }
-
-    /// Warns of elements that no `~` describes, where others of the same parameter are described: nobody said that they are flat.
-    pub(super) fn warn_partly_described(&mut self, program: &Program) {
-        let without = |stmt: &Stmt| match &stmt.kind {
-            StmtKind::Param(p) if p.prior.is_none() => Some((p.name.name.clone(), p.name.span)),
-            _ => None,
-        };
-        let names: Vec<(String, Span)> = program.statements.iter().filter_map(without).collect();
-        if self.described_in_steps || self.probing || self.coordinates != Coordinates::Declared {
-            return;
-        }
-        for (name, span) in names {
-            let Some(p) = self.parameters.iter().find(|p| p.named.name == name) else { continue };
-            let (offset, node) = (p.offset, p.named.node);
-            let left = self.b.untouched(&self.described, (offset..offset + p.size).collect());
-            let Some(first) = left.first().filter(|_| p.size == self.b.graph().node(node).len()) else {
-                continue;
-            };
-            let mut rest = first - offset;
-            let mut index: Vec<String> = Vec::new();
-            for size in self.b.dims(node).iter().rev() {
-                index.insert(0, (rest % size + 1).to_string());
-                rest /= size;
-            }
-            let more = match left.len() {
-                1 => String::new(),
-                2 => ", nor has another".to_string(),
-                n => format!(", nor have {} others", n - 1),
-            };
-            let element = format!("{name}[{}]", index.join(", "));
-            self.warnings.push(
-                Diagnostic::warning("element-without-prior", format!("`{element}` has no prior{more}: it is taken as flat"))
-                    .label(span, "other elements have one")
-                    .help(format!("give it one, such as `{element} ~ normal(0, 1)`; or write `{element} ~ flat()` if every value is as likely")),
-            );
         }
     }
 

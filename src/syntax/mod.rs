@@ -10,7 +10,7 @@ mod parse;
 mod print;
 #[cfg(test)]
 mod properties;
-mod scan;
+pub(crate) mod scan;
 #[cfg(test)]
 mod trees;
 

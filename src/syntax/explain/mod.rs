@@ -4,6 +4,7 @@
 //! each that fails the rows of the tables below are asked in order; the first that knows the mistake explains it.
 
 mod case;
+mod clauses;
 mod expected;
 mod habits;
 mod operators;
