@@ -338,6 +338,45 @@ fn sizes_that_are_equal_by_chance_are_not_one_size() {
     assert!(bound(written, "x_1,x_2\n1,2\n2,1\n3,0\n").unwrap().lowered().warnings.is_empty());
 }
 
+/// A loop over rows that picks from the levels, or one over levels that picks rows: each is beyond the other's end but by chance.
+#[test]
+fn loops_over_rows_do_not_count_levels() {
+    let studies = "data { y : real[N]; study : category[N] of J }\nparam theta[J] ~ normal(0, 1)\n";
+    let rows = "y,study\n1,b\n0,a\n2,c\n";
+    for one in
+        ["for n in 1..J { y[n] ~ normal(theta[n], 1) }", "for n in 1..N { y[n] ~ normal(theta[n], 1) }"]
+    {
+        let found = bound(&format!("{studies}{one}\n"), rows).err().unwrap();
+        assert_eq!(found[0].code, "index-of-other-size", "{found:?}");
+    }
+    assert!(
+        bound(&format!("{studies}for n in 1..N {{ y[n] ~ normal(theta[study[n]], 1) }}\n"), rows).is_ok()
+    );
+    assert!(
+        bound(
+            &format!("{studies}y ~ normal(theta[study], 1)\nfor j in 1..J {{ derive d[j] = theta[j] }}\n"),
+            rows
+        )
+        .is_ok()
+    );
+}
+
+/// Rows of two tables are taken together where a column that tells rows apart agrees, or none is in both.
+#[test]
+fn rows_of_two_tables_go_together() {
+    let model = "data { y : real[N]; x : real[N] }\nparam b ~ normal(0, 1)\ny ~ normal(b * x, 1)\n";
+    let both = |second: &str| {
+        let data = Dataset::from_texts(&[("y.csv", "id,y,at\nc,3,1\na,1,2\nb,2,2\n"), ("x.csv", second)]);
+        ModelTarget::new(model, &data.unwrap())
+    };
+    for apart in ["id,x\na,1\nb,2\nc,3\n", "id,x\nc,3\na,1\nd,2\n", "at,x\n1,1\n2,2\n3,3\n"] {
+        assert_eq!(both(apart).err().unwrap()[0].code, "tables-apart", "{apart}");
+    }
+    for together in ["id,x\nc,3\na,1\nb,2\n", "x\n1\n2\n3\n", "id,x,at\nc,3,9\na,1,9\nb,2,9\n"] {
+        assert!(both(together).is_ok(), "{together}");
+    }
+}
+
 /// Columns picked by a glob are as many as the matrix has, in a check without data too.
 #[test]
 fn a_glob_stands_for_several_columns() {

@@ -34,6 +34,12 @@ impl<'a> Part<'a> {
             Err(diagnostic) => Err((**diagnostic).clone()),
         }
     }
+
+    /// Another column of the same table.
+    pub(super) fn beside(&self, name: &str) -> Option<&'a Array> {
+        let array = self.file.get(name)?.value.as_ref().ok()?;
+        (array.shape == self.array.shape).then_some(array)
+    }
 }
 
 impl<'a> Found<'a> {

@@ -88,6 +88,40 @@ impl<'a> Found<'a> {
 }
 
 impl Found<'_> {
+    /// Refuses to take rows of two tables side by side where columns that both have say that they do not belong together: some differ, and
+    /// none that tells rows apart agrees.
+    pub fn check_beside(&self, other: &Found<'_>) -> Result<(), Diagnostic> {
+        let (Some(a), Some(b)) = (self.parts().first(), other.parts().first()) else { return Ok(()) };
+        let tables = a.file.is_table() && b.file.is_table() && !std::ptr::eq(a.file, b.file);
+        if !tables || self.rows().is_some() || other.rows().is_some() {
+            return Ok(());
+        }
+        let mut apart = None;
+        for name in a.file.names() {
+            let (Some(one), Some(two)) = (a.beside(name), b.beside(name)) else { continue };
+            match (0..one.len()).find(|&row| one.text(row) != two.text(row)) {
+                None if is_key(one) => return Ok(()),
+                None => {}
+                Some(row) => apart = apart.or(Some((name, row))),
+            }
+        }
+        let Some((name, row)) = apart else { return Ok(()) };
+        let place = |part: &Part<'_>| part.file.get(name).map(|entry| part.file.place(entry, row));
+        let message = format!(
+            "`{}` and `{}` stand in two tables, whose rows do not go together: their column `{}` differs",
+            self.name(),
+            other.name(),
+            say::shown(name)
+        );
+        let error = Diagnostic::error("tables-apart", message)
+            .note("values of one size are taken together row by row, whatever the tables call their rows")
+            .help(format!(
+                "join the tables by `{0}`; or declare `{0} : category[N] of J`, and what has one row for each level with the size `J`",
+                say::shown(name)
+            ));
+        Err([place(a), place(b)].into_iter().flatten().fold(error, Diagnostic::place))
+    }
+
     /// For each level its first row in the category's own table; an error where its rows differ.
     fn same_within_levels(&self, category: &Found<'_>, levels: &Levels) -> Result<Vec<usize>, Diagnostic> {
         let codes = category.as_category(levels)?;

@@ -248,6 +248,7 @@ impl<'d> Lowerer<'d> {
             found
         };
         self.check_shape(&found, decl)?;
+        self.check_tables(&found, decl)?;
         let value = self.values(&found, decl, families)?;
         self.bind_value(decl, value);
         Ok(())
@@ -310,6 +311,19 @@ impl<'d> Lowerer<'d> {
         match first.and_then(|f| f.columns.first().map(|c| (c, &f.levels))) {
             Some((category, levels)) => found.matched(category, levels),
             None => Ok(found),
+        }
+    }
+
+    /// Refuses rows of another table than that which gave the size, where columns of both say that they do not go together.
+    fn check_tables(&mut self, found: &Found<'d>, decl: &DataDecl) -> Result<()> {
+        let Some(Expr { kind: ExprKind::Name(size), .. }) = decl.ty.dims.first() else { return Ok(()) };
+        match self.size_tables.iter().find(|(name, _)| name == size) {
+            Some((_, first)) => first.check_beside(found).map_err(|e| marked(e, decl.span)),
+            None if found.in_table() => {
+                self.size_tables.push((size.clone(), found.clone()));
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 

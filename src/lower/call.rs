@@ -149,6 +149,9 @@ impl Lowerer<'_> {
             with_arguments(error, row, args)
         })?;
         let nodes: Vec<Option<NodeId>> = values.iter().map(|v| v.as_ref().map(|v| v.node)).collect();
+        if let ("log_sum_exp", [Some(of), None]) = (row.name, &nodes[..]) {
+            self.warn_summed_whole(*of, span);
+        }
         let node = at((row.build)(&mut self.b, &nodes), span)?;
         let from_data = values.iter().flatten().any(|v| v.from_data);
         Ok(Value { node, integer: ty.integer, from_data, levels: None })

@@ -20,6 +20,7 @@ impl Lowerer<'_> {
         weight: Option<(Value, Span)>,
         s: &Sample,
     ) -> Result<NodeId> {
+        self.check_extent(dist, value, s.value.span)?;
         let own = value;
         let value = &at(at_limits(&mut self.b, dist, own), s.dist.span)?;
         let mut checked = self.check_value(dist, value, s.value.span);
@@ -28,7 +29,6 @@ impl Lowerer<'_> {
             checked = self.check_value(dist, value, limit_span(&s.dist));
         }
         self.check_structure(dist, value, s.value.span)?;
-        self.check_extent(dist, value, s.value.span)?;
         let weight = match self.known_weight(weight.clone())?.and(weight) {
             Some((w, span)) => {
                 self.check_weight_shape(dist, value, &w, span, s)?;

@@ -34,7 +34,7 @@ pub use env::Value;
 pub use probe::{check, outline};
 pub use states::in_states;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Found};
 use crate::graph::{Builder, Graph, NodeId};
 use crate::source::{Checked, Diagnostic, Severity, Span};
 use crate::syntax::ast::{BaseType, Expr, ExprKind, Ident, Program, Stmt, StmtKind};
@@ -233,6 +233,8 @@ struct Lowerer<'d> {
     binaries: Vec<String>,
     /// Names of sizes, with the data that gave them.
     size_origins: Vec<(String, String)>,
+    /// Names of sizes, with the first of what tables gave them.
+    size_tables: Vec<(String, Found<'d>)>,
     /// Names that are defined element by element somewhere in the model.
     defining: Vec<String>,
     /// Whether the data are invented, to check a model without any.
@@ -282,6 +284,7 @@ impl<'d> Lowerer<'d> {
             data_places: Vec::new(),
             binaries: Vec::new(),
             size_origins: Vec::new(),
+            size_tables: Vec::new(),
             defining: Vec::new(),
             probing: false,
             size_names: Vec::new(),

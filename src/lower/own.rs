@@ -55,6 +55,17 @@ impl Lowerer<'_> {
         let rest = self.arguments(&name.name, &names, &vec![true; names.len()], args, d.span)?;
         let all = std::iter::once(value.clone()).chain(rest.into_iter().flatten()).collect();
         let mut each = self.apply(&f, all, d.span)?.node;
+        let (found, values) = (self.b.dims(each), self.b.dims(value.node));
+        if found.len() > values.len() {
+            let (found, values) = (self.shape(found), self.shape(values));
+            let message = format!(
+                "`{}` gives log densities of shape {found}, and the left side has shape {values}",
+                name.name
+            );
+            return Err(Diagnostic::error("shape-mismatch", message)
+                .label(d.span, "each value would count several times")
+                .help("give the arguments an index as the left side has, or describe the whole array"));
+        }
         if let Some(weight) = self.known_weight(weight)? {
             each = at(crate::dist::weighted(&mut self.b, each, weight), d.span)?;
         }

@@ -19,9 +19,12 @@ const PRIMES: [usize; 24] =
 /// Lengths of arrays that are written out.
 const WRITTEN_OUT: [usize; 4] = [2, 3, 4, 5];
 
+/// An index outside an axis.
+const BEYOND: &str = "index-out-of-range";
+
 /// Problems that only real data can have.
 const OF_DATA: [&str; 14] = [
-    "index-out-of-range",
+    BEYOND,
     "mask-as-index",
     "level-count",
     "unordered-levels",
@@ -64,7 +67,7 @@ pub fn outline(program: &Program, source: &str) -> Checked<Vec<String>> {
 /// Lowers a model with invented data, and reads something off what came of it.
 fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> Checked<T> {
     let declared = data_declarations(program);
-    let problems = match check_with(program, source, &declared, &[], &read) {
+    let problems = match check_with(program, source, &declared, &[], &of_model, &read) {
         Ok(found) => return Ok(found),
         Err(problems) => problems,
     };
@@ -74,7 +77,7 @@ fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> C
         for decl in declared.iter().filter(number) {
             for n in WRITTEN_OUT {
                 let sizes = [(n, decl.name.name.clone())];
-                if let Ok(found) = check_with(program, source, &declared, &sizes, &read) {
+                if let Ok(found) = check_with(program, source, &declared, &sizes, &of_model, &read) {
                     return Ok(found);
                 }
             }
@@ -94,17 +97,23 @@ pub(super) fn by_chance(
     let mut invention = Invention { sizes: Vec::new(), known: known_sizes(&declared) };
     invention.data(&declared);
     let pairs = alike(&invention, size);
-    if pairs.is_empty() || check(program, source).is_ok() {
+    if pairs.is_empty() {
         return Vec::new();
     }
     let problems = |sizes: &[(usize, String)]| {
-        check_with(program, source, &declared, sizes, &|_: &Lowerer| ()).err().unwrap_or_default()
+        let found = check_with(program, source, &declared, sizes, &with_indices, &|_: &Lowerer| ());
+        found.err().unwrap_or_default()
     };
     let place = |d: &Diagnostic| (d.code, d.labels.first().map(|l| l.span));
     let of_levels = |name: &str| {
         declared.iter().any(|d| d.ty.levels_name.as_ref().is_some_and(|levels| levels.name == *name))
     };
     let mut open = problems(&[]);
+    // An index that runs to one size is beyond the other only where that is smaller.
+    let backwards = invention.sizes.iter().rev().map(|(number, _)| *number);
+    let backwards = backwards.zip(&invention.sizes).map(|(number, (_, name))| (number, name.clone()));
+    let more = problems(&backwards.collect::<Vec<_>>());
+    open.extend(more.into_iter().filter(|p| p.code == BEYOND));
     let mut found = Vec::new();
     for Pair { a, b, number, actual } in pairs {
         if open.is_empty() {
@@ -118,9 +127,22 @@ pub(super) fn by_chance(
         open = other;
         let severity = if of_levels(&a) || of_levels(&b) { Severity::Error } else { Severity::Warning };
         let note = format!("`{a}` and `{b}` are both {actual} in these data, but they are not one size");
-        found.extend(by_chance.into_iter().map(|p| Diagnostic { severity, ..p.note(&note) }));
+        let told = |p: Diagnostic| Diagnostic { severity, ..within_other(p, source).note(&note) };
+        found.extend(by_chance.into_iter().map(told));
     }
     found
+}
+
+/// An index beyond an axis of invented size, in words that hold for the data.
+fn within_other(problem: Diagnostic, source: &str) -> Diagnostic {
+    let (BEYOND, [index, base, ..]) = (problem.code, &problem.labels[..]) else { return problem };
+    let (index, base) = (index.span, base.span);
+    let message =
+        format!("`{}` counts something else than the places of `{}`", index.text(source), base.text(source));
+    Diagnostic::error("index-of-other-size", message)
+        .label(index, "")
+        .label(base, "")
+        .help("a loop over rows picks the value of a row's group by its category, `theta[group[n]]`; without a loop that is `theta[group]`")
 }
 
 /// Two names of sizes that are one number in the data.
@@ -146,12 +168,23 @@ fn alike(invention: &Invention, size: impl Fn(&str) -> Option<usize>) -> Vec<Pai
     pairs
 }
 
-/// Checks a model with some sizes given, the others invented.
+/// Whether a problem is the model's, whatever the data are.
+fn of_model(e: &Diagnostic) -> bool {
+    e.always || !OF_DATA.contains(&e.code) && e.places.is_empty()
+}
+
+/// The same, or whether it is an index that invented sizes do not allow.
+fn with_indices(e: &Diagnostic) -> bool {
+    of_model(e) || e.code == BEYOND && e.places.is_empty()
+}
+
+/// Checks a model with some sizes given, the others invented; the problems that count are told.
 fn check_with<T>(
     program: &Program,
     source: &str,
     declared: &[&DataDecl],
     sizes: &[(usize, String)],
+    counts: &impl Fn(&Diagnostic) -> bool,
     read: &impl Fn(&Lowerer) -> T,
 ) -> Checked<T> {
     let mut invention = Invention { sizes: sizes.to_vec(), known: known_sizes(declared) };
@@ -160,7 +193,6 @@ fn check_with<T>(
     let mut lowerer = Lowerer::new(source, &data);
     lowerer.size_names = invention.sizes;
     lowerer.probing = true;
-    let of_model = |e: &Diagnostic| e.always || !OF_DATA.contains(&e.code) && e.places.is_empty();
     let faults = lowerer.program(program);
     let named = |mut e: Diagnostic| {
         if matches!(e.code, "shape-mismatch" | "wrong-argument" | "ode-function") {
@@ -169,7 +201,7 @@ fn check_with<T>(
         }
         e
     };
-    faults.into_result(of_model).map_err(|found| found.into_iter().map(named).collect::<Vec<_>>())?;
+    faults.into_result(counts).map_err(|found| found.into_iter().map(named).collect::<Vec<_>>())?;
     Ok(read(&lowerer))
 }
 

@@ -50,6 +50,7 @@ impl Lowerer<'_> {
             StmtKind::Sample(s) => self.in_density(|l| l.sample(s, stmt)),
             StmtKind::Target(e) => {
                 let value = self.in_density(|l| l.expr(e))?;
+                self.warn_element_many(e, value.node);
                 let node = at(self.b.sum(value.node, None), e.span)?;
                 self.term(node, kind_of(&value), stmt.span);
                 Ok(())

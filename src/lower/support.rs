@@ -49,9 +49,61 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means.
+    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means, nor by one of marks or weights.
     pub(super) fn check_extent(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
-        let Dist::Row { row, args, span: place } = dist else { return Ok(()) };
+        let inside = match dist {
+            Dist::Row { row, args, span: place } => {
+                return self.check_row_extent(row, args, *place, value, span);
+            }
+            Dist::Mixture(parts) => {
+                parts.iter().try_for_each(|(_, part)| self.check_extent(part, value, span))?;
+                parts.iter().map(|(weight, _)| ("the weight of a part", Some(*weight))).collect()
+            }
+            Dist::Truncated { inner, lower, upper } => {
+                self.check_extent(inner, value, span)?;
+                vec![("`lower`", *lower), ("`upper`", *upper)]
+            }
+            Dist::Censored { inner, left, right, lower, upper } => {
+                self.check_extent(inner, value, span)?;
+                vec![("`left`", *left), ("`right`", *right), ("`lower`", *lower), ("`upper`", *upper)]
+            }
+            Dist::ZeroInflated { probability, inner } => {
+                self.check_extent(inner, value, span)?;
+                vec![("the probability of an extra zero", Some(*probability))]
+            }
+        };
+        let given = inside.into_iter().filter_map(|(what, node)| Some((what, node?)));
+        let (row, place) = dist.first_row().unzip();
+        let dims = self.b.dims(value.node);
+        let values = &dims[..dims.len().saturating_sub(row.map_or(0, |row| row.event))];
+        for (what, node) in given {
+            let beside = self.b.dims(node);
+            let mut last = beside.iter().rev().zip(values.iter().rev());
+            if beside.len() <= values.len() && last.all(|(a, b)| a == b || *a == 1) {
+                continue;
+            }
+            let (found, wanted) = (self.shape(beside), self.shape(values));
+            let message = format!("{what} has shape {found}, and the left side {wanted}");
+            let error =
+                Diagnostic::error("shape-mismatch", message).label(span, format!("this has shape {wanted}"));
+            let error = place.into_iter().fold(error, |error, place| error.label(place, ""));
+            let left = span.text(self.source);
+            return Err(match values.is_empty() && left.contains('[') {
+                true => error.help(format!("`{left}` is one number: give what stands beside it an index too, or describe the whole array")),
+                false => error.help("give one for each value, or one for all of them"),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_row_extent(
+        &self,
+        row: &Distribution,
+        args: &[NodeId],
+        place: Span,
+        value: &Value,
+        span: Span,
+    ) -> Result<()> {
         if row.event > 0 || row.args.iter().any(|spec| spec.rank > 0) {
             return Ok(());
         }
@@ -66,7 +118,7 @@ impl Lowerer<'_> {
                 let left = span.text(self.source);
                 let error = Diagnostic::error("shape-mismatch", message)
                     .label(span, format!("this has shape {own}"))
-                    .label(*place, format!("this describes {wanted}"));
+                    .label(place, format!("this describes {wanted}"));
                 let scalar = self.b.dims(value.node).is_empty();
                 let inside = wanted.trim_matches(['[', ']']);
                 Err(match (scalar, self.b.constant_of(value.node).is_some()) {
@@ -87,7 +139,7 @@ impl Lowerer<'_> {
                 let message = format!("the arguments of `{}` do not fit the left side", row.name);
                 let error = Diagnostic::error("shape-mismatch", message)
                     .label(span, format!("this has shape {own}"))
-                    .label(*place, format!("its arguments have shapes {}", shapes.join(" and ")))
+                    .label(place, format!("its arguments have shapes {}", shapes.join(" and ")))
                     .note("shapes align at the last axis; an axis of size 1 is repeated");
                 Err(match args.iter().find_map(|&a| self.by_group_help([a, value.node])) {
                     Some(help) => error.help(help),

@@ -61,19 +61,38 @@ fn data_twice(program: &Program) -> Vec<Diagnostic> {
 /// Data that a statement in a loop describes whole, once for each turn.
 fn data_in_loop(program: &Program, f: &ForLoop, found: &mut Vec<Diagnostic>) {
     for stmt in &f.body {
-        match &stmt.kind {
-            StmtKind::For(inner) => data_in_loop(program, inner, found),
-            StmtKind::Sample(Sample { value, .. }) => {
-                let (ExprKind::Name(name), var) = (&value.kind, &f.var.name) else { continue };
-                if is_data(program, name) {
-                    let message = format!("the whole of `{name}` counts once for each `{var}`");
-                    found.push(Diagnostic::warning("counted-in-loop", message).label(value.span, "").help(format!(
-                        "one element is `{name}[{var}]`; without the loop `{name} ~ ...` describes all of them"
-                    )));
-                }
+        let value = match &stmt.kind {
+            StmtKind::For(inner) => {
+                data_in_loop(program, inner, found);
+                None
             }
-            _ => {}
+            StmtKind::Sample(Sample { value, .. }) => Some(value),
+            StmtKind::Target(e) => density_of_whole(program, e),
+            _ => None,
+        };
+        let (Some(value), var) = (value, &f.var.name) else { continue };
+        if let ExprKind::Name(name) = &value.kind
+            && is_data(program, name)
+        {
+            let message = format!("the whole of `{name}` counts once for each `{var}`");
+            found.push(Diagnostic::warning("counted-in-loop", message).label(value.span, "").help(format!(
+                "one element is `{name}[{var}]`; without the loop `{name} ~ ...` describes all of them"
+            )));
         }
+    }
+}
+
+/// What the first log density in a sum of such is of, if that is data as a whole.
+fn density_of_whole<'e>(program: &Program, e: &'e Expr) -> Option<&'e Expr> {
+    match &e.kind {
+        ExprKind::Binary(_, a, b) => density_of_whole(program, a).or_else(|| density_of_whole(program, b)),
+        ExprKind::Unary(_, x) => density_of_whole(program, x),
+        ExprKind::Call { name, args } if is_log_density(name) => {
+            let of = &args.first()?.value;
+            matches!(&of.kind, ExprKind::Name(n) if is_data(program, n)).then_some(of)
+        }
+        ExprKind::Call { args, .. } => args.iter().find_map(|arg| density_of_whole(program, &arg.value)),
+        _ => None,
     }
 }
 
@@ -126,6 +145,24 @@ fn is_parameter(program: &Program, name: &str) -> bool {
 
 fn is_elementwise(name: &Ident) -> bool {
     scalar::find(&name.name).is_some() && crate::func::find(&name.name).is_none()
+}
+
+/// What a log density is of, if that is an element and nothing but sums is around the density.
+fn element_of_density(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
+            element_of_density(a).or_else(|| element_of_density(b))
+        }
+        ExprKind::Unary(_, x) => element_of_density(x),
+        ExprKind::Call { name, args } if is_log_density(name) => {
+            args.first().map(|of| &of.value).filter(|of| matches!(of.kind, ExprKind::Index { .. }))
+        }
+        _ => None,
+    }
+}
+
+fn is_log_density(name: &Ident) -> bool {
+    name.name.ends_with("_lpdf") || name.name.ends_with("_lpmf")
 }
 
 impl Lowerer<'_> {
@@ -213,6 +250,47 @@ impl Lowerer<'_> {
             .label(right.span, "")
             .note("with a vector [N] it broadcasts to [N, N], and a log density of that has N * N terms")
             .help(format!("write `{x} * {b}`, which is a vector [N]")),
+        );
+    }
+
+    /// Warns of the log of the sum of all exponentials of a matrix: densities of a mixture are summed for each row.
+    pub(super) fn warn_summed_whole(&mut self, of: NodeId, span: Span) {
+        let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == span);
+        let dims = self.b.dims(of);
+        if dims.len() < 2 || self.b.constant_of(of).is_some() || self.warnings.iter().any(told) {
+            return;
+        }
+        let shape: Vec<String> = dims.iter().map(usize::to_string).collect();
+        let found = if self.probing { String::new() } else { format!(", of [{}],", shape.join(", ")) };
+        self.warnings.push(
+            Diagnostic::warning("summed-whole", format!("`log_sum_exp` of the whole array{found} is one number"))
+                .label(span, "")
+                .help("write `axis = 1` for one number for each place along the last axis (the parts of a mixture stacked by `[a, b]`), `axis = 2` for one for each row"),
+        );
+    }
+
+    /// Warns of a log density of one element under many distributions, all of which are added to the target.
+    pub(super) fn warn_element_many(&mut self, e: &Expr, value: NodeId) {
+        let dims = self.b.dims(value).to_vec();
+        if dims.is_empty() || self.loops.is_empty() {
+            return;
+        }
+        let Some(element) = element_of_density(e) else { return };
+        let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == element.span);
+        let one = self.expr(element).is_ok_and(|v| v.from_data && self.b.dims(v.node).is_empty());
+        if !one || self.warnings.iter().any(told) {
+            return;
+        }
+        let (written, many) = (element.span.text(self.source), self.shape(&dims));
+        self.warnings.push(
+            Diagnostic::warning(
+                "counted-in-loop",
+                format!(
+                    "`{written}` is one number, and its log density here is {many}: it counts that many times"
+                ),
+            )
+            .label(element.span, "")
+            .help("give the arguments an index too, as it has"),
         );
     }
 

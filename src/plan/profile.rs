@@ -26,7 +26,7 @@ pub struct StepCost {
     /// Bytes it reads and writes in both passes, counted once for each array.
     pub bytes: usize,
     /// Additions and multiplications of both passes for one draw. A function such as exp counts as one, and its slope in an
-    /// argument as two more; differential equations are not counted.
+    /// argument as two more; of differential equations the steps are guessed.
     pub operations: usize,
 }
 
@@ -164,7 +164,8 @@ fn operations(step: &Step) -> usize {
             code.runs().map(|(times, plan)| times * plan.operations()).sum::<usize>()
                 + code.operators().map(|operator| 2 * operator.operations()).sum::<usize>()
         }
-        Code::Concat | Code::Ode { .. } => 0,
+        Code::Ode { code, .. } => code.operations(),
+        Code::Concat => 0,
     }
 }
 

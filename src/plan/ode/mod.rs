@@ -22,6 +22,12 @@ use explicit::Explicit;
 use implicit::Implicit;
 use std::sync::Arc;
 
+/// Steps that a solution is thought to take beside one for each of its times.
+const STEPS: usize = 30;
+/// How often a step looks at the rates: stages of the explicit method; stages of the implicit one, with the iterations that solve for them.
+const EXPLICIT_RATES: usize = 12;
+const IMPLICIT_RATES: usize = 12;
+
 /// An equation with its right-hand side scheduled.
 #[derive(Clone, Debug)]
 pub(super) struct OdeCode {
@@ -59,6 +65,18 @@ impl OdeCode {
             OdeMethod::DormandPrince => 0,
             OdeMethod::Radau => self.ode.times.len() * self.ode.states * self.directions(),
         }
+    }
+
+    /// About how many additions and multiplications a gradient takes, where the equation is tame: nobody knows the number of steps before
+    /// they are taken.
+    pub(super) fn operations(&self) -> usize {
+        let (rate, states) = (self.rate.operations(), self.ode.states);
+        let each = match self.ode.method {
+            // Each stage is a sum over those before it.
+            OdeMethod::DormandPrince => EXPLICIT_RATES * (rate + 2 * EXPLICIT_RATES * states),
+            OdeMethod::Radau => IMPLICIT_RATES * (1 + self.directions()) * (rate + 2 * states),
+        };
+        (STEPS + self.ode.times.len()) * each
     }
 
     /// Number of states.
