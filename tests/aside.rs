@@ -327,3 +327,56 @@ fn the_scale_of_losses_is_followed_to_nothing() {
         assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
     }
 }
+
+/// Groups whose means and whose spreads are effects, the spreads about a scale of their own that may be next to nothing: given location and scale of these,
+/// groups are pairs. Against a sum over the two and over the spread of each group, with its mean integrated out in closed form.
+#[test]
+fn scales_of_spreads_are_followed_to_nothing() {
+    const ROWS: usize = 6;
+    let (mut stream, mut csv, mut sums) = (Stream::new(3, 0, 0), String::from("g,y\n"), Vec::new());
+    for g in 0..10 {
+        let (mean, spread) = (1.5 * stream.normal(), (0.3 * stream.normal()).exp());
+        let rows: Vec<f64> = (0..ROWS).map(|_| mean + spread * stream.normal()).collect();
+        rows.iter().for_each(|y| csv.push_str(&format!("{g},{y}\n")));
+        sums.push([rows.iter().sum::<f64>(), rows.iter().map(|y| y * y).sum::<f64>()]);
+    }
+    let grid = |from: f64, to: f64, n: usize| -> Vec<f64> {
+        (0..n).map(|i| from + (to - from) * (i as f64 + 0.5) / n as f64).collect()
+    };
+    let logs = grid(-4.0, 3.0, 280);
+    // log N(y; 0, s² I + 1.5² 11'), but for a constant.
+    let likelihood = |[sum, squares]: &[f64; 2], log: f64| {
+        let (v, w) = ((2.0 * log).exp(), 2.25);
+        let all = v + w * ROWS as f64;
+        -0.5 * ((ROWS - 1) as f64 * v.ln() + all.ln() + squares / v - w * sum * sum / (v * all))
+    };
+    let groups: Vec<Vec<f64>> =
+        sums.iter().map(|s| logs.iter().map(|&log| likelihood(s, log).exp()).collect()).collect();
+    let (mut total, mut moments) = (0.0, [[0.0; 2]; 2]);
+    for ml in grid(-2.0, 2.0, 80) {
+        for tl in grid(-7.0, 1.5, 85).into_iter().map(f64::exp) {
+            let prior: Vec<f64> = logs.iter().map(|x| (-0.5 * ((x - ml) / tl).powi(2)).exp()).collect();
+            let mass: f64 = prior.iter().sum();
+            // A scale below the grid's own: all groups at ml.
+            let of = |group: &Vec<f64>, s: &[f64; 2]| match tl < 0.05 {
+                true => likelihood(s, ml).exp(),
+                false => group.iter().zip(&prior).map(|(l, p)| l * p).sum::<f64>() / mass,
+            };
+            let all: f64 = groups.iter().zip(&sums).map(|(group, s)| of(group, s)).product();
+            let weight = all * tl * (-0.5 * (ml * ml + tl * tl)).exp();
+            total += weight;
+            for (moment, x) in moments.iter_mut().zip([ml, tl]) {
+                (moment[0], moment[1]) = (moment[0] + weight * x, moment[1] + weight * x * x);
+            }
+        }
+    }
+    let text = "data { y : real[N]; g : category[N] of J }\nparam ml ~ normal(0, 1)\nparam tl ~ half_normal(1)\n\
+                param a[J] ~ normal(0, 1.5)\nparam ls[J] ~ normal(ml, tl)\ny ~ normal(a[g], exp(ls)[g])";
+    let data = Dataset::from_texts(&[("groups.csv", csv.as_str())]).expect("reads");
+    let fit = fitted(text, &data, 3);
+    assert!(fit.khat < 0.5 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+    for (name, [first, second]) in ["ml", "tl"].iter().zip(moments) {
+        let mean = first / total;
+        assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
+    }
+}

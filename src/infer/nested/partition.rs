@@ -79,7 +79,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         return Vec::new();
     }
     let exact = !inner.is_empty() && d - inner.len() <= MOST_OUTER;
-    let most = 2 * inner.len() >= d;
+    // Many that are left may be effects of groups themselves, spread by a scale of their own: what is taken exactly is then tried last.
+    let most = 2 * inner.len() >= d && d - inner.len() <= MOST_OUTER_CONCAVE;
     let exactly = exact.then(|| split(d, inner, How::Quadratic));
     if let Some(exactly) = exactly.clone().filter(|_| most) {
         return vec![exactly];
