@@ -37,6 +37,7 @@ mod ridge;
 mod rivals;
 mod sample;
 mod sampled;
+mod screen;
 mod shape;
 mod students;
 mod summary;

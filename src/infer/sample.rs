@@ -4,6 +4,7 @@ use super::cells::Cells;
 use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::local::Local;
+use super::screen::Screen;
 use super::students::Students;
 use super::summary::Layout;
 use super::weigh::Weighed;
@@ -235,7 +236,16 @@ impl<'t> Sample<'t> {
             Block { seen, wanted: wanted(placed.points), ratios: placed.log_density, local }
         };
         let range = have..count.div_ceil(BLOCK).max(have);
-        range.into_par_iter().map_init(|| self.flow.model().evaluator(), block).collect()
+        // Draws of the Gaussian tell its ELBO too, for which each counts.
+        let screen = if self.proposal == Proposal::Gaussian { None } else { Screen::new(self.flow, self.q) };
+        let evaluator = || {
+            let inner = self.flow.model().evaluator();
+            match &screen {
+                Some(screen) => screen.before(inner),
+                None => inner,
+            }
+        };
+        range.into_par_iter().map_init(evaluator, block).collect()
     }
 
     /// The first `count` draws, rounded up to whole blocks, in the coordinates of the Gaussian, one after another, and their log
