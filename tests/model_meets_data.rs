@@ -377,6 +377,36 @@ fn rows_of_two_tables_go_together() {
     }
 }
 
+/// Months in the order of the alphabet are no walk; given an order they are.
+#[test]
+fn walks_along_levels_sorted_as_text_are_warned_of() {
+    let rows = "y,month\n1,Jan\n2,Feb\n3,Mar\n";
+    for (walk, levels, warned) in [
+        ("param w[M] ~ gaussian_random_walk(1, init = 5)", "", true),
+        ("param z[M] ~ normal(0, 1)\nlet w = cumsum(z)", "", true),
+        ("param w[M] ~ gaussian_random_walk(1, init = 5)", " levels(\"Jan\", \"Feb\", \"Mar\")", false),
+        ("param w[M] ~ normal(0, 1)", "", false),
+    ] {
+        let model = format!(
+            "data {{ y : real[N]; month : category[N]{levels} of M }}\n{walk}\ny ~ normal(w[month], 1)\n"
+        );
+        let target = bound(&model, rows).unwrap_or_else(|e| panic!("{e:?}"));
+        let told = target.lowered().warnings.iter().any(|w| w.code == "walk-in-alphabet");
+        assert_eq!(told, warned, "{model}");
+    }
+}
+
+/// Numbered places of coefficients and of empty cells are told by what the table calls them.
+#[test]
+fn columns_and_empty_cells_are_told_by_name() {
+    let model = "data { y : real[N]; x : real[N, D] = columns(\"x*\"); u : real[N] missing }\nparam b[D] ~ normal(0, 1)\n\
+                 u ~ normal(0, 1)\ny ~ normal(x * b + u, 1)\n";
+    let target = bound(model, "x2,y,x10,u,x1\n1,2,3,4,5\n2,1,0,NA,1\n").unwrap();
+    let legend = &target.lowered().legend;
+    assert_eq!(legend[0], "along D: 1 x2, 2 x10, 3 x1");
+    assert_eq!(legend[1], "u_missing: the empty cells at line 3 of data.csv");
+}
+
 /// Columns picked by a glob are as many as the matrix has, in a check without data too.
 #[test]
 fn a_glob_stands_for_several_columns() {

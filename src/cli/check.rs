@@ -22,6 +22,7 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
         counted(lowered.dimension, "unconstrained coordinate"),
         counted(lowered.parameters.len(), "parameter")
     );
+    lowered.legend.iter().for_each(|line| outln!("{line}"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,6 +22,7 @@ const CONSTANT: f64 = 1e-12;
 /// Adds to a fit the flags and notes that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
 pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
     fit.flags.splice(0..0, reasons(target, fit));
+    fit.notes.extend(target.lowered().legend.iter().cloned());
     fit.flags.extend(flat_priors(target, fit));
     fit.flags.extend(endless_margins(target, fit));
     fit.flags.extend(symmetry(target, fit));

@@ -4,7 +4,7 @@ use super::env::{Binding, Value};
 use super::faults::{Faults, declared_names};
 use super::param::Region;
 use super::{Lowerer, Result};
-use crate::data::{Found, Levels, Limit, Missing, Side};
+use crate::data::{Found, Levels, Limit, Missing, Side, listed};
 use crate::dist::{End, Support};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{
@@ -249,9 +249,23 @@ impl<'d> Lowerer<'d> {
         };
         self.check_shape(&found, decl)?;
         self.check_tables(&found, decl)?;
+        self.note_columns(&found, decl);
         let value = self.values(&found, decl, families)?;
         self.bind_value(decl, value);
         Ok(())
+    }
+
+    /// Notes which columns the places of an axis stand for, where several may be.
+    fn note_columns(&mut self, found: &Found, decl: &DataDecl) {
+        let (Some(names), Some(Expr { kind: ExprKind::Name(size), .. })) =
+            (found.column_names(), decl.ty.dims.get(1))
+        else {
+            return;
+        };
+        if names.len() > 1 {
+            let numbered = names.iter().zip(1..).map(|(name, k)| format!("{k} {name}")).collect::<Vec<_>>();
+            self.legend.push(format!("along {size}: {}", listed(&numbered)));
+        }
     }
 
     /// Warns of a glob that takes a column which is declared by itself: an outcome among its own predictors explains itself.
@@ -443,6 +457,13 @@ impl<'d> Lowerer<'d> {
         self.check_limits(found, &numbers, decl)?;
         check_structure(&numbers, &shape, decl)?;
         if decl.missing && numbers.iter().any(|x| x.is_nan()) {
+            let empty = (0..numbers.len()).filter(|&i| numbers[i].is_nan()).map(|i| found.locate(i));
+            let places = listed(&empty.collect::<Vec<_>>());
+            self.legend.push(format!(
+                "{}_missing: the empty cells at {places} of {}",
+                decl.name.name,
+                found.file()
+            ));
             return self.with_missing(&numbers, shape, decl);
         }
         let node = self.b.constant(numbers, shape);

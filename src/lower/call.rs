@@ -149,8 +149,10 @@ impl Lowerer<'_> {
             with_arguments(error, row, args)
         })?;
         let nodes: Vec<Option<NodeId>> = values.iter().map(|v| v.as_ref().map(|v| v.node)).collect();
-        if let ("log_sum_exp", [Some(of), None]) = (row.name, &nodes[..]) {
-            self.warn_summed_whole(*of, span);
+        match (row.name, &nodes[..]) {
+            ("log_sum_exp", [Some(of), None]) => self.warn_summed_whole(*of, span),
+            ("cumsum", [Some(of), ..]) => self.warn_walk_along(*of, span),
+            _ => {}
         }
         let node = at((row.build)(&mut self.b, &nodes), span)?;
         let from_data = values.iter().flatten().any(|v| v.from_data);

@@ -65,6 +65,8 @@ pub struct Lowered {
     pub effects: Vec<Effect>,
     /// What can be used, but may not be as it was meant.
     pub warnings: Vec<Diagnostic>,
+    /// What numbered places of parameters stand for in the data: the columns of a matrix, empty cells.
+    pub legend: Vec<String>,
 }
 
 /// A latent variable.
@@ -219,6 +221,8 @@ struct Lowerer<'d> {
     loops: Vec<stmt::Around>,
     /// What may not be as it was meant.
     warnings: Vec<Diagnostic>,
+    /// What numbered places stand for.
+    legend: Vec<String>,
     /// Scales that a prior counts once too often, with what is to be said of them.
     doubtful_scales: Vec<(NodeId, Diagnostic)>,
     /// What `~` statements describe, and whether some describe what is in no graph but that of a step.
@@ -276,6 +280,7 @@ impl<'d> Lowerer<'d> {
             describing: false,
             loops: Vec::new(),
             warnings: Vec::new(),
+            legend: Vec::new(),
             doubtful_scales: Vec::new(),
             described: Vec::new(),
             described_in_steps: false,
@@ -354,6 +359,7 @@ impl<'d> Lowerer<'d> {
             simulated: self.simulated,
             effects: self.effects,
             warnings: self.warnings,
+            legend: self.legend,
         }
     }
 

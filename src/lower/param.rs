@@ -20,11 +20,19 @@ pub(super) struct Region {
     pub(super) text: String,
 }
 
+/// Whether what a distribution describes goes from element to element.
+pub(super) fn is_walk(dist: &Dist) -> bool {
+    matches!(dist, Dist::Row { row, .. } if row.name == "gaussian_random_walk")
+}
+
 impl Lowerer<'_> {
     pub(super) fn param(&mut self, p: &ParamDecl, span: Span) -> Result<()> {
         let (dims, labels) = self.param_dims(p)?;
         let own = p.prior.as_ref().filter(|d| self.is_own(d));
         let prior = p.prior.as_ref().filter(|_| own.is_none()).map(|d| self.dist(d)).transpose()?;
+        if prior.as_ref().is_some_and(is_walk) {
+            self.warn_walk(&labels, p.name.span);
+        }
         if let Some((Centering::Noncentered, place)) = p.centering {
             return self.noncentered(p, prior, dims, labels, place, span);
         }

@@ -41,6 +41,7 @@ impl Lowered {
             simulated: self.simulated.iter().map(named).collect(),
             effects: self.effects.iter().map(effect).collect(),
             warnings: Vec::new(),
+            legend: self.legend.clone(),
         }
     }
 }

@@ -204,6 +204,9 @@ impl Lowerer<'_> {
         let dist = self.dist(&s.dist)?;
         let node = self.density_sum(&dist, &value, weight, s)?;
         self.warn_sum_to_zero(value.node, &dist);
+        if super::param::is_walk(&dist) {
+            self.warn_walk_along(value.node, s.value.span);
+        }
         self.warn_nonlinear(&s.value, &value);
         self.warn_response_scale(&dist);
         self.term(node, kind_of(&value), stmt.span);

@@ -2,8 +2,8 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Form, Lowerer, Parameter, TermKind};
-use crate::data::{Found, Levels};
+use super::{Form, Labels, Lowerer, Parameter, TermKind};
+use crate::data::{Found, Levels, listed};
 use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
 use crate::ops::array::{Sum, Take};
@@ -193,6 +193,33 @@ impl Lowerer<'_> {
             .note("as in Stan: the posterior of the scale is divided by the scale, and may have no finite mass near 0")
             .help(format!("{help}; or leave the constraint out"));
         self.doubtful_scales.push((scale, warning));
+    }
+
+    /// Warns of a walk along the levels of a category that are sorted as text: months go from April to September.
+    pub(super) fn warn_walk(&mut self, labels: &Labels, span: Span) {
+        let Some(Some(walked)) = labels.last() else { return };
+        let sorted =
+            |(_, _, levels): &(&str, NodeId, &Levels)| levels.labels() == &walked[..] && !levels.have_order();
+        let Some((name, ..)) = self.env.categories().find(sorted) else { return };
+        let message = format!(
+            "this goes from level to level of `{name}`, which are sorted as text: {}",
+            listed(walked)
+        );
+        let quoted: Vec<String> = walked.iter().map(|label| format!("\"{label}\"")).collect();
+        let help = format!(
+            "say in which order they are meant: `{name} : category[N] levels({})`, rearranged; or number them",
+            listed(&quoted)
+        );
+        self.warnings.push(Diagnostic::warning("walk-in-alphabet", message).label(span, "").help(help));
+    }
+
+    /// The same where what is walked along is a parameter.
+    pub(super) fn warn_walk_along(&mut self, value: NodeId, span: Span) {
+        let base = self.b.base_of(value);
+        let of = self.parameters.iter().find(|p| p.named.node == base).map(|p| p.named.labels.clone());
+        if let Some(labels) = of {
+            self.warn_walk(&labels, span);
+        }
     }
 
     /// Keeps the warnings about scales whose logarithm no statement adds.
