@@ -1,7 +1,8 @@
 //! The no-U-turn sampler (multinomial, Hoffman and Gelman 2014, Betancourt 2017) in the coordinates of a fitted Gaussian.
 //!
-//! In those coordinates the posterior is nearly standard, so the mass matrix is the identity; the step size is adapted in
-//! the warm-up towards an acceptance of 0.8 and then kept.
+//! In those coordinates the posterior is nearly standard where the Gaussian is good; where it is not, the warm-up takes the scale of each
+//! coordinate from its own draws. The step size is adapted towards an acceptance of 0.8 and then kept; where transitions diverge, all is done
+//! again with smaller steps.
 
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
@@ -15,10 +16,14 @@ pub(super) const CHAINS: usize = 4;
 /// Steps of the warm-up, and fewest draws kept, a chain.
 const WARM_UP: usize = 500;
 const KEPT: usize = 1000;
+/// Where scales are taken from the draws since the one before: the first are still on their way, and steps need some time after the last.
+const WINDOWS: [usize; 4] = [75, 125, 225, 425];
+/// Draws of variance 1 that count beside those of a window.
+const BESIDE: f64 = 5.0;
 /// Most doublings of a trajectory.
 const DEPTH: u32 = 10;
-/// Acceptance aimed at.
-const ACCEPT: f64 = 0.8;
+/// Acceptances aimed at, one after the other while transitions diverge.
+const ACCEPT: [f64; 3] = [0.8, 0.95, 0.99];
 /// An error in the energy beyond this is a divergence.
 const DIVERGED: f64 = 1000.0;
 
@@ -32,11 +37,29 @@ pub(super) struct Chains {
     pub(super) gradients: usize,
 }
 
-/// Samples a target whose posterior is about standard normal: at least so many draws.
+/// Samples a target whose posterior is about standard normal: at least so many draws. Where transitions diverge, chains with smaller steps take the place of the
+/// first.
 pub(super) fn sample(target: &dyn Target, count: usize, seed: u64) -> Chains {
+    let mut gradients = 0;
+    let mut found: Option<Chains> = None;
+    for accept in ACCEPT {
+        let chains = with_acceptance(target, count, accept, seed);
+        gradients += chains.gradients;
+        if found.as_ref().is_none_or(|before| chains.divergent < before.divergent) {
+            found = Some(chains);
+        }
+        if found.as_ref().is_some_and(|chains| chains.divergent == 0) {
+            break;
+        }
+    }
+    let none = Chains { length: 0, points: Vec::new(), divergent: 0, gradients };
+    Chains { gradients, ..found.unwrap_or(none) }
+}
+
+fn with_acceptance(target: &dyn Target, count: usize, accept: f64, seed: u64) -> Chains {
     let length = KEPT.max(count.div_ceil(CHAINS));
     let chains: Vec<(Vec<f64>, usize, usize)> =
-        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, length, seed, chain)).collect();
+        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, length, accept, [seed, chain])).collect();
     let mut out = Chains { length, points: Vec::new(), divergent: 0, gradients: 0 };
     for (points, divergent, gradients) in chains {
         out.points.push(points);
@@ -74,39 +97,80 @@ struct Tree {
 struct Chain<'t> {
     evaluator: Box<dyn Evaluator + 't>,
     stream: Stream,
+    /// Positions are in multiples of these.
+    scales: Vec<f64>,
     step: f64,
     gradients: usize,
 }
 
-fn one(target: &dyn Target, length: usize, seed: u64, index: u64) -> (Vec<f64>, usize, usize) {
+fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2]) -> (Vec<f64>, usize, usize) {
     let d = target.dimension();
     let mut chain = Chain {
         evaluator: target.evaluator(),
         stream: Stream::new(seed, PURPOSE, index),
+        scales: vec![1.0; d],
         step: 1.0 / (d as f64).powf(0.25),
         gradients: 0,
     };
     let mut state = chain.start(d);
     let mut points = vec![0.0; d * length];
     let mut divergent = 0;
-    let mut average = Average::new(chain.step);
+    let mut average = Average::new(chain.step, accept);
+    let mut window = Window::new(d);
     for t in 0..WARM_UP + length {
         let tree = chain.trajectory(&mut state);
-        if t < WARM_UP {
-            chain.step = average.update(tree.accept / tree.steps.max(1) as f64);
-            if t + 1 == WARM_UP {
-                chain.step = average.settled.exp();
-            }
-        } else {
+        if t >= WARM_UP {
             divergent += usize::from(tree.diverged);
-            (0..d).for_each(|i| points[i * length + t - WARM_UP] = state.position[i]);
+            (0..d).for_each(|i| points[i * length + t - WARM_UP] = chain.scales[i] * state.position[i]);
+            continue;
+        }
+        chain.step = average.update(tree.accept / tree.steps.max(1) as f64);
+        window.add(&state.position);
+        if WINDOWS.contains(&(t + 1)) {
+            // The first draws are on their way from the start.
+            if t + 1 > WINDOWS[0] {
+                chain.rescale(&mut state, &window.scales());
+                average = Average::new(chain.step, accept);
+            }
+            window = Window::new(d);
+        }
+        if t + 1 == WARM_UP {
+            chain.step = average.settled.exp();
         }
     }
     (points, divergent, chain.gradients)
 }
 
+/// Means and squares of the positions of some draws (Welford).
+struct Window {
+    count: f64,
+    mean: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Window {
+    fn new(d: usize) -> Window {
+        Window { count: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] }
+    }
+
+    fn add(&mut self, position: &[f64]) {
+        self.count += 1.0;
+        for ((x, mean), squares) in position.iter().zip(&mut self.mean).zip(&mut self.squares) {
+            let off = x - *mean;
+            *mean += off / self.count;
+            *squares += off * (x - *mean);
+        }
+    }
+
+    /// The standard deviations, drawn towards 1 as by a few draws more.
+    fn scales(&self) -> Vec<f64> {
+        self.squares.iter().map(|s| ((s + BESIDE) / (self.count + BESIDE)).sqrt()).collect()
+    }
+}
+
 /// Nesterov's dual averaging of the logarithm of the step.
 struct Average {
+    accept: f64,
     centre: f64,
     error: f64,
     settled: f64,
@@ -114,15 +178,15 @@ struct Average {
 }
 
 impl Average {
-    fn new(step: f64) -> Average {
-        Average { centre: (10.0 * step).ln(), error: 0.0, settled: step.ln(), count: 0.0 }
+    fn new(step: f64, accept: f64) -> Average {
+        Average { accept, centre: (10.0 * step).ln(), error: 0.0, settled: step.ln(), count: 0.0 }
     }
 
     fn update(&mut self, accept: f64) -> f64 {
         self.count += 1.0;
         let share = 1.0 / (self.count + 10.0);
         let accept = if accept.is_finite() { accept } else { 0.0 };
-        self.error = (1.0 - share) * self.error + share * (ACCEPT - accept);
+        self.error = (1.0 - share) * self.error + share * (self.accept - accept);
         let log_step = self.centre - self.count.sqrt() / 0.05 * self.error;
         let share = self.count.powf(-0.75);
         self.settled = share * log_step + (1.0 - share) * self.settled;
@@ -133,7 +197,9 @@ impl Average {
 impl Chain<'_> {
     fn at(&mut self, position: Vec<f64>, momentum: Vec<f64>) -> State {
         let (mut value, mut slope) = ([0.0], vec![0.0; position.len()]);
-        self.evaluator.evaluate(&position, 1, &mut value, &mut slope);
+        let z: Vec<f64> = position.iter().zip(&self.scales).map(|(x, s)| s * x).collect();
+        self.evaluator.evaluate(&z, 1, &mut value, &mut slope);
+        slope.iter_mut().zip(&self.scales).for_each(|(g, s)| *g *= s);
         self.gradients += 1;
         State { position, momentum, slope, value: value[0] }
     }
@@ -149,6 +215,13 @@ impl Chain<'_> {
             }
             scale *= 0.7;
         }
+    }
+
+    /// Takes positions in multiples of scales that are so many times as large.
+    fn rescale(&mut self, state: &mut State, by: &[f64]) {
+        self.scales.iter_mut().zip(by).for_each(|(s, by)| *s *= by);
+        state.position.iter_mut().zip(by).for_each(|(x, by)| *x /= by);
+        state.slope.iter_mut().zip(by).for_each(|(g, by)| *g *= by);
     }
 
     fn leap(&mut self, from: &State, step: f64) -> State {
@@ -320,6 +393,29 @@ mod tests {
         assert!((mean - 0.5).abs() < 4.0 * error, "{mean} {error}");
         assert!((variance * 0.64 - 1.0).abs() < 0.15, "{variance}");
         assert_eq!(chains.divergent, 0);
+    }
+
+    /// A Gaussian that knows nothing of the scales leaves them to the warm-up: the steps of the widest are then as good as those of the narrowest.
+    #[test]
+    fn scales_are_learned_in_the_warm_up() {
+        let scales = [0.02, 1.0, 50.0];
+        let target = from_fn(3, move |z: &[f64], g: &mut [f64]| {
+            (0..3).for_each(|i| g[i] = -z[i] / (scales[i] * scales[i]));
+            (0..3).map(|i| -0.5 * (z[i] / scales[i]).powi(2)).sum()
+        });
+        let chains = sample(&target, 0, 1);
+        for (i, scale) in scales.iter().enumerate() {
+            let rows = i * chains.length..(i + 1) * chains.length;
+            let columns: Vec<Vec<f64>> = chains.points.iter().map(|p| p[rows.clone()].to_vec()).collect();
+            let (rhat, size) = convergence(&columns);
+            let variance =
+                columns.concat().iter().map(|x| x * x).sum::<f64>() / (CHAINS * chains.length) as f64;
+            assert!(rhat < 1.02 && size > 400.0, "{rhat} {size}");
+            assert!((variance.sqrt() / scale - 1.0).abs() < 0.1, "{variance}");
+        }
+        assert_eq!(chains.divergent, 0);
+        // Steps as small as the narrowest, without its scale, would take thousands of gradients for each draw.
+        assert!(chains.gradients < 400_000, "{}", chains.gradients);
     }
 
     #[test]
