@@ -257,7 +257,9 @@ impl Lowerer<'_> {
         for (k, value) in values.iter().enumerate() {
             if let Some(value) = value {
                 let place = argument_span(args, row, k).unwrap_or(span);
-                self.check_domain(row, k, value, place).map_err(|e| self.in_order(e, row, k, &values))?;
+                self.check_domain(row, k, value, place)
+                    .map_err(|e| self.in_order(e, row, k, &values))
+                    .map_err(|e| self.rotated(e, row, k, &values, args))?;
             }
         }
         if let Support::Interval(End::Arg(a), End::Arg(b)) = row.support
@@ -392,6 +394,40 @@ impl Lowerer<'_> {
             true => error.note(format!("the arguments are {}", call_of(row))),
             false => error,
         }
+    }
+
+    /// Adds the call with the last argument first, as `student_t(4, mu, sigma)` for `student_t(mu, sigma, 4)`, if the first
+    /// leaves its domain and all fit then.
+    fn rotated(
+        &mut self,
+        error: Diagnostic,
+        row: &Distribution,
+        k: usize,
+        values: &[Option<Value>],
+        args: &[Arg],
+    ) -> Diagnostic {
+        let by_place = args.len() == row.args.len() && args.iter().all(|a| a.name.is_none());
+        let Some(last) = args.len().checked_sub(1).filter(|&last| last > 1) else { return error };
+        if k != 0 || !by_place || error.code != "argument-domain" {
+            return error;
+        }
+        let fits = |(to, spec): (usize, &dist::ArgSpec)| {
+            let value = values[if to == 0 { last } else { to - 1 }].as_ref();
+            let within =
+                |value: &Value| spec.domain.range().is_none_or(|r| self.b.range(value.node).within(r));
+            value.is_some_and(within)
+        };
+        if !row.args.iter().enumerate().all(fits) {
+            return error;
+        }
+        let mut texts: Vec<&str> = args.iter().map(|a| a.value.span.text(self.source)).collect();
+        texts.rotate_right(1);
+        let call = format!("`{}` comes first: write `{}({})`", row.args[0].name, row.name, texts.join(", "));
+        let help = match &error.help {
+            Some(other) => format!("{call}; or {other}"),
+            None => call,
+        };
+        error.help(help)
     }
 
     /// Adds the cell of a data file that is infinite, if an expression names such data.

@@ -4,6 +4,8 @@ use super::env::Value;
 use super::{Lowerer, Parameter, Result};
 use crate::dist::{self, ArgSpec, Distribution, Domain};
 use crate::facts::{Range, Structure};
+use crate::graph::{NodeId, Op};
+use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 
 impl Lowerer<'_> {
@@ -41,7 +43,35 @@ impl Lowerer<'_> {
         };
         Err(match parameter {
             Some(name) => self.unbounded_parameter(row, spec, &name, reach, span),
-            None => unbounded(row, spec, reach, span),
+            None => match self.unlinked(row, spec, base, span) {
+                Some(help) => unbounded(row, spec, reach, span).help(help),
+                None => unbounded(row, spec, reach, span),
+            },
+        })
+    }
+
+    /// What to write for `bernoulli(logit(e))` and `poisson(log(e))`: the relative applies the link itself, and a value that
+    /// fits as it is needs none.
+    fn unlinked(&mut self, row: &Distribution, spec: &ArgSpec, base: NodeId, span: Span) -> Option<String> {
+        let other = relative(row, spec)?;
+        let node = self.b.graph().node(base);
+        let (Op::Map(link), Some(&of)) = (&node.op, node.args.first()) else { return None };
+        let link = *link;
+        let known = *link == scalar::LOGIT || *link == scalar::LOG;
+        if !known || !other.ends_with(link.name) {
+            return None;
+        }
+        let written = span.text(self.source);
+        let inner = written.strip_prefix(link.name).and_then(|t| t.strip_prefix('(')?.strip_suffix(')'));
+        let inner = inner.unwrap_or("...");
+        let fits = spec.domain.range().is_some_and(|range| self.b.range(of).within(range));
+        let called = if fits { row.name } else { other };
+        let arguments: Vec<&str> =
+            row.args.iter().map(|a| if a.name == spec.name { inner } else { a.name }).collect();
+        let call = format!("`{called}({})`", arguments.join(", "));
+        Some(match fits {
+            true => format!("it fits as it is: write {call}, without `{}`", link.name),
+            false => format!("write {call}, without `{}`: `{other}` has that link by itself", link.name),
         })
     }
 
@@ -73,10 +103,19 @@ impl Lowerer<'_> {
                 "it may lie anywhere in {support}: give it a prior that stays inside, such as `{other}`"
             ),
         };
-        let alone = row.args.iter().filter(|a| a.domain == spec.domain).count() == 1;
-        self.with_declaration(error, name).help(match relative(row).filter(|_| alone) {
-            Some(other) => format!("{help}; or use `{other}`, which takes any number"),
-            None => help,
+        let inverse = match spec.domain {
+            Domain::Unit => name.starts_with("logit_").then_some("inv_logit"),
+            _ => name.starts_with("log_").then_some("exp"),
+        };
+        self.with_declaration(error, name).help(match (inverse, relative(row, spec)) {
+            (Some(inverse), _) => {
+                format!(
+                    "write `{inverse}({})` if it is on the scale that its name says; or {help}",
+                    span.text(self.source)
+                )
+            }
+            (None, Some(other)) => format!("{help}; or use `{other}`, which takes any number"),
+            (None, None) => help,
         })
     }
 
@@ -108,7 +147,7 @@ impl Lowerer<'_> {
             _ => ty.to_string(),
         };
         let help = format!("say so in its type: `param {name} : {ty} ~ ...`");
-        self.with_declaration(error, name).help(match relative(row) {
+        self.with_declaration(error, name).help(match relative(row, spec) {
             Some(other) => format!("{help}; or use `{other}`, which takes any numbers"),
             None => help,
         })
@@ -147,18 +186,20 @@ fn unbounded(row: &Distribution, spec: &ArgSpec, reach: &str, span: Span) -> Dia
         format!("`{}` of `{}` must be {}, and this {reach}", spec.name, row.name, wanted(spec.domain));
     let error = Diagnostic::error("argument-domain", message).label(span, "");
     let link = if spec.domain == Domain::Unit { "inv_logit" } else { "exp" };
-    let help = match relative(row) {
-        Some(other) if row.args.iter().filter(|a| a.domain == spec.domain).count() == 1 => {
-            format!("use `{other}`, which takes any number; or bring it inside: `{link}(...)`")
+    let help = match relative(row, spec) {
+        Some(other) => format!("use `{other}`, which takes any number; or bring it inside: `{link}(...)`"),
+        None => {
+            format!("bring it inside, for example with `{link}(...)`, or give the parameters in it bounds")
         }
-        _ => format!("bring it inside, for example with `{link}(...)`, or give the parameters in it bounds"),
     };
     error.help(help)
 }
 
-/// The same distribution with an argument on the whole line, if there is one.
-fn relative(row: &Distribution) -> Option<&'static str> {
-    ["_logit", "_log"].iter().find_map(|ending| dist::find(&format!("{}{ending}", row.name))).map(|d| d.name)
+/// The same distribution with this argument on the whole line, if there is one.
+fn relative(row: &Distribution, spec: &ArgSpec) -> Option<&'static str> {
+    let place = row.args.iter().position(|a| a.name == spec.name)?;
+    let other = ["_logit", "_log"].iter().find_map(|end| dist::find(&format!("{}{end}", row.name)))?;
+    other.args.get(place).is_some_and(|a| a.domain == Domain::Real).then_some(other.name)
 }
 
 fn wanted(domain: Domain) -> &'static str {

@@ -496,6 +496,20 @@ impl Lowerer<'_> {
             if self.b.constant_of(base).is_some() || !(parameter || made) {
                 continue;
             }
+            if self.is_linked_predictor(base, if unit { &scalar::LOGIT } else { &scalar::LOG }) {
+                let link = if unit { "logit" } else { "log" };
+                let message = format!(
+                    "`{}` has the link `{link}` by itself, and it is applied here once more",
+                    row.name
+                );
+                self.warnings.push(
+                    Diagnostic::warning("response-scale", message)
+                        .label(*span, "")
+                        .note(format!("`{link}` of a value that may be negative is then no number"))
+                        .help(format!("leave `{link}` out, and give `{}` what stands in it", row.name)),
+                );
+                continue;
+            }
             let range = self.b.range(base);
             let inside = range.low.at >= 0.0 && (!unit || range.high.at <= 1.0);
             let exponential = matches!(&self.b.graph().node(base).op, Op::Map(row) if **row == scalar::EXP);
@@ -509,6 +523,15 @@ impl Lowerer<'_> {
                 );
             }
         }
+    }
+
+    /// Whether a node is the link function of something without an end below, as a linear predictor is.
+    fn is_linked_predictor(&mut self, id: NodeId, link: &ScalarRow) -> bool {
+        let node = self.b.graph().node(id);
+        let applied = matches!(&node.op, Op::Map(row) if **row == *link);
+        let Some(&of) = node.args.first().filter(|_| applied) else { return false };
+        let known = self.b.known(of);
+        known.reached && known.range.low.at.is_infinite()
     }
 
     /// Whether an expression is seen to be linear in the parameters, or is not seen through.
