@@ -91,12 +91,23 @@ impl<'a> Case<'a> {
 
     /// Whether the model declares this name as data.
     pub fn is_data(&self, name: &str) -> bool {
+        self.data_type(name).is_some()
+    }
+
+    /// Whether the model declares this name as data with a size.
+    pub fn is_column(&self, name: &str) -> bool {
+        self.data_type(name).is_some_and(|(_, sizes)| sizes == "[")
+    }
+
+    /// The type of the data that the model declares by this name, and what follows it.
+    fn data_type(&self, name: &str) -> Option<(&'a str, &'a str)> {
         let tokens = scan(self.source);
         let text = |t: &Token| t.text(self.source);
-        tokens.split(|t| text(t) == "data").skip(1).any(|declared| {
+        tokens.split(|t| text(t) == "data").skip(1).find_map(|declared| {
             let close = if declared.first().is_some_and(|t| text(t) == "{") { "}" } else { "\n" };
             let end = declared.iter().position(|t| text(t) == close).unwrap_or(declared.len());
-            declared[..end].windows(2).any(|pair| text(&pair[0]) == name && text(&pair[1]) == ":")
+            let at = |i: usize| declared[..end].get(i).map_or("", text);
+            (0..end).find(|&i| at(i) == name && at(i + 1) == ":").map(|i| (at(i + 2), at(i + 3)))
         })
     }
 

@@ -104,6 +104,11 @@ fn range_in_for(case: &Case<'_>) -> Option<Diagnostic> {
             format!("write `for {} in 1..N {{ ... }}`; both ends are included", case.text(1))
         }
         "" => "write `for i in 1..N { ... }`".to_owned(),
+        column if case.is_column(column) => format!(
+            "`{column}` has a value for each row: a statement about all rows needs no loop, `y ~ normal(a[{column}], s)`; a loop \
+             over them is `for {} in 1..N {{ ... }}`",
+            case.text(1)
+        ),
         _ => format!("write `for {0} in 1..{over} {{ ... }}` to count up to `{over}`", case.text(1)),
     };
     let message = "a loop runs over a range of integers with both ends written out";

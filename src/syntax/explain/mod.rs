@@ -7,6 +7,7 @@ mod case;
 mod clauses;
 mod expected;
 mod habits;
+mod notation;
 mod operators;
 mod phrases;
 mod slips;
@@ -25,12 +26,19 @@ use std::ops::Range;
 type Row = fn(&Case<'_>) -> Option<Diagnostic>;
 
 /// Known mistakes, most telling first.
-const TABLES: [&[Row]; 6] =
-    [operators::CHARACTERS, stan::ROWS, phrases::ROWS, habits::ROWS, operators::ROWS, slips::ROWS];
+const TABLES: [&[Row]; 7] = [
+    operators::CHARACTERS,
+    stan::ROWS,
+    notation::ROWS,
+    phrases::ROWS,
+    habits::ROWS,
+    operators::ROWS,
+    slips::ROWS,
+];
 
 /// Known mistakes in declarations of data, where words such as `for` can only be meant as names.
-const DATA_TABLES: [&[Row]; 5] =
-    [operators::CHARACTERS, stan::ROWS, phrases::ROWS, operators::ROWS, slips::ROWS];
+const DATA_TABLES: [&[Row]; 6] =
+    [operators::CHARACTERS, stan::ROWS, notation::ROWS, phrases::ROWS, operators::ROWS, slips::ROWS];
 
 /// Where a statement stands, which decides what it can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +125,7 @@ impl<'a> Explainer<'a> {
             let case =
                 Case::new(self.source, tokens, first.span.start + at, inside, self.separator(statement));
             self.problems.push(describe(&case));
-            if stan::is_foreign_block(&case) {
+            if stan::is_foreign_block(&case) || notation::is_braced_list(&case) {
                 return;
             }
         }

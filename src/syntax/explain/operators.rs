@@ -153,6 +153,9 @@ fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
     if case.text(i + 3) == "(" {
         let (object, function) = (case.text(i), case.text(i + 2));
         let close = case.closing(i + 3).unwrap_or(case.len());
+        if let Some(density) = density_method(case, i, close) {
+            return Some(density);
+        }
         let mut arguments = case.written(i + 4, close);
         let library =
             matches!(object, "np" | "numpy" | "math" | "jnp" | "torch" | "tf" | "pt" | "at" | "stats");
@@ -178,6 +181,21 @@ fn dotted_name(case: &Case<'_>) -> Option<Diagnostic> {
     let message = format!("a name cannot contain a dot, as `{name}` does");
     let help = renamed(case, (i, end), &name);
     Some(case.error("dotted-name", message, (i, end), "a dot in a name").help(help))
+}
+
+/// `y.normal(a, s)`, `normal.logpdf(y, a, s)`
+fn density_method(case: &Case<'_>, i: usize, close: usize) -> Option<Diagnostic> {
+    let (object, method, arguments) = (case.text(i), case.text(i + 2), case.written(i + 4, close));
+    let error = |message: &str| case.error("dotted-name", message, (i, i + 3), "written as in Python");
+    if let Some(row) = crate::dist::find(method) {
+        let message = "what a distribution describes stands before `~`";
+        return Some(error(message).help(write(&format!("{object} ~ {}({arguments})", row.name))));
+    }
+    let density = matches!(method, "logpdf" | "logpmf" | "lpdf" | "lpmf" | "log_prob" | "logp");
+    let row = crate::dist::find(object).filter(|_| density)?;
+    let ending = if row.discrete { "lpmf" } else { "lpdf" };
+    let call = format!("{}_{ending}({})", row.name, arguments.replacen(", ", " | ", 1));
+    Some(error("a log density is called by its own name, with `|` after the value").help(write(&call)))
 }
 
 /// `'text'`

@@ -146,15 +146,18 @@ fn undeclared(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `y = normal(mu, sigma)`
+/// `y = normal(mu, sigma)`, `y <- normal(mu, sigma)`
 fn density_for_tilde(case: &Case<'_>) -> Option<Diagnostic> {
     let end = case.value_after(0);
-    let fits = case.inside == Inside::Statements && case.is_name(0) && case.text(end) == "=";
-    let name = crate::dist::spelled(case.text(end + 1)).filter(|_| case.text(end + 2) == "(")?.name;
-    (fits && case.value_after(end + 1) == case.len()).then(|| {
-        let (left, arguments) = (case.written(0, end), case.written(end + 2, case.len()));
-        let message = format!("`{name}` is a distribution: what it describes stands before `~`, not `=`");
-        case.error("equals-for-tilde", message, (end, end + 1), "expected `~`").help(format!(
+    let from = if case.reads(end, &["<", "-"]) { end + 2 } else { end + 1 };
+    let sign = case.written(end, from);
+    let fits = case.inside == Inside::Statements && case.is_name(0) && matches!(&sign[..], "=" | "<-");
+    let name = crate::dist::spelled(case.text(from)).filter(|_| case.text(from + 1) == "(")?.name;
+    (fits && case.value_after(from) == case.len()).then(|| {
+        let (left, arguments) = (case.written(0, end), case.written(from + 1, case.len()));
+        let message =
+            format!("`{name}` is a distribution: what it describes stands before `~`, not `{sign}`");
+        case.error("equals-for-tilde", message, (end, from), "expected `~`").help(format!(
             "write `param {left} ~ {name}{arguments}` for an unknown, `{left} ~ {name}{arguments}` for data"
         ))
     })

@@ -359,13 +359,21 @@ fn truncation(case: &Case<'_>) -> Option<Diagnostic> {
     Some(case.error("stan-truncation", message, (letter, close + 1), "written as in Stan").help(help))
 }
 
-/// `for (i in 1:N) {`
+/// `for (i in 1:N) {`, `for (int i = 0; i < N; i++) {`
 fn for_parentheses(case: &Case<'_>) -> Option<Diagnostic> {
     if !case.reads(0, &["for", "("]) {
         return None;
     }
     let close = case.closing(1)?;
     let range = case.written(2, close);
+    if range.contains(';') {
+        let name = usize::from(case.text(2) == "int") + 2;
+        let message = "a loop runs over a range with both ends, and places count from 1";
+        return Some(
+            case.error("for-parentheses", message, (1, close + 1), "written as in C")
+                .help(format!("write `for {} in 1..N {{ ... }}`", case.text(name))),
+        );
+    }
     let range = range.replacen(':', "..", 1);
     let help = format!("write `for {range} {{ ... }}`; both ends are included");
     let message = "a loop has no parentheses around its range";
