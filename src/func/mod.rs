@@ -17,7 +17,7 @@ mod stan;
 
 pub use kernel::EXP_QUAD;
 pub use row::{Function, FunctionArg, Ty};
-pub use stan::{stan_name, stan_value};
+pub use stan::{formula_term, stan_name, stan_value};
 
 /// Every function, by family, in the order of the manual.
 pub static TABLE: &[&[Function]] = &[

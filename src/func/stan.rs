@@ -45,6 +45,7 @@ static NAMES: &[(&str, &str)] = &[
     ("determinant", "exp(logdet(a))"),
     ("diagonal", "diag(m)"),
     ("diff", "x[2..N] - x[1..N - 1]"),
+    ("dim", "rows(x) and cols(x)"),
     ("dims", "rows(x) and cols(x)"),
     ("dot_product", "dot(a, b)"),
     ("elt_divide", "a / b"),
@@ -108,6 +109,7 @@ static NAMES: &[(&str, &str)] = &[
     ("ode_bdf", "ode_stiff(f, initial, t0, times, arguments...)"),
     ("ode_ckrk", "ode(f, initial, t0, times, arguments...)"),
     ("ode_rk45", "ode(f, initial, t0, times, arguments...)"),
+    ("one_hot", "identity(J)[g]"),
     ("one_hot_vector", "identity(n)[k]"),
     ("ones_array", "ones(n)"),
     ("ones_int_array", "rep(1, n)"),
@@ -119,6 +121,7 @@ static NAMES: &[(&str, &str)] = &[
     ("pmin", "fmin(a, b)"),
     ("pnorm", "Phi(x)"),
     ("Potential", "target += ..."),
+    ("poly", "concat_columns(x, x^2)"),
     ("power", "a^b"),
     ("probit", "inv_Phi(p)"),
     ("product", "prod(x)"),
@@ -162,6 +165,7 @@ static NAMES: &[(&str, &str)] = &[
     ("sub_row", "m[i, j..k]"),
     ("switch", "where(c, a, b)"),
     ("symmetrize_from_lower_tri", "l + l' - diag_matrix(diag(l))"),
+    ("t", "x'"),
     ("to_array_1d", "flatten(x)"),
     ("to_array_2d", "reshape(x, n, m)"),
     ("to_matrix", "reshape(x, m, n)'"),
@@ -173,6 +177,7 @@ static NAMES: &[(&str, &str)] = &[
     ("var", "variance(x)"),
     ("which_max", "order(x)[size(x)]"),
     ("which_min", "order(x)[1]"),
+    ("zscore", "standardize(x)"),
     ("zeros_array", "zeros(n)"),
     ("zeros_int_array", "rep(0, n)"),
     ("zeros_row_vector", "zeros(n)"),
@@ -194,6 +199,25 @@ static VALUES: &[(&str, &str)] = &[
     ("infinity", "write `inf`"),
     ("nan", "write `not_a_number()`"),
 ];
+
+/// What R's formulas say by functions, and how to say it in this language.
+static IN_FORMULAS: &[(&str, &str)] = &[
+    ("C", CODES),
+    ("I", "write the value itself, `x^2`: operators always compute here"),
+    ("as_factor", CODES),
+    ("dummy", CODES),
+    ("factor", CODES),
+    ("offset", "an offset is written into the predictor as it is: `a + b * x + log(exposure)`"),
+];
+
+/// How a predictor has a value for each level of a category.
+const CODES: &str =
+    "declare `g : category[N] of J` and write `r[g]`, with `param r[J] ~ normal(0, tau)` for its levels";
+
+/// What to do instead of calling a function that formulas have.
+pub fn formula_term(name: &str) -> Option<&'static str> {
+    IN_FORMULAS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours)
+}
 
 /// What to do instead of naming a value that this language does not have under this name.
 pub fn stan_value(name: &str) -> Option<&'static str> {

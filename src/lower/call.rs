@@ -66,6 +66,9 @@ impl Lowerer<'_> {
         if let Some(help) = foreign_density(name) {
             return error.help(help);
         }
+        if let Some(help) = func::formula_term(name) {
+            return error.help(help);
+        }
         if let Some(ours) = func::stan_name(name) {
             return error.help(format!("write `{ours}`"));
         }
@@ -327,7 +330,10 @@ const OTHER_ARGUMENTS: [(&str, &str); 10] = [
 ];
 
 /// Names of arguments in other languages that mean something else here, by what is called.
-const OTHER_MEANINGS: [(&[&str], &str, &str); 9] = [
+const OTHER_MEANINGS: [(&[&str], &str, &str); 13] = [
+    (&["seq"], "by", "`a + k * seq(0, n - 1)` are n numbers from a on, in steps of k"),
+    (&["seq"], "length", "write `linspace(a, b, n)`"),
+    (&["seq"], "length_out", "write `linspace(a, b, n)`"),
     (&["gamma", "inv_gamma", "weibull", "loglogistic", "frechet", "pareto"], "shape", "write `alpha = ...`"),
     (&["gamma"], "scale", "`beta` is a rate: write `beta = 1 / scale`"),
     (&["gamma"], "theta", "`beta` is a rate, 1 / theta: write `beta = 1 / ...`"),
@@ -345,6 +351,11 @@ const OTHER_MEANINGS: [(&[&str], &str, &str); 9] = [
         "scales are standard deviations: write `sigma = 1 / sqrt(tau)`",
     ),
     (
+        &["normal", "student_t", "lognormal", "cauchy"],
+        "precision",
+        "scales are standard deviations: write `sigma = 1 / sqrt(precision)`",
+    ),
+    (
         &["normal", "student_t", "lognormal"],
         "var",
         "scales are standard deviations: write `sigma = sqrt(var)`",
@@ -360,6 +371,10 @@ fn unknown_argument(what: &str, names: &[&str], given: &str) -> Diagnostic {
     let meaning = OTHER_MEANINGS.iter().find(|(all, theirs, _)| *theirs == given && all.contains(&what));
     if let Some((.., help)) = meaning {
         return error.help(*help);
+    }
+    if matches!(given, "shape" | "size" | "dims" | "plate") && crate::dist::find(what).is_some() {
+        return error
+            .help(format!("the size of a parameter stands after its name: `param c[J] ~ {what}(...)`"));
     }
     let other = OTHER_ARGUMENTS.iter().find(|(theirs, ours)| *theirs == given && names.contains(ours));
     match other.map(|(_, ours)| *ours).or_else(|| crate::source::nearest(given, names.iter().copied())) {
@@ -382,6 +397,9 @@ fn arity(what: &str, names: &[&str], required: &[bool], given: usize, span: Span
     if given > 1 && crate::dist::find(what).filter(one_list).is_some() {
         let numbers = vec!["..."; given].join(", ");
         return error.help(format!("`{}` is one list: write `{what}([{numbers}])`", names[0]));
+    }
+    if what == "e" {
+        return error.help("the exponential function is `exp(x)`, and `e()` the number itself");
     }
     let error = error.help(format!("write `{what}({})`", names.join(", ")));
     if what.starts_with("half_") && given == names.len() + 1 {

@@ -231,6 +231,8 @@ struct Lowerer<'d> {
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
+    /// Names that a block defines for itself alone, with the variable of the loop if it is one.
+    in_blocks: Vec<(String, Option<String>)>,
     /// Names of data, with where they are declared.
     data_places: Vec<(String, Span)>,
     /// Names of data that are 0 or 1.
@@ -286,6 +288,7 @@ impl<'d> Lowerer<'d> {
             described_in_steps: false,
             calls: Vec::new(),
             declared: Vec::new(),
+            in_blocks: Vec::new(),
             data_places: Vec::new(),
             binaries: Vec::new(),
             size_origins: Vec::new(),
@@ -315,6 +318,7 @@ impl<'d> Lowerer<'d> {
             faults.add(problem, vec![name], self.source);
         }
         self.declared = program.statements.iter().filter_map(declared_name).collect();
+        defined_in_blocks(&program.statements, None, &mut self.in_blocks);
         self.data_places =
             bind::data_declarations(program).iter().map(|d| (d.name.name.clone(), d.name.span)).collect();
         let mut defining = Vec::new();
@@ -473,6 +477,25 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
         | StmtKind::Target(_) => return None,
     };
     Some((name.name.clone(), name.span))
+}
+
+/// Names that blocks in these statements define whole, each with the variable of the innermost loop around it.
+fn defined_in_blocks(statements: &[Stmt], variable: Option<&str>, names: &mut Vec<(String, Option<String>)>) {
+    for stmt in statements {
+        let (blocks, variable) = match &stmt.kind {
+            StmtKind::For(f) => ([&f.body[..], &[]], Some(f.var.name.as_str())),
+            StmtKind::If(i) => ([&i.then[..], &i.otherwise[..]], variable),
+            _ => continue,
+        };
+        for block in blocks {
+            let whole = block.iter().filter_map(|s| match &s.kind {
+                StmtKind::Let(l) if l.indices.is_empty() => Some(l.name.name.clone()),
+                _ => None,
+            });
+            names.extend(whole.map(|name| (name, variable.map(str::to_string))));
+            defined_in_blocks(block, variable, names);
+        }
+    }
 }
 
 /// Names that stand, whole or in part, on the left of some `~`, and those whose elements a name consists of that does.

@@ -4,7 +4,7 @@ use super::effects::has_word;
 use super::elements::undefined;
 use super::env::{Binding, Value};
 use super::{Lowerer, Result, TermKind, at};
-use crate::source::Diagnostic;
+use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{ExprKind, ForLoop, Ident, IfStmt, LetDecl, Sample, Stmt, StmtKind};
 use std::sync::Arc;
 
@@ -75,11 +75,27 @@ impl Lowerer<'_> {
     fn definition(&mut self, l: &LetDecl) -> Result<()> {
         let value = self.expr(&l.value)?;
         if l.indices.is_empty() {
+            self.refuse_data(l)?;
             return self.define(&l.name, value);
         }
         let index = l.indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
         self.check_elements(&l.name)?;
         self.env.elements(&l.name.name).define(&l.name.name, index, value, l.name.span)
+    }
+
+    /// Refuses to define what is given.
+    fn refuse_data(&self, l: &LetDecl) -> Result<()> {
+        let name = &l.name.name;
+        let given = self.data_places.iter().find(|(data, _)| data == name && self.calls.is_empty());
+        let Some((_, declared)) = given else { return Ok(()) };
+        let message = format!("`{name}` is data, which are given, not defined");
+        Err(Diagnostic::error("data-defined", message)
+            .label(l.name.span, "")
+            .label(*declared, "declared as data")
+            .help(format!(
+                "say how the data are distributed, such as `{name} ~ normal({}, sigma)`; or give what is computed another name",
+                l.value.span.text(self.source)
+            )))
     }
 
     /// Refuses elements of what is defined as a whole.
@@ -257,7 +273,7 @@ impl Lowerer<'_> {
     }
 
     /// The value of a name, whole.
-    pub(super) fn named(&mut self, name: &str, span: crate::source::Span) -> Result<Value> {
+    pub(super) fn named(&mut self, name: &str, span: Span) -> Result<Value> {
         match self.env.get(name) {
             Some(Binding::Value(v)) => Ok(v.clone()),
             Some(Binding::Elements(_)) => self.env.elements(name).whole(&mut self.b, name, span),
@@ -275,17 +291,12 @@ impl Lowerer<'_> {
     }
 
     /// One element of an array that is being defined element by element.
-    pub(super) fn element(
-        &mut self,
-        name: &str,
-        index: &[usize],
-        span: crate::source::Span,
-    ) -> Result<Value> {
+    pub(super) fn element(&mut self, name: &str, index: &[usize], span: Span) -> Result<Value> {
         let found = self.env.elements(name).get(index, &mut self.b);
         found.ok_or_else(|| undefined(name, index, span))
     }
 
-    pub(super) fn unknown(&self, name: &str, span: crate::source::Span) -> Diagnostic {
+    pub(super) fn unknown(&self, name: &str, span: Span) -> Diagnostic {
         let error = Diagnostic::error("unknown-name", format!("`{name}` is not defined")).label(span, "");
         if let Some(function) = self.calls.last() {
             return error.help(format!(
@@ -310,6 +321,9 @@ impl Lowerer<'_> {
             .help(format!("define the first elements before the loop: `let {name}[1] = ...`"));
         }
         let rest = self.source.get(span.end..).unwrap_or_default().trim_start();
+        if name == "e" && rest.starts_with('^') {
+            return error.help("the exponential function is `exp(x)`, and the number itself `e()`");
+        }
         if crate::func::find(name).is_some() || crate::ops::scalar::find(name).is_some() {
             return error.help(format!("`{name}` is a function: call it, `{name}(...)`"));
         }
@@ -328,7 +342,13 @@ impl Lowerer<'_> {
         if let Some(ours) = crate::func::stan_value(name) {
             return error.help(ours);
         }
-        let declared = self.declared.iter().map(|(name, _)| name.as_str());
+        if let Some(help) = self.meant_by(name, span) {
+            return error.help(help);
+        }
+        // What a line defines is not what it is defined by.
+        let before = |other: &Span| self.source.get(other.end..span.start).is_some_and(|t| !t.contains('\n'));
+        let declared =
+            self.declared.iter().filter(|(_, other)| !before(other)).map(|(name, _)| name.as_str());
         match crate::source::nearest(name, self.env.names().chain(declared)) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None if rest.starts_with('~') => error.help(format!(
@@ -341,10 +361,34 @@ impl Lowerer<'_> {
             )),
         }
     }
+
+    /// What a name that has no meaning at a place may stand for there.
+    fn meant_by(&self, name: &str, span: Span) -> Option<String> {
+        if let Some((_, variable)) = self.in_blocks.iter().find(|(known, _)| known == name) {
+            return Some(match variable {
+                Some(i) => format!(
+                    "it is defined inside a loop, for each step anew: `let {name}[{i}] = ...` there makes an array, which is known \
+                     after the loop too"
+                ),
+                None => "it is defined in a branch of an `if` that is not taken: define it in the other branch too".into(),
+            });
+        }
+        let powers = [('²', 2), ('³', 3)];
+        if let Some((base, power)) = powers.iter().find_map(|(c, n)| Some((name.strip_suffix(*c)?, n))) {
+            return Some(format!("a power is written `{base}^{power}`"));
+        }
+        let head = self.source.get(..span.start).unwrap_or_default().trim_end();
+        let compared = head.strip_suffix("==").or_else(|| head.strip_suffix("!=")).map(str::trim_end);
+        let category = self.env.categories().map(|(category, ..)| category).find(|category| {
+            let left = compared.and_then(|left| left.strip_suffix(category));
+            left.is_some_and(|left| !left.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        });
+        category.map(|category| format!("a level of `{category}` stands between quotes: write `\"{name}\"`"))
+    }
 }
 
 /// The definition of an element whose name stands at a place, in these statements or the blocks in them.
-fn element_at(statements: &[Stmt], span: crate::source::Span) -> Option<&LetDecl> {
+fn element_at(statements: &[Stmt], span: Span) -> Option<&LetDecl> {
     statements.iter().find_map(|stmt| match &stmt.kind {
         StmtKind::Let(l) => (l.name.span == span && !l.indices.is_empty()).then_some(l),
         StmtKind::For(f) => element_at(&f.body, span),
