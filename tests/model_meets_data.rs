@@ -498,3 +498,23 @@ fn elements_without_a_prior_are_told() {
         ["`b[1]` has no prior: it is taken as flat"]
     );
 }
+
+#[test]
+fn data_that_are_spelled_otherwise_are_told_of() {
+    let source = "data { y : real[N]; x : real[N] = 0 }\nparam b ~ normal(0, 1)\ny ~ normal(b * x, 1)";
+    let warned = |header: &str| {
+        let data = Dataset::from_texts(&[("data.csv", &format!("{header}\n1,1\n2,2\n"))]).unwrap();
+        let program = stickler::syntax::parse(source).unwrap();
+        let lowered = stickler::lower::lower(&program, source, &data).unwrap_or_else(|e| panic!("{e:?}"));
+        lowered.warnings.iter().any(|w| w.code == "default-used" && w.message.contains("`X`"))
+    };
+    assert!(warned("y,X"));
+    assert!(!warned("y,x") && !warned("y,z"));
+    let size = "data { N : int; y : real[N] }\nparam b ~ normal(0, 1)\ny ~ normal(b, 1)";
+    let told = format!("{:?}", bound(size, "y,x\n1,1\n").err());
+    assert!(told.contains("leave `N : int` out"), "{told}");
+    let level =
+        "data { y : real[N]; g : category[N] of J }\nparam b ~ normal(0, 1)\ny ~ normal(b * (g == a), 1)";
+    let told = format!("{:?}", bound(level, "y,g\n1,a\n2,b\n").err());
+    assert!(told.contains("write `\\\"a\\\"`"), "{told}");
+}

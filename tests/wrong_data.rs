@@ -39,7 +39,7 @@ fn by_county(data: &Dataset) -> Result<(), Diagnostic> {
 }
 
 /// The files (by space), and what is asked of them.
-const CASES: [(&str, Ask); 69] = [
+const CASES: [(&str, Ask); 75] = [
     ("empty.csv", read),
     ("header-only.csv", read),
     ("no-header.csv", read),
@@ -114,6 +114,12 @@ const CASES: [(&str, Ask); 69] = [
     ("coded-words.csv", |d| d.require("sex")?.as_binary().map(drop)),
     ("column-names.csv", |d| d.require_for("sepal_length", "sepal_length : real[N] > 0").map(drop)),
     ("column-names.csv ", |d| real(d, "body_mass_g")),
+    ("quoted-lines.csv", |d| real(d, "y")),
+    ("sep-line.csv", |d| real(d, "y")),
+    ("title-line.csv", |d| real(d, "x")),
+    ("unquoted-comma.csv", read),
+    ("blank-rows.csv", |d| real(d, "y")),
+    ("header-again.csv", |d| real(d, "x")),
 ];
 
 fn told(result: Result<(), Diagnostic>) -> String {

@@ -192,7 +192,10 @@ impl<'a> Found<'a> {
         Err(Diagnostic::error("missing-values", message)
             .place(self.place(first))
             .note(format!("empty means: nothing, or one of {}", MISSING_MARKERS[1..].join(", ")))
-            .help(help))
+            .help(match self.in_empty_row(first) {
+                true => format!("nothing stands in {at}: remove it, and others like it"),
+                false => help.to_string(),
+            }))
     }
 
     fn not_a_number(&self, i: usize, why: NotNumber) -> Diagnostic {
@@ -208,7 +211,15 @@ impl<'a> Found<'a> {
             .help("rescale the column, or write Inf if infinite is meant");
         }
         let message = format!("`{name}` holds text where a number is needed: `{text}` at {at}");
-        let diagnostic = Diagnostic::error("not-a-number", message).place(self.place(i));
+        let place = self.place(i);
+        let again = place.column.as_ref() == Some(&text);
+        let diagnostic = Diagnostic::error("not-a-number", message).place(place);
+        if self.from_command_line() {
+            return diagnostic.help(format!("give a number: `--set {name}=3`"));
+        }
+        if again {
+            return diagnostic.help(format!("the names of the columns stand again in {at}: remove it"));
+        }
         match remedy(&text).or_else(|| self.odd_row(i)) {
             Some(help) => diagnostic.help(help),
             None => diagnostic.help(format!(

@@ -133,6 +133,12 @@ impl Dataset {
         self.find(name)?.ok_or_else(|| self.unknown(name, Some(declaration)))
     }
 
+    /// What the data have under a name that differs in capitals and signs alone.
+    pub fn nearly(&self, name: &str) -> Option<&str> {
+        let same = |other: &&str| *other != name && crate::syntax::as_name(other).eq_ignore_ascii_case(name);
+        self.names().into_iter().find(same)
+    }
+
     fn add_path(&mut self, path: &Path) -> Result<(), Diagnostic> {
         let name = path.to_string_lossy();
         let metadata = std::fs::metadata(path).map_err(|e| input::cannot_open(&name, path, &e))?;
@@ -178,8 +184,18 @@ impl Dataset {
                     file.name
                 ));
             }
+            if let Some(help) = above_header(file, &names, name) {
+                return diagnostic.help(help);
+            }
             let among = |mark: char| names.len() == 1 && names[0].split(mark).any(|word| word.trim() == name);
+            let by_tabs = matches!(format(&file.name), Ok(Format::Table(Some(_))));
             if let Some(mark) = [',', ';', '|'].into_iter().find(|mark| among(*mark)) {
+                if !by_tabs {
+                    return diagnostic.help(format!(
+                        "the lines of {} stand in quotes as a whole, and are one cell each: remove these quotes",
+                        file.name
+                    ));
+                }
                 return diagnostic.help(format!(
                     "the cells of {0} are separated by `{mark}`, and a name that ends in .tsv says by tabs: call it .csv",
                     file.name
@@ -201,6 +217,26 @@ impl Dataset {
             (None, None) => diagnostic,
         }
     }
+}
+
+/// What to do where the first line of a table is none of names, and the name wanted stands below it.
+fn above_header(file: &DataFile, names: &[&str], name: &str) -> Option<String> {
+    let &[only] = names else { return None };
+    if file.is_table() && only.starts_with("sep=") {
+        return Some(format!(
+            "the first line of {}, `{}`, is meant for a spreadsheet: remove it, so that the names of the columns come first",
+            file.name,
+            say::shown(only)
+        ));
+    }
+    let below =
+        |entry: &&Entry| entry.value.as_ref().is_ok_and(|a| a.text(0).is_some_and(|t| t.trim() == name));
+    let entry = file.entries.iter().find(below).filter(|_| file.is_table())?;
+    Some(format!(
+        "the names of the columns stand in {} of {}: remove what stands above them",
+        file.locate(entry, 0),
+        file.name
+    ))
 }
 
 /// A name with two meanings.

@@ -164,6 +164,18 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// Whether `--set` gives it.
+    pub(super) fn from_command_line(&self) -> bool {
+        self.parts.first().is_some_and(|part| matches!(part.file.layout, Layout::CommandLine))
+    }
+
+    /// Whether nothing stands in the whole row of cell `i`, in a table of several columns.
+    pub(super) fn in_empty_row(&self, i: usize) -> bool {
+        let Some((part, cell)) = self.cell(i).filter(|(part, _)| part.file.is_table()) else { return false };
+        let empty = |entry: &Entry| entry.value.as_ref().is_ok_and(|a| a.text(cell).is_none());
+        part.file.entries.len() > 1 && part.file.entries.iter().all(empty)
+    }
+
     /// The text of cell `i`; nothing if it is missing.
     pub fn text(&self, i: usize) -> Option<String> {
         self.cell(i).and_then(|(part, cell)| part.array.text(cell))

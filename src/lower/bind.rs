@@ -215,6 +215,7 @@ impl<'d> Lowerer<'d> {
                         Some(size) => size,
                         None => Value { from_data: true, ..self.default_value(decl, e)? },
                     };
+                    self.warn_default(decl);
                     self.bind_value(decl, value);
                     return Ok(());
                 }
@@ -231,7 +232,15 @@ impl<'d> Lowerer<'d> {
                         let error =
                             self.required(decl).err().unwrap_or_else(|| self.unknown(name, decl.span));
                         // A table has no place for one number.
-                        return Err(match decl.ty.dims.is_empty() && !self.data.is_empty() {
+                        let open = decl.ty.dims.is_empty() && !self.data.is_empty();
+                        let is_size = [format!("[{name}]"), format!("[{name},"), format!(", {name}]")];
+                        if open && is_size.iter().any(|size| self.source.contains(size.as_str())) {
+                            return Err(error.help(format!(
+                                "leave `{}` out: `{name}` follows from the data that have this size",
+                                decl.span.text(self.source)
+                            )));
+                        }
+                        return Err(match open {
                             true => error.help(format!("or give the number with `--set {name}=...`")),
                             false => error,
                         });
@@ -301,6 +310,24 @@ impl<'d> Lowerer<'d> {
         } else {
             self.env.set(name, Binding::Value(value));
         }
+    }
+
+    /// Warns of a default that counts because the data spell the name in another way.
+    fn warn_default(&mut self, decl: &DataDecl) {
+        let name = &decl.name.name;
+        let Some(near) = self.data.nearly(name) else { return };
+        let declared = self.data_places.iter().any(|(other, _)| other == near);
+        if declared || self.probing {
+            return;
+        }
+        self.warnings.push(
+            Diagnostic::warning(
+                "default-used",
+                format!("the data have `{near}` and no `{name}`: its default counts"),
+            )
+            .label(decl.span, "")
+            .help(format!("if `{near}` is meant, call it so in the model, or `{name}` in the data")),
+        );
     }
 
     /// `N : int` where N is not in the data but follows from the shape of something declared before.

@@ -144,6 +144,13 @@ impl<'a> Pass<'a> {
             Kind::Cells(found) => {
                 let end = lines[row..].iter().position(|b| *b == b'\n').unwrap_or(0);
                 let text = String::from_utf8_lossy(&lines[row..(row + end).min(row + 400)]).into_owned();
+                // A row name before each row would be in the next one too.
+                let next = lines.get(row + end + 1..).and_then(|rest| rest.split(|b| *b == b'\n').next());
+                let fits = |next: &[u8]| {
+                    next.iter().filter(|b| **b == self.header.delimiter).count() + 1
+                        == self.header.names.len()
+                };
+                let first = first && !next.is_some_and(fits);
                 ragged(self.file, line, &self.header.names, found, text.trim_end(), first)
             }
             Kind::AfterQuote => after_quote(self.file, line, name),
