@@ -97,6 +97,25 @@ fn an_answer_is_neither_lost_nor_written_over_what_it_comes_from() {
 }
 
 #[test]
+fn files_in_the_wrong_place_are_named_in_words() {
+    let f = folder("places");
+    std::fs::write(f.join("sized.ppl"), MODEL.replace("data { ", "data { J : int; ")).unwrap();
+    for (args, words) in [
+        ("test model.ppl", "`test` runs all models of one"),
+        ("certify --verify no-such.json", "cannot read no-such.json: there is no such file"),
+        ("fit model.ppl data.csv --out .", "it is a folder"),
+        ("fit data.csv model.ppl", "stand before the data"),
+        ("fit model.stan data.csv", "a Stan program is written anew"),
+        ("fit sized.ppl data.csv --set J=abc", "give a number: `--set J=3`"),
+        ("fit model.ppl data.csv --method mcmc", "the method that samples is `nuts`"),
+    ] {
+        let (code, out, err) = told(&f, args);
+        assert!(code > 0 && out.is_empty() && err.contains(words), "{args}\n{err}");
+        assert!(!err.contains("os error"), "{args}\n{err}");
+    }
+}
+
+#[test]
 fn warnings_go_to_standard_error() {
     let f = folder("warnings");
     std::fs::write(f.join("twice.ppl"), MODEL.replace("y ~", "mu ~ normal(0, 1)\ny ~")).unwrap();

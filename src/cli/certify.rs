@@ -59,8 +59,8 @@ fn hashed(path: &Path) -> Result<Value, Failure> {
 /// Derives the certificate again and compares every field with the file.
 fn verify(args: &CertifyArgs, file: &Path) -> Outcome {
     let name = file.display();
-    let text =
-        std::fs::read_to_string(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Failure::Usage(format!("cannot read {name}: {}", load::plain(&e))))?;
     let claimed: Value = serde_json::from_str(&text)
         .map_err(|e| Failure::Wrong(format!("error[certificate]: {name} is not JSON: {e}\n")))?;
     let paths = |value: &Value| -> Vec<PathBuf> {

@@ -263,7 +263,9 @@ fn named(
     method: &str,
     args: &FitArgs,
 ) -> Result<Fit, Failure> {
-    match methods::find(method).map_err(|e| Failure::Usage(format!("{e}, {NUTS}, {ALL}")))? {
+    let sampler = ["hmc", "mcmc", "sampling", "sample", "gibbs", "metropolis"].contains(&method);
+    let hint = if sampler { format!("; the method that samples is `{NUTS}`") } else { String::new() };
+    match methods::find(method).map_err(|e| Failure::Usage(format!("{e}, {NUTS}, {ALL}{hint}")))? {
         Named::Direct(method) => direct(&loaded.target, method, args),
         Named::Stochastic(method) => {
             descent::fit(&loaded.target, &loaded.source, certificate, method, &options(args), args)

@@ -20,7 +20,15 @@ impl Source {
         let name = path.display().to_string();
         let known = path.extension().is_some_and(|e| e == "ppl" || e == "model");
         if !known {
-            return Err(Failure::Usage(format!("{name} is not a model file; models end in .ppl or .model")));
+            let message = format!("{name} is not a model file; models end in .ppl or .model");
+            let hint = match path.extension().and_then(|e| e.to_str()) {
+                Some(end) if super::DATA.contains(&end) => ", and stand before the data",
+                Some("stan") => {
+                    "; a Stan program is written anew, `param sigma : real > 0 ~ ...` for `real<lower=0> sigma;`"
+                }
+                _ => "",
+            };
+            return Err(Failure::Usage(message + hint));
         }
         let bytes =
             std::fs::read(path).map_err(|e| Failure::Usage(format!("cannot read {name}: {}", plain(&e))))?;
@@ -54,6 +62,8 @@ pub(super) fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".into(),
         std::io::ErrorKind::PermissionDenied => "permission denied".into(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".into(),
+        std::io::ErrorKind::NotADirectory => "it is no folder".into(),
         _ => error.to_string(),
     }
 }

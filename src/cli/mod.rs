@@ -24,6 +24,9 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// How the names of data files end.
+const DATA: [&str; 6] = ["csv", "tsv", "parquet", "arrow", "feather", "json"];
+
 /// How a command ends when it does not succeed.
 pub(crate) enum Failure {
     /// The model or the data are wrong: exit code 1. The text has been rendered.

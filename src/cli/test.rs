@@ -1,17 +1,20 @@
 //! `stickler test`: snapshot-tests of the gradients of model files.
 
 use super::args::TestArgs;
-use super::{Failure, Outcome, load};
+use super::{DATA, Failure, Outcome, load};
 use crate::data::Dataset;
 use crate::target::ModelTarget;
 use crate::testing;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How the names of data files end.
-const DATA: [&str; 6] = ["csv", "tsv", "parquet", "arrow", "feather", "json"];
-
 pub(super) fn run(args: &TestArgs) -> Outcome {
+    if args.dir.is_file() {
+        return Err(Failure::Usage(format!(
+            "{0} is no folder: `test` runs all models of one; `grad {0}` and its data show the gradient of one model",
+            args.dir.display()
+        )));
+    }
     let mut models = Vec::new();
     find(&args.dir, &mut models)
         .map_err(|e| Failure::Usage(format!("cannot read {}: {}", args.dir.display(), load::plain(&e))))?;
