@@ -214,7 +214,7 @@ impl<'a> Found<'a> {
         let place = self.place(i);
         let again = place.column.as_ref() == Some(&text);
         let diagnostic = Diagnostic::error("not-a-number", message).place(place);
-        if self.from_command_line() {
+        if self.was_set() {
             return diagnostic.help(format!("give a number: `--set {name}=3`"));
         }
         if again {

@@ -165,7 +165,7 @@ impl<'a> Found<'a> {
     }
 
     /// Whether `--set` gives it.
-    pub(super) fn from_command_line(&self) -> bool {
+    pub(super) fn was_set(&self) -> bool {
         self.parts.first().is_some_and(|part| matches!(part.file.layout, Layout::CommandLine))
     }
 

@@ -84,6 +84,7 @@ static NAMES: &[(&str, &str)] = &[
     ("ln", "log(x)"),
     ("log_determinant", "logdet(a)"),
     ("log_determinant_spd", "logdet_spd(a)"),
+    ("log_e", "log(x)"),
     ("log_falling_factorial", "lgamma(x + 1) - lgamma(x - n + 1)"),
     ("log_gamma", "lgamma(x)"),
     ("log_rising_factorial", "lgamma(x + n) - lgamma(x)"),

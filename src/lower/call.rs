@@ -368,6 +368,11 @@ fn unknown_argument(what: &str, names: &[&str], given: &str) -> Diagnostic {
     if given == "offset" {
         return error.help(format!("an offset is written into the predictor: `{what}(a + offset)`"));
     }
+    if matches!(given, "lower" | "upper") && crate::dist::find(what).is_some() {
+        return error.help(format!(
+            "write `truncated({what}(...), {given} = ...)`; the bounds of a parameter stand in its type: `param s : real > 0 ~ ...`"
+        ));
+    }
     let meaning = OTHER_MEANINGS.iter().find(|(all, theirs, _)| *theirs == given && all.contains(&what));
     if let Some((.., help)) = meaning {
         return error.help(*help);

@@ -407,14 +407,17 @@ impl Lowerer<'_> {
         args: &[Arg],
     ) -> Diagnostic {
         let by_place = args.len() == row.args.len() && args.iter().all(|a| a.name.is_none());
-        let Some(last) = args.len().checked_sub(1).filter(|&last| last > 1) else { return error };
-        if k != 0 || !by_place || error.code != "argument-domain" {
+        let Some(last) = args.len().checked_sub(1).filter(|&last| last > 0) else { return error };
+        if k != 0 || !by_place || !matches!(error.code, "argument-domain" | "argument-not-data") {
             return error;
         }
         let fits = |(to, spec): (usize, &dist::ArgSpec)| {
             let value = values[if to == 0 { last } else { to - 1 }].as_ref();
-            let within =
-                |value: &Value| spec.domain.range().is_none_or(|r| self.b.range(value.node).within(r));
+            let known = matches!(spec.domain, Domain::Count | Domain::Data);
+            let within = |value: &Value| {
+                (!known || self.b.constant_of(value.node).is_some())
+                    && spec.domain.range().is_none_or(|r| self.b.range(value.node).within(r))
+            };
             value.is_some_and(within)
         };
         if !row.args.iter().enumerate().all(fits) {

@@ -333,7 +333,7 @@ impl Lowerer<'_> {
     }
 
     /// A name that is not defined, or that of a category, as that of a size.
-    fn unknown_size(&self, problem: Diagnostic, e: &Expr) -> Diagnostic {
+    pub(super) fn unknown_size(&self, problem: Diagnostic, e: &Expr) -> Diagnostic {
         match &e.kind {
             ExprKind::Name(name)
                 if problem.code == "not-known" && self.env.categories().any(|(known, ..)| known == name) =>

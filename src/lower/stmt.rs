@@ -110,7 +110,11 @@ impl Lowerer<'_> {
 
     pub(super) fn for_loop(&mut self, f: &ForLoop) -> Result<()> {
         self.check_variable(&f.var)?;
-        let (from, to) = (self.integer(&f.from)?, self.integer(&f.to)?);
+        let from = self.integer(&f.from)?;
+        let to = self.integer(&f.to).map_err(|e| match e.code {
+            "not-known" => self.unknown_size(e, &f.to),
+            _ => e,
+        })?;
         self.refuse_backwards(
             from,
             to,
@@ -372,6 +376,13 @@ impl Lowerer<'_> {
                 ),
                 None => "it is defined in a branch of an `if` that is not taken: define it in the other branch too".into(),
             });
+        }
+        let names_category = |name: &str| self.env.categories().any(|(known, ..)| known == name);
+        if let Some((value, g)) = name.rsplit_once('_')
+            && names_category(g)
+            && matches!(self.env.get(value), Some(Binding::Value(_)))
+        {
+            return Some(format!("for the value of each row's group write `{value}[{g}]`"));
         }
         let powers = [('²', 2), ('³', 3)];
         if let Some((base, power)) = powers.iter().find_map(|(c, n)| Some((name.strip_suffix(*c)?, n))) {

@@ -167,17 +167,25 @@ fn target(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `x += 1`
+/// `x += 1`, `x++`, `lp += e`
 fn reassignment(case: &Case<'_>) -> Option<Diagnostic> {
     let end = case.value_after(0);
     let is_update =
         case.text(end) == "+=" || matches!(case.text(end), "-" | "*" | "/") && case.text(end + 1) == "=";
+    let is_update = is_update || case.reads(end, &["+", "+"]) || case.reads(end, &["-", "-"]);
     // `s = s + x`
     let has_itself = |i: usize| i > 1 && case.text(i) == case.text(0) && case.text(i + 1) != "(";
     let from_itself =
         end == 1 && case.text(1) == "=" && case.text(2) != "pm" && case.find(has_itself).is_some();
     if case.inside == Inside::Data || !case.is_name(0) || !(is_update || from_itself) {
         return None;
+    }
+    if matches!(case.text(0), "lp" | "lp__" | "logp" | "log_prob" | "ll" | "loglik") && case.text(1) == "+=" {
+        let message = "what is added to the log density is added to `target`";
+        let sum = format!("target += {}", case.written(2, case.len()));
+        return Some(
+            case.error("target-increment", message, (0, 2), "expected `target +=`").help(write(&sum)),
+        );
     }
     let sign = if matches!(case.text(end), "+=" | "=") { 1 } else { 2 };
     let message = format!("`{}` cannot be changed: every quantity is defined once", case.text(0));

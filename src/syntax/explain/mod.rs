@@ -7,6 +7,7 @@ mod case;
 mod clauses;
 mod expected;
 mod habits;
+mod marks;
 mod notation;
 mod operators;
 mod phrases;
@@ -26,10 +27,11 @@ use std::ops::Range;
 type Row = fn(&Case<'_>) -> Option<Diagnostic>;
 
 /// Known mistakes, most telling first.
-const TABLES: [&[Row]; 7] = [
+const TABLES: [&[Row]; 8] = [
     operators::CHARACTERS,
     stan::ROWS,
     notation::ROWS,
+    marks::ROWS,
     phrases::ROWS,
     habits::ROWS,
     operators::ROWS,
@@ -37,8 +39,15 @@ const TABLES: [&[Row]; 7] = [
 ];
 
 /// Known mistakes in declarations of data, where words such as `for` can only be meant as names.
-const DATA_TABLES: [&[Row]; 6] =
-    [operators::CHARACTERS, stan::ROWS, notation::ROWS, phrases::ROWS, operators::ROWS, slips::ROWS];
+const DATA_TABLES: [&[Row]; 7] = [
+    operators::CHARACTERS,
+    stan::ROWS,
+    notation::ROWS,
+    marks::ROWS,
+    phrases::ROWS,
+    operators::ROWS,
+    slips::ROWS,
+];
 
 /// Where a statement stands, which decides what it can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

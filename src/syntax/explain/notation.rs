@@ -360,9 +360,11 @@ fn other_word(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `x <> 0`
+/// `x <> 0`, `x =! 0`
 fn other_unequal(case: &Case<'_>) -> Option<Diagnostic> {
-    let i = case.find(|i| case.reads(i, &["<", ">"]) && case.glued(i))?;
-    let error = case.error("other-unequal", "`<>` is written `!=`", (i, i + 2), "not an operator here");
+    let other = |i: usize| case.reads(i, &["<", ">"]) || case.reads(i, &["=", "!"]) && i == case.found;
+    let i = case.find(|i| other(i) && case.glued(i))?;
+    let message = format!("`{}` is written `!=`", case.written(i, i + 2));
+    let error = case.error("other-unequal", message, (i, i + 2), "not an operator here");
     Some(error.help(write(&case.with(i, i + 2, "!="))))
 }

@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Characters that word processors and keyboards put in place of those meant.
-const LOOKALIKES: [(char, &str); 22] = [
+const LOOKALIKES: [(char, &str); 25] = [
     ('“', "\""),
     ('”', "\""),
     ('„', "\""),
@@ -46,6 +46,9 @@ const LOOKALIKES: [(char, &str); 22] = [
     ('←', "="),
     ('≔', "="),
     ('…', ".."),
+    ('≈', "~"),
+    ('∈', "in"),
+    ('∞', "inf"),
 ];
 
 fn unknown_character(case: &Case<'_>) -> Option<Diagnostic> {
@@ -60,6 +63,10 @@ fn unknown_character(case: &Case<'_>) -> Option<Diagnostic> {
         (case.found, case.found + 1),
         "not understood",
     );
+    let function = [('√', "sqrt"), ('∑', "sum"), ('∏', "prod")].into_iter().find(|(sign, _)| *sign == c);
+    if let Some((_, function)) = function {
+        return Some(error.help(format!("write `{function}(...)`")));
+    }
     if c == '@' {
         return Some(error.help("the matrix product is written `*`"));
     }
