@@ -141,7 +141,9 @@ fn trailing_for(case: &Case<'_>) -> Option<Diagnostic> {
         Some(tilde) if case.written(2, tilde) == of_loop => error
             .help(write(&format!("param {}[{end}] {}", case.text(1), case.written(tilde, i))))
             .note("one `param` declares the whole array"),
-        _ => error.help(write(&format!("{} {{ {} }}", case.written(i, case.len()), case.written(0, i)))),
+        Some(_) => error
+            .help("one `param` declares the whole array: write for example `param c[J, K] ~ normal(0, 1)`"),
+        None => error.help(write(&format!("{} {{ {} }}", case.written(i, case.len()), case.written(0, i)))),
     })
 }
 
