@@ -107,7 +107,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         notes: Vec::new(),
     };
     if asked && let Some(warped) = flow.warped() {
-        sampled::sampled(warped, base, &names, keep, options.seed).replace(&mut fit);
+        sampled::sampled(warped, base, &names, keep, options).replace(&mut fit);
     }
     fit
 }

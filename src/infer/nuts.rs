@@ -4,6 +4,7 @@
 //! coordinate from its own draws. The step size is adapted towards an acceptance of 0.8 and then kept; where transitions diverge, all is done
 //! again with smaller steps.
 
+use super::Stop;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
@@ -20,6 +21,8 @@ const KEPT: usize = 1000;
 const WINDOWS: [usize; 4] = [75, 125, 225, 425];
 /// Draws of variance 1 that count beside those of a window.
 const BESIDE: f64 = 5.0;
+/// Draws of a chain that are made whoever wants an end.
+const FEWEST: usize = 100;
 /// Most doublings of a trajectory.
 const DEPTH: u32 = 10;
 /// Acceptances aimed at, one after the other while transitions diverge.
@@ -39,32 +42,32 @@ pub(super) struct Chains {
 
 /// Samples a target whose posterior is about standard normal: at least so many draws. Where transitions diverge, chains with smaller steps take the place of the
 /// first.
-pub(super) fn sample(target: &dyn Target, count: usize, seed: u64) -> Chains {
-    let mut gradients = 0;
-    let mut found: Option<Chains> = None;
-    for accept in ACCEPT {
-        let chains = with_acceptance(target, count, accept, seed);
-        gradients += chains.gradients;
-        if found.as_ref().is_none_or(|before| chains.divergent < before.divergent) {
-            found = Some(chains);
-        }
-        if found.as_ref().is_some_and(|chains| chains.divergent == 0) {
+pub(super) fn sample(target: &dyn Target, count: usize, seed: u64, stop: &Stop) -> Chains {
+    let [first, smaller @ ..] = ACCEPT;
+    let mut kept = with_acceptance(target, count, first, seed, stop);
+    for accept in smaller {
+        if kept.divergent == 0 || stop.requested() {
             break;
         }
+        let other = with_acceptance(target, count, accept, seed, stop);
+        let gradients = kept.gradients + other.gradients;
+        let better = if other.divergent < kept.divergent { other } else { kept };
+        kept = Chains { gradients, ..better };
     }
-    let none = Chains { length: 0, points: Vec::new(), divergent: 0, gradients };
-    Chains { gradients, ..found.unwrap_or(none) }
+    kept
 }
 
-fn with_acceptance(target: &dyn Target, count: usize, accept: f64, seed: u64) -> Chains {
-    let length = KEPT.max(count.div_ceil(CHAINS));
-    let chains: Vec<(Vec<f64>, usize, usize)> =
-        (0..CHAINS as u64).into_par_iter().map(|chain| one(target, length, accept, [seed, chain])).collect();
+fn with_acceptance(target: &dyn Target, count: usize, accept: f64, seed: u64, stop: &Stop) -> Chains {
+    let (d, wanted) = (target.dimension(), KEPT.max(count.div_ceil(CHAINS)));
+    let run = |chain: u64| one(target, wanted, accept, [seed, chain], stop);
+    let chains: Vec<Run> = (0..CHAINS as u64).into_par_iter().map(run).collect();
+    // Where someone wanted an end, chains are as long as the shortest.
+    let length = chains.iter().map(|run| run.draws.len()).min().unwrap_or(0);
     let mut out = Chains { length, points: Vec::new(), divergent: 0, gradients: 0 };
-    for (points, divergent, gradients) in chains {
-        out.points.push(points);
-        out.divergent += divergent;
-        out.gradients += gradients;
+    for run in chains {
+        out.points.push((0..d).flat_map(|i| run.draws[..length].iter().map(move |draw| draw[i])).collect());
+        out.divergent += run.divergent;
+        out.gradients += run.gradients;
     }
     out
 }
@@ -103,7 +106,14 @@ struct Chain<'t> {
     gradients: usize,
 }
 
-fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2]) -> (Vec<f64>, usize, usize) {
+/// What one chain gave.
+struct Run {
+    draws: Vec<Vec<f64>>,
+    divergent: usize,
+    gradients: usize,
+}
+
+fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2], stop: &Stop) -> Run {
     let d = target.dimension();
     let mut chain = Chain {
         evaluator: target.evaluator(),
@@ -113,32 +123,14 @@ fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2])
         gradients: 0,
     };
     let mut state = chain.start(d);
-    let mut points = vec![0.0; d * length];
-    let mut divergent = 0;
-    let mut average = Average::new(chain.step, accept);
-    let mut window = Window::new(d);
-    for t in 0..WARM_UP + length {
+    chain.warm_up(&mut state, accept, stop);
+    let mut run = Run { draws: Vec::with_capacity(length), divergent: 0, gradients: 0 };
+    while run.draws.len() < length && !(stop.requested() && run.draws.len() >= FEWEST) {
         let tree = chain.trajectory(&mut state);
-        if t >= WARM_UP {
-            divergent += usize::from(tree.diverged);
-            (0..d).for_each(|i| points[i * length + t - WARM_UP] = chain.scales[i] * state.position[i]);
-            continue;
-        }
-        chain.step = average.update(tree.accept / tree.steps.max(1) as f64);
-        window.add(&state.position);
-        if WINDOWS.contains(&(t + 1)) {
-            // The first draws are on their way from the start.
-            if t + 1 > WINDOWS[0] {
-                chain.rescale(&mut state, &window.scales());
-                average = Average::new(chain.step, accept);
-            }
-            window = Window::new(d);
-        }
-        if t + 1 == WARM_UP {
-            chain.step = average.settled.exp();
-        }
+        run.divergent += usize::from(tree.diverged);
+        run.draws.push(state.position.iter().zip(&chain.scales).map(|(x, s)| s * x).collect());
     }
-    (points, divergent, chain.gradients)
+    Run { gradients: chain.gradients, ..run }
 }
 
 /// Means and squares of the positions of some draws (Welford).
@@ -195,6 +187,29 @@ impl Average {
 }
 
 impl Chain<'_> {
+    /// Finds the scales and the step.
+    fn warm_up(&mut self, state: &mut State, accept: f64, stop: &Stop) {
+        let mut average = Average::new(self.step, accept);
+        let mut window = Window::new(state.position.len());
+        for t in 1..=WARM_UP {
+            let tree = self.trajectory(state);
+            self.step = average.update(tree.accept / tree.steps.max(1) as f64);
+            window.add(&state.position);
+            if WINDOWS.contains(&t) {
+                // The first draws are on their way from the start.
+                if t > WINDOWS[0] {
+                    self.rescale(state, &window.scales());
+                    average = Average::new(self.step, accept);
+                }
+                window = Window::new(state.position.len());
+            }
+            if stop.requested() {
+                break;
+            }
+        }
+        self.step = average.settled.exp();
+    }
+
     fn at(&mut self, position: Vec<f64>, momentum: Vec<f64>) -> State {
         let (mut value, mut slope) = ([0.0], vec![0.0; position.len()]);
         let z: Vec<f64> = position.iter().zip(&self.scales).map(|(x, s)| s * x).collect();
@@ -382,7 +397,7 @@ mod tests {
             g[1] = -(b + 0.6 * a);
             -0.5 * (a * a + b * b) - 0.6 * a * b
         });
-        let chains = sample(&target, 0, 3);
+        let chains = sample(&target, 0, 3, &Stop::default());
         let first: Vec<Vec<f64>> = chains.points.iter().map(|p| p[..chains.length].to_vec()).collect();
         let (rhat, size) = convergence(&first);
         let all: Vec<f64> = first.concat();
@@ -403,7 +418,7 @@ mod tests {
             (0..3).for_each(|i| g[i] = -z[i] / (scales[i] * scales[i]));
             (0..3).map(|i| -0.5 * (z[i] / scales[i]).powi(2)).sum()
         });
-        let chains = sample(&target, 0, 1);
+        let chains = sample(&target, 0, 1, &Stop::default());
         for (i, scale) in scales.iter().enumerate() {
             let rows = i * chains.length..(i + 1) * chains.length;
             let columns: Vec<Vec<f64>> = chains.points.iter().map(|p| p[rows.clone()].to_vec()).collect();
@@ -416,6 +431,18 @@ mod tests {
         assert_eq!(chains.divergent, 0);
         // Steps as small as the narrowest, without its scale, would take thousands of gradients for each draw.
         assert!(chains.gradients < 400_000, "{}", chains.gradients);
+    }
+
+    #[test]
+    fn chains_that_someone_stops_are_short_and_there() {
+        let target = from_fn(1, |z: &[f64], g: &mut [f64]| {
+            g[0] = -z[0];
+            -0.5 * z[0] * z[0]
+        });
+        let stop = Stop::default();
+        stop.request();
+        let chains = sample(&target, 0, 1, &stop);
+        assert_eq!((chains.length, chains.points.len()), (FEWEST, CHAINS));
     }
 
     #[test]

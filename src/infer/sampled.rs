@@ -5,7 +5,7 @@ use super::nuts;
 use super::resample::systematic;
 use super::summary::{Output, summarise};
 use super::warp::{Warp, Warped};
-use super::{Fit, Path};
+use super::{Fit, Options, Path};
 use crate::target::Target;
 use rayon::prelude::*;
 
@@ -60,11 +60,17 @@ impl Sampled {
 }
 
 /// Samples a target with NUTS in the coordinates of the Gaussian q.
-pub(super) fn sampled(target: &Warped, q: &Gaussian, names: &[String], keep: usize, seed: u64) -> Sampled {
+pub(super) fn sampled(
+    target: &Warped,
+    q: &Gaussian,
+    names: &[String],
+    keep: usize,
+    options: &Options,
+) -> Sampled {
     let mut layers = target.layers.clone();
     layers.push(Warp::plain(q));
     let standard = Warped { inner: target.inner, layers };
-    let chains = nuts::sample(&standard, keep, seed);
+    let chains = nuts::sample(&standard, keep, options.seed, &options.stop);
     let (length, all) = (chains.length, nuts::CHAINS * chains.length);
     let values: Vec<Vec<f64>> =
         chains.points.par_iter().map(|points| standard.constrain_batch(points, length)).collect();
