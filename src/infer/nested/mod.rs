@@ -11,6 +11,7 @@ mod aside;
 mod climb;
 mod colours;
 mod conditional;
+mod curb;
 mod explore;
 mod groups;
 mod lattice;

@@ -4,14 +4,15 @@
 //! coordinates. But draws may come from any Gaussian whose density is known: weights correct what it is off by. So modes and Hessians are found at
 //! some hundred outer points, and between them the factor is interpolated: the logarithm of each pivot, and each entry below it relative to it,
 //! which is minus the weight of one coordinate in the conditional mean of another. Such a factor always has an inverse, its
-//! determinant is known with its gradient, and an error of a tenth in each of fifty pivots costs an eighth of a nat.
+//! determinant is known with its gradient, and an error of a tenth in each of fifty pivots costs an eighth of a nat. Where it is known what the prior adds
+//! to the Hessian, the rest of it is interpolated instead, which hardly changes, and the sum factored.
 
 use super::super::gaussian::Gaussian;
 use super::anchors::Anchor;
 use super::conditional::{LANES, Lanes};
-use crate::num::dispatch;
-use crate::num::linalg::{cholesky, dot, invert_lower, solve_cholesky};
-use crate::num::real::LN_2PI;
+use crate::num::dispatch::{LaneWork, View, best_lanes};
+use crate::num::linalg::{Pattern, cholesky, dot, invert_lower, solve_cholesky};
+use crate::num::real::{F16, LN_2PI, Real};
 use crate::vi::Scale;
 use std::ops::Range;
 
@@ -42,8 +43,10 @@ pub(super) struct Surface {
     /// Where each column of the factor has its entries below the diagonal.
     columns: Vec<Range<usize>>,
     /// For each coordinate of the mode, the logarithm of each pivot, and each entry below relative to its pivot, the coefficients of all
-    /// terms.
+    /// terms; instead of pivots and what is below, the entries of the Hessian less what the prior adds, where that is known.
     coefficients: Vec<f64>,
+    /// Whether it is known.
+    rest: bool,
     /// The coefficients of the sum of the logarithms of the pivots.
     determinant: Vec<f64>,
 }
@@ -72,8 +75,14 @@ fn terms(d: usize) -> Vec<(usize, usize)> {
 }
 
 impl Surface {
-    /// Through anchors around a Gaussian, whose factors have their columns at these places; None where anchors are too few.
-    pub(super) fn new(anchors: &[Anchor], q: &Gaussian, columns: Vec<Range<usize>>) -> Option<Surface> {
+    /// Through anchors around a Gaussian, whose factors have this pattern, with what the prior adds to the Hessian at each where that is known; None where
+    /// anchors are too few.
+    pub(super) fn new(
+        anchors: &[Anchor],
+        q: &Gaussian,
+        pattern: &Pattern,
+        known: Option<&[Vec<f64>]>,
+    ) -> Option<Surface> {
         let Scale::Dense(factor) = &q.factor else { return None };
         let d = q.mean.len();
         let inverse = invert_lower(factor, d).iter().map(|x| x / UNIT).collect();
@@ -83,8 +92,9 @@ impl Surface {
             reach: 0.0,
             top: f64::NEG_INFINITY,
             terms: terms(d),
-            columns,
+            columns: pattern.columns(),
             coefficients: Vec::new(),
+            rest: known.is_some(),
             determinant: Vec::new(),
         };
         let count = 1 + surface.terms.len();
@@ -103,45 +113,34 @@ impl Surface {
         surface.reach = distances[(WITHIN * (distances.len() - 1) as f64) as usize];
         let constant = 0.5 * surface.columns.len() as f64 * LN_2PI;
         surface.top = anchors.iter().fold(f64::NEG_INFINITY, |top, a| top.max(a.value - constant));
-        surface.coefficients = surface.least_squares(anchors, basis)?;
-        let k = surface.columns.len();
-        surface.determinant = vec![0.0; count];
-        for row in surface.coefficients[k * count..2 * k * count].chunks_exact(count) {
-            surface.determinant.iter_mut().zip(row).for_each(|(sum, c)| *sum += c);
-        }
+        let numbers: Vec<Vec<f64>> = match known {
+            None => anchors.iter().map(|anchor| surface.numbers(anchor)).collect(),
+            Some(known) => {
+                anchors.iter().zip(known).map(|(a, known)| surface.rest_of(a, known, pattern)).collect()
+            }
+        };
+        surface.coefficients = least_squares(&numbers, basis)?;
+        surface.determinant = surface.coefficients.split_off(surface.coefficients.len() - count);
         Some(surface)
     }
 
-    /// The coefficients of all numbers, from the values of all terms at the anchors.
-    fn least_squares(&self, anchors: &[Anchor], basis: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-        let m = 1 + self.terms.len();
-        let mut gram = vec![0.0; m * m];
-        for row in &basis {
-            for (i, x) in row.iter().enumerate() {
-                gram[i * m..=i * m + i].iter_mut().zip(row).for_each(|(g, y)| *g += x * y);
-            }
-        }
-        cholesky(&mut gram, m).ok()?;
-        let numbers = 2 * self.columns.len() + self.columns.last().map_or(0, |c| c.end - self.columns.len());
-        let mut coefficients = vec![0.0; numbers * m];
-        for (anchor, mut share) in anchors.iter().zip(basis) {
-            solve_cholesky(&gram, m, &mut share);
-            for (row, value) in coefficients.chunks_exact_mut(m).zip(self.numbers(anchor)) {
-                row.iter_mut().zip(&share).for_each(|(c, s)| *c += value * s);
-            }
-        }
-        coefficients.iter().all(|c| c.is_finite()).then_some(coefficients)
-    }
-
-    /// What is interpolated, at an anchor.
+    /// What is interpolated, at an anchor; the sum of the logarithms of the pivots comes last.
     fn numbers(&self, anchor: &Anchor) -> Vec<f64> {
-        let k = self.columns.len();
-        let pivots = &anchor.factor[..k];
+        let pivots = &anchor.factor[..self.columns.len()];
         let mut out = anchor.mode.clone();
         out.extend(pivots.iter().map(|p| p.ln()));
         for (column, pivot) in self.columns.iter().zip(pivots) {
             out.extend(anchor.factor[column.clone()].iter().map(|x| x / pivot));
         }
+        out.push(pivots.iter().map(|p| p.ln()).sum());
+        out
+    }
+
+    /// The same where it is known what the prior adds to the Hessian.
+    fn rest_of(&self, anchor: &Anchor, known: &[f64], pattern: &Pattern) -> Vec<f64> {
+        let mut out = anchor.mode.clone();
+        out.extend(pattern.product(&anchor.factor).iter().zip(known).map(|(all, known)| all - known));
+        out.push(anchor.factor[..self.columns.len()].iter().map(|p| p.ln()).sum());
         out
     }
 
@@ -180,22 +179,19 @@ impl Surface {
         out
     }
 
-    /// The modes and factors at outer points; of one beyond where polynomials hold, those at the nearest within.
+    /// The modes and factors at outer points; of one beyond where polynomials hold, those at the nearest within. Where it is known what the prior adds to
+    /// the Hessian, not factors but the rest of it.
     pub(super) fn at(&self, outer: &[Lanes], y: &mut [Lanes], factor: &mut Vec<Lanes>) {
         let powers = self.powers(&self.within(outer));
         let k = y.len();
         let below = self.columns.last().map_or(k, |c| c.end) - k;
         factor.resize(k + below, [0.0; LANES]);
-        dispatch::best(
-            #[inline(always)]
-            || {
-                let mut rows = self.coefficients.chunks_exact(powers.len());
-                let (pivots, below) = factor.split_at_mut(k);
-                for value in y.iter_mut().chain(pivots).chain(below) {
-                    *value = rows.next().map_or([0.0; LANES], |row| combine(row, &powers));
-                }
-            },
-        );
+        let (of_modes, of_factors) = self.coefficients.split_at(k * powers.len());
+        best_lanes(Combine { coefficients: of_modes, powers: &powers, into: y });
+        best_lanes(Combine { coefficients: of_factors, powers: &powers, into: factor });
+        if self.rest {
+            return;
+        }
         let (pivots, below) = factor.split_at_mut(k);
         for (pivot, column) in pivots.iter_mut().zip(&self.columns) {
             *pivot = pivot.map(f64::exp);
@@ -228,7 +224,48 @@ impl Surface {
     }
 }
 
-#[inline(always)]
+/// The coefficients of all numbers, from these at each anchor and the values of all terms there.
+fn least_squares(numbers: &[Vec<f64>], basis: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let m = basis.first()?.len();
+    let mut gram = vec![0.0; m * m];
+    for row in &basis {
+        for (i, x) in row.iter().enumerate() {
+            gram[i * m..=i * m + i].iter_mut().zip(row).for_each(|(g, y)| *g += x * y);
+        }
+    }
+    cholesky(&mut gram, m).ok()?;
+    let mut coefficients = vec![0.0; numbers.first()?.len() * m];
+    for (numbers, mut share) in numbers.iter().zip(basis) {
+        solve_cholesky(&gram, m, &mut share);
+        for (row, value) in coefficients.chunks_exact_mut(m).zip(numbers) {
+            row.iter_mut().zip(&share).for_each(|(c, s)| *c += value * s);
+        }
+    }
+    coefficients.iter().all(|c| c.is_finite()).then_some(coefficients)
+}
+
+/// One combination of the powers for each row of coefficients.
+struct Combine<'a> {
+    coefficients: &'a [f64],
+    powers: &'a [Lanes],
+    into: &'a mut [Lanes],
+}
+
+impl LaneWork<F16> for Combine<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Real>(self, view: View<F16, U>) {
+        for (row, to) in self.coefficients.chunks_exact(self.powers.len()).zip(self.into) {
+            let mut sum = U::splat(0.0);
+            for (c, power) in row.iter().zip(self.powers) {
+                sum += U::splat(*c) * view.load(power);
+            }
+            view.store(sum, to);
+        }
+    }
+}
+
 fn combine(coefficients: &[f64], powers: &[Lanes]) -> Lanes {
     let mut out = [0.0; LANES];
     for (c, p) in coefficients.iter().zip(powers) {

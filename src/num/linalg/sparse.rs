@@ -70,8 +70,53 @@ impl Pattern {
         for (slot, value) in self.slots.iter().zip(values) {
             (0..W).for_each(|k| into[*slot][k] += value[k]);
         }
-        let (diagonal, below) = into.split_at_mut(self.dimension());
+        self.eliminate(into);
+    }
+
+    /// The factors of W matrices that are laid out as their factors, in place.
+    pub fn eliminate<const W: usize>(&self, values: &mut [[f64; W]])
+    where
+        [f64; W]: Packed,
+    {
+        let (diagonal, below) = values.split_at_mut(self.dimension());
         best_lanes(Eliminate { pattern: self, diagonal, below });
+    }
+
+    /// Where the entry of a row and a column stands in a factor, if it has a place there.
+    pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
+        let (p, q) = (self.place[i], self.place[j]);
+        let (column, row) = (p.min(q), p.max(q));
+        let below = self.start[column]..self.start[column + 1];
+        match row == column {
+            true => Some(column),
+            false => self.rows[below.clone()]
+                .binary_search(&row)
+                .ok()
+                .map(|at| self.dimension() + below.start + at),
+        }
+    }
+
+    /// The matrix with this factor, laid out as the factor is.
+    pub fn product(&self, factor: &[f64]) -> Vec<f64> {
+        let d = self.dimension();
+        let mut out = vec![0.0; factor.len()];
+        for j in 0..d {
+            let (pivot, rows) = (factor[j], &self.rows[self.start[j]..self.start[j + 1]]);
+            let column = &factor[d + self.start[j]..d + self.start[j + 1]];
+            out[j] += pivot * pivot;
+            for (a, (&p, x)) in rows.iter().zip(column).enumerate() {
+                out[d + self.start[j] + a] += pivot * x;
+                out[p] += x * x;
+                let mut at = self.start[p];
+                for (&q, y) in rows.iter().zip(column).skip(a + 1) {
+                    while self.rows[at] < q {
+                        at += 1;
+                    }
+                    out[d + at] += x * y;
+                }
+            }
+        }
+        out
     }
 
     /// Whether the matrix with these values (one for each entry) is positive definite: whether every pivot of its Cholesky
@@ -310,6 +355,32 @@ mod tests {
                     assert_eq!(pattern.is_positive_definite(&values), least > 0.0, "{least}");
                 }
             }
+        }
+    }
+
+    /// L Lᵀ from the factor of A is A, entry by entry, where A has one and where only the factor has.
+    #[test]
+    fn a_factor_gives_its_matrix_back() {
+        let mut rng = Stream::new(5, 0, 0);
+        for d in [1, 3, 8, 25] {
+            let (entries, mut values, mut full) = random(d, &mut rng);
+            for (e, v) in entries.iter().zip(&mut values).filter(|(e, _)| e.0 == e.1) {
+                v.iter_mut().for_each(|x| *x += d as f64);
+                full[0][e.0 as usize * (d + 1)] += d as f64;
+            }
+            let pattern = Pattern::new(d, &entries);
+            let mut factor = Vec::new();
+            pattern.factor(&values, &mut factor);
+            let product = pattern.product(&factor.iter().map(|f| f[0]).collect::<Vec<f64>>());
+            let places = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
+            let mut seen = 0;
+            for (i, j) in places {
+                let expected = full[0][i * d + j];
+                let found = pattern.slot(i, j).map(|slot| product[slot]);
+                seen += usize::from(found.is_some());
+                assert!((found.unwrap_or(0.0) - expected).abs() < 1e-12, "{found:?} {expected}");
+            }
+            assert_eq!(seen, factor.len());
         }
     }
 

@@ -11,6 +11,7 @@ use super::super::quadrature::precision;
 use super::super::thrift::spared;
 use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
+use super::curb::{Curb, Measured};
 use super::groups::{farthest, groups, places, sizes};
 use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
@@ -88,6 +89,8 @@ pub(super) struct Conditional<'t> {
     pub(super) tuning: Tuning,
     /// Where modes and factors are, if they are not searched for each outer point.
     surface: Option<Surface>,
+    /// What the prior adds to Hessians, where that is known apart from what the surface has.
+    curb: Option<Curb<'t>>,
     /// Gradients evaluated.
     gradients: AtomicUsize,
 }
@@ -127,6 +130,7 @@ impl<'t> Conditional<'t> {
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
             surface: None,
+            curb: None,
             gradients,
         };
         let origin = found.centre.clone();
@@ -215,6 +219,7 @@ impl<'t> Conditional<'t> {
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
             surface: None,
+            curb: None,
             gradients: AtomicUsize::new(0),
         })
     }
@@ -322,8 +327,33 @@ impl<'t> Conditional<'t> {
     /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common from then on; whether it can.
     pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
         let anchors = around(self, q, anchors_for(q.mean.len()), seed);
-        self.surface = Surface::new(&anchors, q, self.pattern.columns());
+        let curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
+        let known = curb.as_ref().map(|curb| self.known(curb, &anchors));
+        self.surface = Surface::new(&anchors, q, &self.pattern, known.as_deref());
+        self.curb = curb;
         self.surface.is_some()
+    }
+
+    /// What the prior adds to the Hessian at each anchor, laid out as the factor is.
+    fn known(&self, curb: &Curb, anchors: &[Anchor]) -> Vec<Vec<f64>> {
+        let mut evaluator = curb.evaluator();
+        let mut out = Vec::with_capacity(anchors.len());
+        for some in anchors.chunks(LANES) {
+            let lanes = |of: fn(&Anchor) -> &[f64]| -> Vec<Lanes> {
+                let lane = |i: usize| std::array::from_fn(|b| of(&some[b.min(some.len() - 1)])[i]);
+                (0..of(&some[0]).len()).map(lane).collect()
+            };
+            let (outer, y) = (lanes(|a| &a.at), lanes(|a| &a.mode));
+            let mut to = vec![[0.0; LANES]; some[0].factor.len()];
+            curb.add(&mut *evaluator, &self.measured(), [&outer, &y], &mut to);
+            out.extend((0..some.len()).map(|b| to.iter().map(|x| x[b]).collect()));
+        }
+        out
+    }
+
+    /// How inner coordinates are measured.
+    fn measured(&self) -> Measured<'_> {
+        Measured { parts: &self.parts, reference: &self.reference, steps: &self.steps }
     }
 
     /// Whether modes and factors come from a surface where they can.

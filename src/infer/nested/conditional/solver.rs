@@ -16,7 +16,7 @@ pub(super) use slope::pays;
 
 use super::super::partition::How;
 use super::super::tune::Tuning;
-use super::{Conditional, LANES, Lanes, lanes};
+use super::{Conditional, Curb, LANES, Lanes, lanes};
 use crate::num::real::LN_2PI;
 use crate::num::slices::ln;
 use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
@@ -36,6 +36,8 @@ pub(in super::super) struct Solver<'c> {
     pub(in super::super) evaluator: Box<dyn Evaluator + 'c>,
     held: Option<GivenEvaluator<'c>>,
     grouped: Option<GroupedEvaluator<'c>>,
+    /// Of the prior, where it is known what that adds to Hessians.
+    prior: Option<Box<dyn Evaluator + 'c>>,
     points: Vec<f64>,
     values: Vec<f64>,
     gradient: Vec<f64>,
@@ -66,6 +68,7 @@ impl<'c> Solver<'c> {
             evaluator: conditional.target.evaluator(),
             held: conditional.held.as_ref().map(Given::evaluator),
             grouped: None,
+            prior: conditional.curb.as_ref().map(Curb::evaluator),
             points: Vec::new(),
             values: Vec::new(),
             gradient: Vec::new(),

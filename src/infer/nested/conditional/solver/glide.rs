@@ -1,5 +1,6 @@
 //! Modes and factors by the surface, where there is one.
 
+use super::super::super::surface::Surface;
 use super::{CHORDS, LANES, LONG, Lanes, Solver, add, lanes, product};
 
 /// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far from the anchors; and the share of it
@@ -7,6 +8,10 @@ use super::{CHORDS, LANES, LONG, Lanes, Solver, add, lanes, product};
 const GLIDED: f64 = 1e-4;
 const BESIDE: f64 = 0.1;
 const FALLS: f64 = 0.7;
+/// Twice what the first step may promise where it goes by the curvature of the prior there.
+const LONG_CURBED: f64 = 1000.0;
+/// Width of differences of determinants in the outer coordinates.
+const ASIDE: f64 = 1e-5;
 /// A log density so far below the highest adds nothing, even with so many times what a step promises.
 const NOTHING: f64 = 30.0;
 const GENEROUS: f64 = 10.0;
@@ -15,9 +20,10 @@ impl Solver<'_> {
     /// Steps to the modes with the factors that the surface has; the lanes where that does not lead there, all if there is no surface.
     pub(super) fn glide(&mut self, outer: &[Lanes]) -> Vec<usize> {
         let Some(surface) = &self.conditional.surface else { return (0..self.width).collect() };
-        surface.at(outer, &mut self.y, &mut self.factor);
+        self.by_surface(outer, surface);
         let volume = self.volume();
-        let (mut left, mut open, mut failed) = ([LONG; LANES], [true; LANES], [false; LANES]);
+        let long = if self.prior.is_some() { LONG_CURBED } else { LONG };
+        let (mut left, mut open, mut failed) = ([long; LANES], [true; LANES], [false; LANES]);
         for _ in 0..CHORDS {
             let (value, slope) = self.measure(outer, None);
             let step = self.ascent(&slope);
@@ -45,14 +51,46 @@ impl Solver<'_> {
         (0..self.width).filter(|&b| failed[b] || open[b] && !(left[b] < BESIDE)).collect()
     }
 
+    /// The modes and factors that the surface has.
+    pub(super) fn by_surface(&mut self, outer: &[Lanes], surface: &Surface) {
+        let this = self.conditional;
+        surface.at(outer, &mut self.y, &mut self.factor);
+        if let (Some(curb), Some(prior)) = (&this.curb, &mut self.prior) {
+            curb.add(&mut **prior, &this.measured(), [outer, &self.y], &mut self.factor);
+            this.pattern.eliminate(&mut self.factor);
+        }
+    }
+
     /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is a surface: at the modes the
     /// log density does not change with the inner coordinates, and the determinant is a polynomial.
     pub(in super::super::super) fn outer_slope(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
-        let surface = self.conditional.surface.as_ref();
-        let determinant = surface.map(|s| s.slope(outer)).unwrap_or_default();
+        let determinant = match &self.conditional.surface {
+            Some(surface) if self.prior.is_some() => self.determinant_slope(outer, surface),
+            Some(surface) => surface.slope(outer),
+            None => Vec::new(),
+        };
         let slope =
             |(partial, determinant): (&Lanes, &Lanes)| std::array::from_fn(|b| partial[b] - determinant[b]);
         self.partial(outer).iter().zip(&determinant).map(slope).collect()
+    }
+
+    /// The gradient of the logarithm of the determinant of the factor, by differences: the prior's part of it is no polynomial.
+    fn determinant_slope(&mut self, outer: &[Lanes], surface: &Surface) -> Vec<Lanes> {
+        let (y, factor) = (self.y.clone(), self.factor.clone());
+        let mut volume = |moved: &[Lanes]| {
+            self.by_surface(moved, surface);
+            self.volume()
+        };
+        let here = volume(outer);
+        let along = |i: usize| {
+            let mut moved = outer.to_vec();
+            moved[i] = moved[i].map(|x| x + ASIDE);
+            let ahead = volume(&moved);
+            std::array::from_fn(|b| (here[b] - ahead[b]) / ASIDE)
+        };
+        let slopes = (0..outer.len()).map(along).collect();
+        (self.y, self.factor) = (y, factor);
+        slopes
     }
 
     /// The gradient of the log density in standard normal numbers.

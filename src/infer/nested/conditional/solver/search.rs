@@ -167,7 +167,7 @@ impl Solver<'_> {
     }
 
     /// Where the factor is that of a Gaussian.
-    fn sound(&self) -> [bool; LANES] {
+    pub(super) fn sound(&self) -> [bool; LANES] {
         let mut sound = [true; LANES];
         for pivot in self.conditional.pattern.pivots(&self.factor) {
             (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());

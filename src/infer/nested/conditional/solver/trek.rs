@@ -20,7 +20,8 @@ impl Solver<'_> {
     pub(super) fn trek(&mut self, outer: &[Lanes]) {
         match &self.conditional.surface {
             Some(surface) => {
-                surface.at(outer, &mut self.y, &mut self.factor);
+                self.by_surface(outer, surface);
+                self.or_reference_factor();
                 self.or_origin(outer);
             }
             None => {
@@ -48,6 +49,14 @@ impl Solver<'_> {
         let step = self.ascent(&slope);
         let decrement = product(&step, &slope);
         self.end(&value, &step, &decrement);
+    }
+
+    /// Takes the factor at the reference where the one at hand is none.
+    fn or_reference_factor(&mut self) {
+        let sound = self.sound();
+        for (factor, reference) in self.factor.iter_mut().zip(&self.conditional.factor) {
+            (0..LANES).filter(|&b| !sound[b]).for_each(|b| factor[b] = *reference);
+        }
     }
 
     /// Newton's step for a slope by conjugate gradients, with the factor at hand to begin with: each product with the Hessian takes
