@@ -11,11 +11,12 @@ const ARGS: &[FunctionArg] = &[needed("x"), optional("axis")];
 const X: &[FunctionArg] = &[needed("x")];
 
 /// What people mean who give two values to compare or add instead of an array and its axis.
-const PAIRS: &str = "for two values, element by element, there are `fmax(a, b)`, `fmin(a, b)` and `log_add_exp(a, b)`, and for \
-                     several numbers `max([a, b, c])`";
+const PAIRS: &str = "for two values, element by element, there are `fmax(a, b)` and `fmin(a, b)`, and for several numbers `max([a, b, c])`";
+/// The same of logarithms.
+const PAIRS_OF_LOGS: &str = "for two values, element by element, there is `log_add_exp(a, b)`, and for several numbers `log_sum_exp([a, b, c])`";
 
 /// The shape without the axis that the second argument names.
-fn reduced(args: Types) -> Result<Shape, String> {
+fn reduced(args: Types, pairs: &str) -> Result<Shape, String> {
     let x = ty(args, 0)?;
     let Some(axis) = given(args, 1) else { return Ok(Shape::new()) };
     let at = axis.value.as_ref().and_then(|v| v.as_integer());
@@ -25,26 +26,30 @@ fn reduced(args: Types) -> Result<Shape, String> {
             shape.remove(at);
             Ok(shape)
         }
-        None if x.shape.is_empty() => Err(format!("`axis` makes no sense for a single number; {PAIRS}")),
+        None if x.shape.is_empty() => Err(format!("`axis` makes no sense for a single number; {pairs}")),
         None => {
             let (axes, shape) = (x.shape.len(), show(&x.shape));
             let wrong = format!("`axis` must be a number from 1 to {axes}, the number of axes of {shape}");
-            Err(if at.is_some_and(|a| a >= 1) { wrong } else { format!("{wrong}; {PAIRS}") })
+            Err(if at.is_some_and(|a| a >= 1) { wrong } else { format!("{wrong}; {pairs}") })
         }
     }
 }
 
 fn real(args: Types) -> Checked {
-    reduced(args).map(Ty::real)
+    reduced(args, PAIRS).map(Ty::real)
+}
+
+fn of_logs(args: Types) -> Checked {
+    reduced(args, PAIRS_OF_LOGS).map(Ty::real)
 }
 
 fn integer(args: Types) -> Checked {
-    reduced(args).map(Ty::integer)
+    reduced(args, PAIRS).map(Ty::integer)
 }
 
 fn same_kind(args: Types) -> Checked {
     let integer = ty(args, 0)?.integer;
-    reduced(args).map(|shape| Ty { shape, integer, value: None })
+    reduced(args, PAIRS).map(|shape| Ty { shape, integer, value: None })
 }
 
 fn along_rows(args: Types) -> Checked {
@@ -227,7 +232,7 @@ pub(super) static ROWS: &[Function] = &[
         variadic: false,
         doc: "log of the sum of exponentials, without overflow",
         example: ("log_sum_exp([log(1.0), log(2.0)])", "log(3.0)"),
-        check: real,
+        check: of_logs,
         build: |b, args| {
             let (x, axis) = array_axis(b, args)?;
             b.log_sum_exp(x, axis)

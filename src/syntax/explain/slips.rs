@@ -422,13 +422,22 @@ fn missing_comma(case: &Case<'_>) -> Option<Diagnostic> {
 }
 
 /// `let a = 1 let b = 2`
+/// `param a ~ normal(0, 1) param b ~ normal(0, 1)`, `y ~ normal(a, s) x ~ normal(0, s)`, `data { y : real[N] x : real[N] }`
 fn two_statements(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
-    (i > 0 && STARTERS.contains(&case.found_text()) && (case.ends_value(i - 1) || case.before(i) == "}"))
-        .then(|| {
-            case.error("two-statements", "a new statement begins on the same line", (i, i + 1), "begins here")
-                .help("put it on a line of its own, or write `;` before it")
-        })
+    let ended = i > 0 && case.opening(i).is_none() && (case.ends_value(i - 1) || case.before(i) == "}");
+    let sign = case.is_name(i).then(|| case.text(case.value_after(i)));
+    let (what, begins) = match case.inside {
+        Inside::Data => ("declaration", case.is_name(i) && case.text(i + 1) == ":"),
+        Inside::Statements => {
+            ("statement", STARTERS.contains(&case.found_text()) || matches!(sign, Some("~" | "+=")))
+        }
+    };
+    (ended && begins).then(|| {
+        let message = format!("a new {what} begins on the same line");
+        case.error("two-statements", message, (i, i + 1), "begins here")
+            .help("put it on a line of its own, or write `;` before it")
+    })
 }
 
 /// `mu + 1`, `print(x)`
