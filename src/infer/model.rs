@@ -7,7 +7,7 @@
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
 use super::level::level;
-use super::nested::Ways;
+use super::nested::{Tried, Ways};
 use super::rivals::Rival;
 use super::{
     Approach, Ending, Error, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach, better,
@@ -128,11 +128,12 @@ fn in_suitable_coordinates(
     let in_states = in_states.map(ModelTarget::from_lowered);
     let parted = in_states.as_ref().unwrap_or(declared);
     let taken_apart = |ways: Ways, watch: Watch| {
-        let mut fit = nested::fit(parted, ways, options, watch)?;
-        fit.notes.extend(in_states.as_ref().map(|moved| states_told(declared, moved)));
-        Some(fit)
+        let mut tried = nested::fit(parted, ways, options, watch);
+        let told = in_states.as_ref().map(|moved| states_told(declared, moved));
+        tried.fit.iter_mut().for_each(|fit| fit.notes.extend(told.clone()));
+        tried
     };
-    let mut nested = taken_apart(Ways::Promising, watch);
+    let Tried { fit: mut nested, others } = taken_apart(Ways::Promising, watch);
     // Where there is little to compute, an answer with a doubt is compared with that of another way.
     let settled =
         |fit: &Fit| fit.khat < KHAT_LIMIT && (fit.flags.is_empty() || declared.dimension() > LITTLE);
@@ -141,11 +142,15 @@ fn in_suitable_coordinates(
     }
     let whole = as_found(model, declared, found, options, watch);
     let chosen = the_better(nested, whole);
-    let done = |fit: &Fit| fit.path == Path::Nuts || fit.khat < LIGHT && fit.flags.is_empty();
-    if chosen.as_ref().is_ok_and(done) || options.stop.requested() {
+    let done = |fit: &Fit| {
+        let light = fit.khat < LIGHT && fit.flags.is_empty();
+        let fair = fit.khat < KHAT_LIMIT && declared.dimension() > LITTLE;
+        fit.path == Path::Nuts || light || fair
+    };
+    if !others || chosen.as_ref().is_ok_and(done) || options.stop.requested() {
         return chosen;
     }
-    the_better(taken_apart(Ways::Others, watch), chosen)
+    the_better(taken_apart(Ways::Others, watch).fit, chosen)
 }
 
 /// What is said of innovations whose coordinates are the states that they lead to.

@@ -42,7 +42,7 @@ use crate::vi::Scale;
 use conditional::Conditional;
 use marginal::{Marginal, Nested};
 use partition::{How, Partition};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::ControlFlow;
 
 /// Who draws: inner coordinates given outer ones, and points at which patterns are found.
@@ -73,6 +73,8 @@ const LIGHT_TOGETHER: f64 = 0.3;
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
+/// First weights with a k̂ from this on are no light ones.
+const NOT_LIGHT: f64 = 0.5;
 /// Draws that judge what was fitted, and the fewest where each takes long.
 const PILOT: usize = 512;
 const LEAST_PILOT: usize = 256;
@@ -92,8 +94,16 @@ pub(super) enum Ways {
     /// Those that are better than a fit of all coordinates together: in few coordinates only what is quadratic, which costs nothing, for there a mixture for all of
     /// them follows any shape.
     Promising,
-    /// In few coordinates the others, for shapes that it did not follow.
+    /// In few coordinates the others, for shapes that it did not follow; in many those that were put off, for their first weights were no light ones and each draw
+    /// takes long.
     Others,
+}
+
+/// What came of trying them.
+pub(super) struct Tried {
+    pub(super) fit: Option<Fit>,
+    /// Whether others are left.
+    pub(super) others: bool,
 }
 
 /// A fit by this way, if the model allows it: the first that can be trusted, or else the best.
@@ -102,13 +112,12 @@ pub(super) fn fit(
     ways: Ways,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Option<Fit> {
+) -> Tried {
     let few = target.dimension() <= draws::FEW_TO_LEARN;
-    if ways == Ways::Others && !few {
-        return None;
-    }
     let mut best: Option<Fit> = None;
-    let whole = Whole { target, options, judged: OnceCell::new() };
+    let others = Cell::new(few);
+    let put_off = (ways == Ways::Promising && !few).then_some(&others);
+    let whole = Whole { target, options, judged: OnceCell::new(), put_off };
     let mut attempt = |conditional: Conditional| -> bool {
         let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
         let Some(found) = with(&whole, conditional, watch) else { return false };
@@ -129,18 +138,18 @@ pub(super) fn fit(
         let Some(conditional) = Conditional::new(target, parts, options.seed) else { continue };
         if conditional.costly() {
             costly.push(conditional);
-        } else if attempt(conditional) {
-            return best;
+        } else if (few || ways == Ways::Promising) && attempt(conditional) {
+            return Tried { fit: best, others: false };
         }
     }
     costly.sort_by_key(|conditional| conditional.parts.outer.len());
     if !costly.into_iter().any(&mut attempt)
-        && (ways == Ways::Others || !few)
+        && few == (ways == Ways::Others)
         && let Some(conditional) = small_groups(target, options.seed)
     {
         attempt(conditional);
     }
-    best
+    Tried { fit: best, others: others.get() }
 }
 
 /// Numbers with bounds given all else, where these are in small groups: they are skewed, and only groups of few are weighed one by one.
@@ -180,7 +189,7 @@ fn with(
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
     }
-    let mut fit = weigh(target, &conditional, &scales, &found, options)?;
+    let mut fit = weigh(whole, &conditional, &scales, &found, options)?;
     excuse(&mut fit, &found.fitted, options);
     fit.flags.extend(aside.other.map(|(at, mass)| other_mode(target, conditional.parts.inner[at], mass)));
     fit.gradients = conditional.gradients();
@@ -225,13 +234,13 @@ fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
 
 /// The fit with importance weights: from the Gaussian as it is where that will do, or else in bent coordinates, whichever is better.
 fn weigh(
-    target: &ModelTarget,
+    whole: &Whole,
     conditional: &Conditional,
     scales: &[f64],
     found: &Approach,
     options: &Options,
 ) -> Option<Fit> {
-    let q = &found.fitted.q;
+    let (q, target) = (&found.fitted.q, whole.target);
     let marginal = Marginal::new(conditional, scales);
     let owners = owners(target, conditional);
     let straight = Nested::new(conditional, Warped::flat(&marginal), 1, &owners);
@@ -250,8 +259,9 @@ fn weigh(
     let judged = after.as_ref().unwrap_or(&before);
     // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are none the better for any.
     let left = conditional.parts.leaves_many();
-    let whole = conditional.hangs_together() && !conditional.is_smooth();
-    if (left || whole) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT {
+    let together = conditional.hangs_together() && !conditional.is_smooth();
+    let hopeless = (left || together) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT;
+    if hopeless || whole.puts_off(conditional, judged.khat) {
         return None;
     }
     let common = Common { found, plain: &straight, before: &before, first, options };
@@ -364,9 +374,19 @@ struct Whole<'a> {
     options: &'a Options,
     /// k̂ and half-variance of the log weights of few draws of the Gaussian at the mode.
     judged: OnceCell<Option<[f64; 2]>>,
+    /// To be told where a partition is put off, if that may be.
+    put_off: Option<&'a Cell<bool>>,
 }
 
 impl Whole<'_> {
+    /// Whether a partition is put off whose first weights have this k̂: where inner coordinates hang together each draw takes a search, and what comes of
+    /// thousands with such weights is seldom light.
+    fn puts_off(&self, conditional: &Conditional, khat: f64) -> bool {
+        let dear = conditional.is_smooth() && conditional.hangs_together();
+        let told = self.put_off.filter(|_| dear && khat >= NOT_LIGHT);
+        told.inspect(|others| others.set(true)).is_some()
+    }
+
     /// Whether the Gaussian at the mode has even weights, or light ones where that is enough: coordinates need not be taken apart, which
     /// takes many gradients.
     fn is_nearly_gaussian(&self, light_is_enough: bool) -> bool {
