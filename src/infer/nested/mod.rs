@@ -26,6 +26,7 @@ mod tests;
 mod tune;
 
 use super::bend::{Bent, Judged, LAYERS, grow, judge};
+use super::cells;
 use super::flow::{Flow, Reached};
 use super::gaussian::{FIRST, Gaussian};
 use super::mode::{Mode, Modes};
@@ -380,9 +381,10 @@ struct Whole<'a> {
 
 impl Whole<'_> {
     /// Whether a partition is put off whose first weights have this k̂: where inner coordinates hang together each draw takes a search, and what comes of
-    /// thousands with such weights is seldom light.
+    /// thousands with such weights is seldom light, unless the outer coordinates are so few that a grid serves them.
     fn puts_off(&self, conditional: &Conditional, khat: f64) -> bool {
-        let dear = conditional.is_smooth() && conditional.hangs_together();
+        let many = conditional.parts.outer.len() > cells::MOST_DEAR;
+        let dear = many && conditional.is_smooth() && conditional.hangs_together();
         let told = self.put_off.filter(|_| dear && khat >= NOT_LIGHT);
         told.inspect(|others| others.set(true)).is_some()
     }

@@ -54,6 +54,8 @@ const SMOOTH_GRADIENTS: usize = 2048;
 const LOOKS: usize = 64;
 const WIDER: f64 = 1.3;
 const LITTLE: f64 = 1e-5;
+/// Entries of the prior's Hessian that differ by a larger share between anchors follow the outer coordinates.
+const VARIES: f64 = 0.01;
 /// Most work of one factorisation.
 const MOST_WORK: usize = 20_000_000;
 
@@ -328,7 +330,8 @@ impl<'t> Conditional<'t> {
     pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
         let anchors = around(self, q, anchors_for(q.mean.len()), seed);
         let curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
-        let known = curb.as_ref().map(|curb| self.known(curb, &anchors));
+        let known = curb.map(|curb| (self.known(&curb, &anchors), curb));
+        let (known, curb) = known.filter(|(known, _)| varies(known)).unzip();
         self.surface = Surface::new(&anchors, q, &self.pattern, known.as_deref());
         self.curb = curb;
         self.surface.is_some()
@@ -460,6 +463,14 @@ fn varies_with_one(hessians: &[Vec<f64>]) -> bool {
     let differs =
         |other: &&Vec<f64>| other.iter().zip(first).any(|(a, b)| (a - b).abs() > ROUNDING * largest);
     others.iter().filter(differs).count() == 1
+}
+
+/// Whether what the prior adds to the Hessian differs between anchors. Of standardised coordinates it does not, and all that moves is in the rest, which polynomials
+/// for factors follow better.
+fn varies(known: &[Vec<f64>]) -> bool {
+    let Some((first, others)) = known.split_first() else { return false };
+    let differs = |other: &Vec<f64>| first.iter().zip(other).any(|(a, b)| (a - b).abs() > VARIES * a.abs());
+    others.iter().any(differs)
 }
 
 /// Most colours of the Hessian of inner coordinates that are searched given so many outer ones.
