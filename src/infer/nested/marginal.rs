@@ -235,9 +235,11 @@ impl<'c> Nested<'c> {
             points.into_iter().enumerate().for_each(|(c, x)| put(c, x, value));
             return gains;
         }
-        for (c, u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
+        for (c, mut u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
             let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
-            let added = std::array::from_fn(|b| solver.swell[b] - log_q(b));
+            let added: Lanes = std::array::from_fn(|b| solver.swell[b] - log_q(b));
+            let stretched = self.conditional.tails.stretch(&mut u);
+            let added = std::array::from_fn(|b| added[b] + stretched[b]);
             put(c, solver.inner(solver.away(u)), added);
         }
         Vec::new()

@@ -21,6 +21,7 @@ mod pattern;
 mod rule;
 mod span;
 mod surface;
+mod tails;
 #[cfg(test)]
 mod tests;
 mod tune;
@@ -74,8 +75,8 @@ const LIGHT_TOGETHER: f64 = 0.3;
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
-/// First weights with a k̂ from this on are no light ones.
-const NOT_LIGHT: f64 = 0.5;
+/// First weights with a k̂ and a half-variance from these on are seldom light in the end: few draws do not know k̂ alone.
+const NOT_LIGHT: [f64; 2] = [0.5, 0.5];
 /// Draws that judge what was fitted, and the fewest where each takes long.
 const PILOT: usize = 512;
 const LEAST_PILOT: usize = 256;
@@ -190,6 +191,9 @@ fn with(
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
     }
+    if conditional.hangs_together() {
+        conditional.lengthen(q);
+    }
     let mut fit = weigh(whole, &conditional, &scales, &found, options)?;
     excuse(&mut fit, &found.fitted, options);
     fit.flags.extend(aside.other.map(|(at, mass)| other_mode(target, conditional.parts.inner[at], mass)));
@@ -262,7 +266,7 @@ fn weigh(
     let left = conditional.parts.leaves_many();
     let together = conditional.hangs_together() && !conditional.is_smooth();
     let hopeless = (left || together) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT;
-    if hopeless || whole.puts_off(conditional, judged.khat) {
+    if hopeless || whole.puts_off(conditional, judged) {
         return None;
     }
     let common = Common { found, plain: &straight, before: &before, first, options };
@@ -380,12 +384,13 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// Whether a partition is put off whose first weights have this k̂: where inner coordinates hang together each draw takes a search, and what comes of
+    /// Whether a partition is put off with these first weights: where inner coordinates hang together each draw takes a search, and what comes of
     /// thousands with such weights is seldom light, unless the outer coordinates are so few that a grid serves them.
-    fn puts_off(&self, conditional: &Conditional, khat: f64) -> bool {
+    fn puts_off(&self, conditional: &Conditional, first: &Judged) -> bool {
         let many = conditional.parts.outer.len() > cells::MOST_DEAR;
         let dear = many && conditional.is_smooth() && conditional.hangs_together();
-        let told = self.put_off.filter(|_| dear && khat >= NOT_LIGHT);
+        let heavy = first.khat >= NOT_LIGHT[0] && first.elbo[2] >= NOT_LIGHT[1];
+        let told = self.put_off.filter(|_| dear && heavy);
         told.inspect(|others| others.set(true)).is_some()
     }
 

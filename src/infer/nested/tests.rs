@@ -1,11 +1,14 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
+use super::super::Options;
+use super::super::bend::judge;
 use super::super::gaussian::Gaussian;
+use super::super::warp::Warped;
 use super::conditional::{Conditional, LANES, Lanes, Solver};
 use super::explore::explore;
 use super::groups::pick;
 use super::lattice::Lattice;
-use super::marginal::Marginal;
+use super::marginal::{Marginal, Nested};
 use super::partition::{How, Partition, partitions};
 use super::pattern::pattern;
 use crate::data::Dataset;
@@ -13,7 +16,7 @@ use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::real::LN_2PI;
 use crate::num::special::{lgamma, log_phi};
 use crate::num::stream::Stream;
-use crate::target::{ModelTarget, Target};
+use crate::target::{ModelTarget, Target, from_fn};
 use crate::vi::Scale;
 
 const Y: [f64; 5] = [3.0, -1.0, 0.5, 2.0, -2.5];
@@ -490,4 +493,40 @@ fn heavy_tails_are_searched_and_curved_means_are_not() {
     let steps = outlying("student_t(4, theta, 0.3)", 1.0).expect("a pattern");
     assert!(steps.iter().all(|x| *x > 0.0) && steps.contains(&1.0), "{steps:?}");
     assert_eq!(outlying("normal(exp(theta), 0.3)", 20.0), None);
+}
+
+/// Sums of independent Student-t's hang together, and their mass is known: draws that are stretched find all of it with even weights, and a Gaussian's do not.
+#[test]
+fn long_tails_of_what_hangs_together_are_drawn() {
+    // y = A x has independent elements with four degrees of freedom, whose densities are (1 + y² / 4)^(-5/2) but for constants.
+    const A: [[f64; 3]; 3] = [[1.0, 0.1, -0.05], [0.04, 1.0, 0.1], [-0.1, 0.05, 1.0]];
+    let target = from_fn(4, |z: &[f64], g: &mut [f64]| {
+        let y = A.map(|row| row.iter().zip(&z[1..]).map(|(a, x)| a * x).sum::<f64>());
+        g[0] = -z[0];
+        for i in 0..3 {
+            g[1 + i] = (0..3).map(|k| -5.0 * y[k] / (4.0 + y[k] * y[k]) * A[k][i]).sum();
+        }
+        -0.5 * z[0] * z[0] - 2.5 * y.map(|y| (0.25 * y * y).ln_1p()).iter().sum::<f64>()
+    });
+    let parts = Partition { inner: vec![1, 2, 3], outer: vec![0], how: How::Searched };
+    let mut conditional = Conditional::new(&target, parts, 1).unwrap();
+    assert!(conditional.hangs_together());
+    let q = Gaussian { mean: vec![0.0], factor: Scale::identity(1) };
+    let judged = |conditional: &Conditional| {
+        let marginal = Marginal::new(conditional, &[1.0]);
+        judge(&Nested::new(conditional, Warped::flat(&marginal), 1, &[]), &q, 4096, &Options::default())
+    };
+    let before = judged(&conditional);
+    conditional.lengthen(&q);
+    let after = judged(&conditional);
+    assert!(before.khat > 0.6 && after.khat < 0.4, "{} {}", before.khat, after.khat);
+    assert!(after.elbo[2] < 0.5 * before.elbo[2], "{:?} {:?}", before.elbo, after.elbo);
+    // The integral of (1 + y² / 4)^(-5/2) is 8/3.
+    let det = A[0][0] * (A[1][1] * A[2][2] - A[1][2] * A[2][1])
+        - A[0][1] * (A[1][0] * A[2][2] - A[1][2] * A[2][0])
+        + A[0][2] * (A[1][0] * A[2][1] - A[1][1] * A[2][0]);
+    let mass = (8.0_f64 / 3.0).powi(3) / det * (2.0 * std::f64::consts::PI).sqrt();
+    let ratios = &after.pilot.ratios;
+    let found = ratios.iter().map(|r| r.exp()).sum::<f64>() / ratios.len() as f64;
+    assert!((found / mass).ln().abs() < 0.03, "{found} {mass}");
 }

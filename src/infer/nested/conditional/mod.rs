@@ -19,6 +19,7 @@ use super::pattern::{PROBES, ROUNDING, pattern};
 use super::rule::Rule;
 use super::span::Span;
 use super::surface::{Surface, anchors_for};
+use super::tails::Tails;
 use super::tune::Tuning;
 use crate::num::linalg::Pattern;
 use crate::num::stream::Stream;
@@ -89,6 +90,8 @@ pub(super) struct Conditional<'t> {
     anchors: OnceLock<(Vec<Anchor>, Vec<f64>)>,
     /// What is added to Laplace's approximation, at every outer point alike.
     pub(super) tuning: Tuning,
+    /// How draws are stretched where inner coordinates reach further.
+    pub(super) tails: Tails,
     /// Where modes and factors are, if they are not searched for each outer point.
     surface: Option<Surface>,
     /// What the prior adds to Hessians, where that is known apart from what the surface has.
@@ -131,6 +134,7 @@ impl<'t> Conditional<'t> {
             span: None,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
+            tails: Tails::default(),
             surface: None,
             curb: None,
             gradients,
@@ -220,6 +224,7 @@ impl<'t> Conditional<'t> {
             span: None,
             anchors: OnceLock::new(),
             tuning: Tuning::none(k),
+            tails: Tails::default(),
             surface: None,
             curb: None,
             gradients: AtomicUsize::new(0),
@@ -352,6 +357,11 @@ impl<'t> Conditional<'t> {
             out.extend((0..some.len()).map(|b| to.iter().map(|x| x[b]).collect()));
         }
         out
+    }
+
+    /// Stretches draws from then on in directions where inner coordinates reach further than a Gaussian.
+    pub(super) fn lengthen(&mut self, q: &Gaussian) {
+        self.tails = Tails::seen(self, q);
     }
 
     /// How inner coordinates are measured.

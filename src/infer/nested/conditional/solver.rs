@@ -404,7 +404,7 @@ impl<'c> Solver<'c> {
 
     /// All coordinates at sixteen points, coordinate `i` of point `b` at `i * 16 + b`: which outer point each has, and how far from the mode there its inner
     /// coordinates are.
-    fn places(
+    pub(in super::super) fn places(
         &self,
         outer: &[Lanes],
         of: impl Fn(usize) -> usize,
