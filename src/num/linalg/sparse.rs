@@ -342,6 +342,16 @@ mod tests {
         (entries, values, full)
     }
 
+    /// The same with a diagonal that makes them positive definite.
+    fn definite(d: usize, rng: &mut Stream) -> (Vec<(u32, u32)>, Vec<[f64; SIDES]>, [Vec<f64>; SIDES]) {
+        let (entries, mut values, mut full) = random(d, rng);
+        for (e, v) in entries.iter().zip(&mut values).filter(|(e, _)| e.0 == e.1) {
+            v.iter_mut().for_each(|x| *x += d as f64);
+            full.iter_mut().for_each(|a| a[e.0 as usize * (d + 1)] += d as f64);
+        }
+        (entries, values, full)
+    }
+
     #[test]
     fn agrees_with_eigenvalues_on_random_matrices() {
         let mut rng = Stream::new(3, 0, 0);
@@ -363,11 +373,7 @@ mod tests {
     fn a_factor_gives_its_matrix_back() {
         let mut rng = Stream::new(5, 0, 0);
         for d in [1, 3, 8, 25] {
-            let (entries, mut values, mut full) = random(d, &mut rng);
-            for (e, v) in entries.iter().zip(&mut values).filter(|(e, _)| e.0 == e.1) {
-                v.iter_mut().for_each(|x| *x += d as f64);
-                full[0][e.0 as usize * (d + 1)] += d as f64;
-            }
+            let (entries, values, full) = definite(d, &mut rng);
             let pattern = Pattern::new(d, &entries);
             let mut factor = Vec::new();
             pattern.factor(&values, &mut factor);
@@ -389,11 +395,7 @@ mod tests {
     fn solves_several_systems_at_once() {
         let mut rng = Stream::new(4, 0, 0);
         for d in [1, 3, 8, 25] {
-            let (entries, mut values, mut full) = random(d, &mut rng);
-            for (e, v) in entries.iter().zip(&mut values).filter(|(e, _)| e.0 == e.1) {
-                v.iter_mut().for_each(|x| *x += d as f64);
-                full.iter_mut().for_each(|a| a[e.0 as usize * (d + 1)] += d as f64);
-            }
+            let (entries, values, full) = definite(d, &mut rng);
             let pattern = Pattern::new(d, &entries);
             let mut factor = Vec::new();
             pattern.factor(&values, &mut factor);
