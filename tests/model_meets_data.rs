@@ -480,15 +480,19 @@ fn levels_are_compared_by_their_labels() {
 /// Elements that no statement describes are told where the others are described.
 #[test]
 fn elements_without_a_prior_are_told() {
-    let data = Dataset::from_texts(&[("data.csv", "y,g\n1,p\n2,q\n0,r\n")]).unwrap();
-    let warned = |text: &str| {
+    let few = Dataset::from_texts(&[("data.csv", "y,g\n1,p\n2,q\n0,r\n")]).unwrap();
+    // A long loop is taken as whole arrays.
+    let rows: String = (10..50).map(|g| format!("1,g{g}\n")).collect();
+    let many = Dataset::from_texts(&[("data.csv", &format!("y,g\n{rows}"))]).unwrap();
+    let warned_with = |data: &Dataset, text: &str| {
         let source = format!(
             "data {{ y : real[N]; g : category[N] of J }}\nparam b[J] : real\n{text}\ny ~ normal(b[g], 1)"
         );
-        let target = ModelTarget::new(&source, &data).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+        let target = ModelTarget::new(&source, data).unwrap_or_else(|e| panic!("{text}: {e:?}"));
         let told = target.lowered().warnings.iter().filter(|w| w.code == "element-without-prior");
         told.map(|w| w.message.clone()).collect::<Vec<_>>()
     };
+    let warned = |text: &str| warned_with(&few, text);
     assert!(warned("b ~ normal(0, 1)").is_empty());
     assert!(warned("b[1] ~ normal(0, 1)\nfor j in 2..J { b[j] ~ normal(b[j-1], 1) }").is_empty());
     assert!(warned("b[1] ~ normal(0, 1)\nb[2..] ~ flat()").is_empty());
@@ -497,6 +501,12 @@ fn elements_without_a_prior_are_told() {
         warned("for j in 2..J { b[j] ~ normal(b[j-1], 1) }"),
         ["`b[1]` has no prior: it is taken as flat"]
     );
+    let walk = "for j in 2..J { b[j] ~ normal(b[j-1], 1) }";
+    assert!(warned_with(&many, &format!("b[1] ~ normal(0, 1)\n{walk}")).is_empty());
+    assert!(warned_with(&many, "for j in 1..J { b[j] ~ normal(0, 1) }").is_empty());
+    assert!(warned_with(&many, "for j in 1..J { let m = 0.5 * j\nb[j] ~ normal(m, 1) }").is_empty());
+    assert!(warned("b[1] ~ normal(0, 1)\ntarget += normal_lpdf(b[2..] | 0, 1)").is_empty());
+    assert_eq!(warned_with(&many, walk), ["`b[1]` has no prior: it is taken as flat"]);
 }
 
 #[test]

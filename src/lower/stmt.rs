@@ -51,6 +51,7 @@ impl Lowerer<'_> {
             StmtKind::Target(e) => {
                 let value = self.in_density(|l| l.expr(e))?;
                 self.warn_element_many(e, value.node);
+                self.note_added(&value);
                 let node = at(self.b.sum(value.node, None), e.span)?;
                 self.term(node, kind_of(&value), stmt.span);
                 Ok(())
@@ -211,10 +212,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let value = self.expr(&s.value)?;
-        match self.inside {
-            Some(_) => self.described_in_steps = true,
-            None => self.described.push(value.node),
-        }
+        self.note_described(value.node);
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
         if self.is_own(&s.dist) {
             let node = self.own_sum(&s.dist, &value, weight)?;

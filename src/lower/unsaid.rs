@@ -1,6 +1,8 @@
 //! What a model leaves unsaid: data that no statement is about, elements without a prior, divisors that are comments.
 
+use super::env::Value;
 use super::{Coordinates, Lowerer, TermKind};
+use crate::graph::NodeId;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Program, Stmt, StmtKind};
 use crate::syntax::scan::{Kind, scan};
@@ -52,6 +54,21 @@ impl Lowerer<'_> {
                 .label(stmt.span, "")
                 .help("say how an outcome is distributed, such as `y ~ normal(mu, sigma)`; a `let` of log densities adds nothing by itself"),
         );
+    }
+
+    /// Keeps what a `~` describes.
+    pub(super) fn note_described(&mut self, value: NodeId) {
+        match self.inside {
+            Some(_) => self.described_in_steps = true,
+            None => self.described.push(value),
+        }
+    }
+
+    /// Keeps what is added to the log density beside data: it may be a prior of all that it depends on.
+    pub(super) fn note_added(&mut self, value: &Value) {
+        if !value.from_data {
+            self.note_described(value.node);
+        }
     }
 
     /// Warns of elements that no `~` describes, where others of the same parameter are described: nobody said that they are flat.

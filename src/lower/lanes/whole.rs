@@ -79,6 +79,7 @@ impl Lowerer<'_> {
             StmtKind::Sample(s) => self.in_density(|l| l.whole_sample(s, stmt, lanes)),
             StmtKind::Target(e) => {
                 let mut value = self.in_density(|l| l.expr(e))?;
+                self.note_added(&value);
                 value.node = self.b.broadcast_to(value.node, &[lanes.count]);
                 let node = at(self.b.sum(value.node, None), e.span)?;
                 self.term(node, kind_of(&value), stmt.span);
@@ -96,6 +97,7 @@ impl Lowerer<'_> {
 
     fn whole_sample(&mut self, s: &Sample, stmt: &Stmt, lanes: &Lanes) -> Result<()> {
         let mut value = self.expr(&s.value)?;
+        self.note_described(value.node);
         value.node = self.b.broadcast_to(value.node, &[lanes.count]);
         let dist = self.dist(&s.dist)?;
         let weight = s.weight.as_ref().map(|w| self.expr(w).map(|v| (v, w.span))).transpose()?;
