@@ -4,7 +4,6 @@
 //! outer coordinates by way of the modes alone, and hardly.
 
 use super::colours::{Reading, read};
-use super::conditional::{LANES, Lanes};
 use super::partition::Partition;
 use super::pattern::pattern;
 use crate::num::linalg::Pattern;
@@ -12,8 +11,6 @@ use crate::target::{Evaluator, Target};
 
 /// Most colours: a prior whose Hessian has more costs as much as what is to be saved.
 const MOST_COLOURS: usize = 8;
-/// Width of differences, in steps.
-const NARROW: f64 = 3e-5;
 
 /// The prior, and where its Hessian is read.
 pub(super) struct Curb<'t> {
@@ -21,13 +18,6 @@ pub(super) struct Curb<'t> {
     reading: Reading,
     /// Where each entry stands in a factor of the whole.
     slots: Vec<usize>,
-}
-
-/// Inner coordinates that are measured in steps from a reference.
-pub(super) struct Measured<'a> {
-    pub(super) parts: &'a Partition,
-    pub(super) reference: &'a [f64],
-    pub(super) steps: &'a [f64],
 }
 
 impl<'t> Curb<'t> {
@@ -51,38 +41,8 @@ impl<'t> Curb<'t> {
         self.target.evaluator()
     }
 
-    /// Adds its entries of minus the Hessian at these places, in steps, to those of a matrix that is laid out as its factor.
-    pub(super) fn add(
-        &self,
-        evaluator: &mut dyn Evaluator,
-        at: &Measured,
-        [outer, y]: [&[Lanes]; 2],
-        to: &mut [Lanes],
-    ) {
-        let Measured { parts, reference, steps } = at;
-        let count = (1 + self.reading.colours.len()) * LANES;
-        let mut points = vec![0.0; self.target.dimension() * count];
-        let mut put = |i: usize, values: Lanes| {
-            points[i * count..(i + 1) * count]
-                .chunks_exact_mut(LANES)
-                .for_each(|p| p.copy_from_slice(&values));
-        };
-        parts.outer.iter().zip(outer).for_each(|(&i, values)| put(i, *values));
-        for (at, &i) in parts.inner.iter().enumerate() {
-            put(i, y[at].map(|y| reference[at] + steps[at] * y));
-        }
-        for (c, colour) in self.reading.colours.iter().enumerate() {
-            for &at in colour {
-                let from = parts.inner[at] * count + (1 + c) * LANES;
-                points[from..from + LANES].iter_mut().for_each(|x| *x += NARROW * steps[at]);
-            }
-        }
-        let (mut values, mut gradient) = (vec![0.0; count], vec![0.0; points.len()]);
-        evaluator.evaluate(&points, count, &mut values, &mut gradient);
-        for (&(colour, row), &slot) in self.reading.from.iter().zip(&self.slots) {
-            let slopes = &gradient[parts.inner[row] * count..(parts.inner[row] + 1) * count];
-            let ahead = &slopes[(1 + colour) * LANES..];
-            (0..LANES).for_each(|b| to[slot][b] += steps[row] * (slopes[b] - ahead[b]) / NARROW);
-        }
+    /// How its Hessian is read, and where each entry stands in a factor of the whole.
+    pub(super) fn entries(&self) -> (&Reading, &[usize]) {
+        (&self.reading, &self.slots)
     }
 }

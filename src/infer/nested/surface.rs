@@ -47,7 +47,7 @@ pub(super) struct Surface {
     coefficients: Vec<f64>,
     /// Whether it is known.
     rest: bool,
-    /// The coefficients of the sum of the logarithms of the pivots.
+    /// The coefficients of the sum of the logarithms of the pivots, where pivots are interpolated.
     determinant: Vec<f64>,
 }
 
@@ -120,7 +120,9 @@ impl Surface {
             }
         };
         surface.coefficients = least_squares(&numbers, basis)?;
-        surface.determinant = surface.coefficients.split_off(surface.coefficients.len() - count);
+        if !surface.rest {
+            surface.determinant = surface.coefficients.split_off(surface.coefficients.len() - count);
+        }
         Some(surface)
     }
 
@@ -140,7 +142,6 @@ impl Surface {
     fn rest_of(&self, anchor: &Anchor, known: &[f64], pattern: &Pattern) -> Vec<f64> {
         let mut out = anchor.mode.clone();
         out.extend(pattern.product(&anchor.factor).iter().zip(known).map(|(all, known)| all - known));
-        out.push(anchor.factor[..self.columns.len()].iter().map(|p| p.ln()).sum());
         out
     }
 

@@ -11,7 +11,7 @@ use super::super::quadrature::precision;
 use super::super::thrift::spared;
 use super::anchors::{Anchor, anchors, around, points};
 use super::colours::{Reading, read};
-use super::curb::{Curb, Measured};
+use super::curb::Curb;
 use super::groups::{farthest, groups, places, sizes};
 use super::lattice::{Lattice, lattice};
 use super::partition::{How, Partition};
@@ -334,27 +334,24 @@ impl<'t> Conditional<'t> {
     /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common from then on; whether it can.
     pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
         let anchors = around(self, q, anchors_for(q.mean.len()), seed);
-        let curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
-        let known = curb.map(|curb| (self.known(&curb, &anchors), curb));
-        let (known, curb) = known.filter(|(known, _)| varies(known)).unzip();
+        self.curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
+        let known = self.curb.is_some().then(|| self.known(&anchors)).filter(|known| varies(known));
+        self.curb.take_if(|_| known.is_none());
         self.surface = Surface::new(&anchors, q, &self.pattern, known.as_deref());
-        self.curb = curb;
         self.surface.is_some()
     }
 
     /// What the prior adds to the Hessian at each anchor, laid out as the factor is.
-    fn known(&self, curb: &Curb, anchors: &[Anchor]) -> Vec<Vec<f64>> {
-        let mut evaluator = curb.evaluator();
+    fn known(&self, anchors: &[Anchor]) -> Vec<Vec<f64>> {
+        let mut solver = Solver::new(self);
         let mut out = Vec::with_capacity(anchors.len());
         for some in anchors.chunks(LANES) {
             let lanes = |of: fn(&Anchor) -> &[f64]| -> Vec<Lanes> {
                 let lane = |i: usize| std::array::from_fn(|b| of(&some[b.min(some.len() - 1)])[i]);
                 (0..of(&some[0]).len()).map(lane).collect()
             };
-            let (outer, y) = (lanes(|a| &a.at), lanes(|a| &a.mode));
-            let mut to = vec![[0.0; LANES]; some[0].factor.len()];
-            curb.add(&mut *evaluator, &self.measured(), [&outer, &y], &mut to);
-            out.extend((0..some.len()).map(|b| to.iter().map(|x| x[b]).collect()));
+            let known = solver.known_at(&lanes(|a| &a.at), lanes(|a| &a.mode), some[0].factor.len());
+            out.extend((0..some.len()).map(|b| known.iter().map(|x| x[b]).collect()));
         }
         out
     }
@@ -362,11 +359,6 @@ impl<'t> Conditional<'t> {
     /// Stretches draws from then on in directions where inner coordinates reach further than a Gaussian.
     pub(super) fn lengthen(&mut self, q: &Gaussian) {
         self.tails = Tails::seen(self, q);
-    }
-
-    /// How inner coordinates are measured.
-    fn measured(&self) -> Measured<'_> {
-        Measured { parts: &self.parts, reference: &self.reference, steps: &self.steps }
     }
 
     /// Whether modes and factors come from a surface where they can.

@@ -1,7 +1,8 @@
 //! Modes and factors by the surface, where there is one.
 
 use super::super::super::surface::Surface;
-use super::{CHORDS, LANES, LONG, Lanes, Solver, add, lanes, product};
+use super::search::NARROW;
+use super::{CHORDS, Curb, LANES, LONG, Lanes, Solver, add, lanes, product};
 
 /// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far from the anchors; and the share of it
 /// that each step may leave.
@@ -53,16 +54,51 @@ impl Solver<'_> {
 
     /// The modes and factors that the surface has.
     pub(super) fn by_surface(&mut self, outer: &[Lanes], surface: &Surface) {
-        let this = self.conditional;
         surface.at(outer, &mut self.y, &mut self.factor);
-        if let (Some(curb), Some(prior)) = (&this.curb, &mut self.prior) {
-            curb.add(&mut **prior, &this.measured(), [outer, &self.y], &mut self.factor);
-            this.pattern.eliminate(&mut self.factor);
+        if self.prior.is_some() {
+            self.add_prior(outer);
+            self.conditional.pattern.eliminate(&mut self.factor);
+        }
+    }
+
+    /// What the prior adds to the Hessian at these inner coordinates, laid out as a factor of so many entries.
+    pub(in super::super) fn known_at(
+        &mut self,
+        outer: &[Lanes],
+        y: Vec<Lanes>,
+        entries: usize,
+    ) -> Vec<Lanes> {
+        self.y = y;
+        self.factor = vec![[0.0; LANES]; entries];
+        self.add_prior(outer);
+        std::mem::take(&mut self.factor)
+    }
+
+    /// Adds what the prior adds to minus the Hessian at the current y to a matrix that is laid out as its factor: in all lanes alike, however many are in use.
+    fn add_prior(&mut self, outer: &[Lanes]) {
+        let this = self.conditional;
+        let Some((reading, slots)) = this.curb.as_ref().map(Curb::entries) else { return };
+        let width = std::mem::replace(&mut self.width, LANES);
+        let count = (1 + reading.colours.len()) * LANES;
+        self.fill(outer, count);
+        for (c, colour) in reading.colours.iter().enumerate() {
+            self.shift(colour, NARROW, (1 + c) * LANES, count);
+        }
+        self.width = width;
+        self.values.resize(count, 0.0);
+        self.gradient.resize(self.points.len(), 0.0);
+        let Some(prior) = &mut self.prior else { return };
+        prior.evaluate(&self.points, count, &mut self.values, &mut self.gradient);
+        for (&(colour, row), &slot) in reading.from.iter().zip(slots) {
+            let slopes = &self.gradient[this.parts.inner[row] * count..(this.parts.inner[row] + 1) * count];
+            let (here, ahead) = (&slopes[..LANES], &slopes[(1 + colour) * LANES..]);
+            let step = this.steps[row];
+            (0..LANES).for_each(|b| self.factor[slot][b] += step * (here[b] - ahead[b]) / NARROW);
         }
     }
 
     /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is a surface: at the modes the
-    /// log density does not change with the inner coordinates, and the determinant is a polynomial.
+    /// log density does not change with the inner coordinates, and the determinant is a polynomial where it is not factored anew.
     pub(in super::super::super) fn outer_slope(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
         let determinant = match &self.conditional.surface {
             Some(surface) if self.prior.is_some() => self.determinant_slope(outer, surface),

@@ -5,7 +5,7 @@ use super::super::super::climb::Climb;
 use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, add, product};
 
 /// Width of differences where the log density is not quadratic, in steps.
-const NARROW: f64 = 3e-5;
+pub(super) const NARROW: f64 = 3e-5;
 /// Most Newton steps.
 const NEWTON: usize = 60;
 /// So many times fewer points than there were go on alone.
