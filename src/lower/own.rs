@@ -8,7 +8,7 @@ use crate::syntax::ast::{DistExpr, DistKind, FnDecl};
 use std::sync::Arc;
 
 /// Endings of functions that are log densities.
-const ENDINGS: [&str; 2] = ["_lpdf", "_lpmf"];
+pub(super) const ENDINGS: [&str; 2] = ["_lpdf", "_lpmf"];
 
 impl Lowerer<'_> {
     /// The model's function that is the log density of a distribution of this name.

@@ -2,7 +2,7 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Form, Labels, Lowerer, Parameter, TermKind};
+use super::{Form, Labels, Lowerer, Parameter, TermKind, own};
 use crate::data::{Found, Levels, listed};
 use crate::dist::Domain;
 use crate::graph::{Node, NodeId, Op};
@@ -162,7 +162,7 @@ fn element_of_density(e: &Expr) -> Option<&Expr> {
 }
 
 fn is_log_density(name: &Ident) -> bool {
-    name.name.ends_with("_lpdf") || name.name.ends_with("_lpmf")
+    own::ENDINGS.iter().any(|ending| name.name.ends_with(ending))
 }
 
 impl Lowerer<'_> {
