@@ -46,7 +46,7 @@ fn exact(log_likelihood: impl Fn(usize, f64) -> f64, spread: f64, wide: f64) -> 
 fn right_or_flagged(fit: &Fit, truth: &[[f64; 2]], promised: bool) {
     for (j, truth) in truth.iter().enumerate() {
         let wrong = wrong(fit, &format!("theta[{}]", j + 1), *truth, 0.05);
-        assert!(wrong.is_none() || !promised && !fit.flags.is_empty(), "{wrong:?}");
+        assert!(wrong.is_none() || !promised && fit.is_doubtful(), "{wrong:?}");
     }
 }
 
@@ -110,7 +110,7 @@ fn signs_beside_groups_are_found_or_told() {
             fitted(text, &json(r#"{"y": [0.5, -1.2], "s": [1.0, 2.0], "z": [22.0, 31.0, 12.0]}"#), seed);
         let found = fit.outputs.iter().find(|o| o.name == "a").expect("is reported");
         let right = (found.mean - mean).abs() < 0.05 * sd && (found.sd / sd).ln().abs() < 0.05;
-        assert!(right || !fit.flags.is_empty(), "{} ± {} against {mean} ± {sd}", found.mean, found.sd);
+        assert!(right || fit.is_doubtful(), "{} ± {} against {mean} ± {sd}", found.mean, found.sd);
     }
 }
 
@@ -144,11 +144,11 @@ fn the_scale_of_few_standardised_effects_is_right() {
     let found = fit.outputs.iter().find(|o| o.name == "tau").expect("is reported");
     let right = (found.mean - mean).abs() < 0.04 * sd && (found.sd / sd).ln().abs() < 0.04;
     assert!(
-        right && fit.flags.is_empty(),
+        right && !fit.is_doubtful(),
         "{} ± {} against {mean} ± {sd}: {:?}",
         found.mean,
         found.sd,
-        fit.flags
+        fit.findings
     );
 }
 
@@ -162,7 +162,7 @@ fn animals_that_were_never_seen_are_integrated_out() {
                 param ease[M] ~ normal(0, 1)\nlet l = binomial_logit_lpmf(y | 5, logit(p) + sigma * ease)\n\
                 target += where(y > 0, log(omega) + l, log_mix(omega, l, 0))";
     let fit = fitted(text, &json(&format!("{{\"y\": [{}]}}", counts.join(", "))), 1);
-    assert!(fit.khat < 0.7 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+    assert!(fit.khat < 0.7 && !fit.is_doubtful(), "k-hat {}, {:?}", fit.khat, fit.findings);
     let middle = |k: usize, n: usize| (k as f64 + 0.5) / n as f64;
     let choose = [1.0, 5.0, 10.0, 10.0, 5.0, 1.0];
     let (mut total, mut sums) = (0.0, [[0.0; 2]; 3]);
@@ -224,7 +224,7 @@ fn errors_in_both_variables_are_weighed_as_the_pairs_say() {
     }
     let data = json(&format!("{{\"x\": {X:?}, \"y\": {Y:?}}}"));
     let fit = fitted(text, &data, 1);
-    assert!(fit.khat < 0.7 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+    assert!(fit.khat < 0.7 && !fit.is_doubtful(), "k-hat {}, {:?}", fit.khat, fit.findings);
     for (name, [first, second]) in ["b", "sx", "sy", "tau"].iter().zip(sums) {
         let mean = first / total;
         assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.04), None);
@@ -262,7 +262,7 @@ fn few_rates_without_events_follow_their_gamma() {
     }
     for seed in 1..=2 {
         let fit = fitted(text, &json(r#"{"y": [0, 0, 0, 12, 0, 1]}"#), seed);
-        assert!(fit.khat < 0.7 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+        assert!(fit.khat < 0.7 && !fit.is_doubtful(), "k-hat {}, {:?}", fit.khat, fit.findings);
         for (name, [first, second]) in ["a", "b", "rate[4]"].iter().zip(sums) {
             let mean = first / total;
             assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
@@ -321,7 +321,7 @@ fn the_scale_of_losses_is_followed_to_nothing() {
             sum[1] += weight * value * value;
         }
     }
-    assert!(fit.flags.is_empty(), "{:?}", fit.flags);
+    assert!(!fit.is_doubtful(), "{:?}", fit.findings);
     for (name, [first, second]) in ["a", "c", "su"].iter().zip(sums) {
         let mean = first / total;
         assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);
@@ -374,7 +374,7 @@ fn scales_of_spreads_are_followed_to_nothing() {
                 param a[J] ~ normal(0, 1.5)\nparam ls[J] ~ normal(ml, tl)\ny ~ normal(a[g], exp(ls)[g])";
     let data = Dataset::from_texts(&[("groups.csv", csv.as_str())]).expect("reads");
     let fit = fitted(text, &data, 3);
-    assert!(fit.khat < 0.5 && fit.flags.is_empty(), "k-hat {}, {:?}", fit.khat, fit.flags);
+    assert!(fit.khat < 0.5 && !fit.is_doubtful(), "k-hat {}, {:?}", fit.khat, fit.findings);
     for (name, [first, second]) in ["ml", "tl"].iter().zip(moments) {
         let mean = first / total;
         assert_eq!(wrong(&fit, name, [mean, (second / total - mean * mean).sqrt()], 0.05), None);

@@ -174,7 +174,7 @@ fn no_method_panics_on_eight_schools() {
                     assert_eq!(fit.outputs.len(), target.output_names().len(), "{name}, {where_from}");
                     assert!(fit.outputs.iter().all(|o| !o.mean.is_nan()), "{name}, {where_from}");
                     assert_eq!(fit.kept.len(), fit.outputs.len());
-                    assert!(fit.khat < infer::KHAT_LIMIT || !fit.flags.is_empty(), "{name}, {where_from}");
+                    assert!(fit.khat < infer::KHAT_LIMIT || fit.is_doubtful(), "{name}, {where_from}");
                 }
                 Err(reason) => assert!(!reason.to_string().is_empty()),
             }

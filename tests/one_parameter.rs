@@ -39,7 +39,7 @@ fn check(text: &str, data: &str) {
         fit.log_evidence,
         fit.khat,
         fit.path,
-        fit.flags
+        fit.findings
     );
 }
 

@@ -7,7 +7,7 @@ use super::fit::options;
 use super::load::Source;
 use crate::certify::Certificate;
 use crate::infer::certified::{Plan, plans, run};
-use crate::infer::{self, Fit};
+use crate::infer::{self, Finding, Fit};
 use crate::report::CertifiedRun;
 use crate::target::ModelTarget;
 use crate::vi::bound::Measure;
@@ -53,12 +53,9 @@ pub(super) fn fit(
     fit.seconds = clock.elapsed().as_secs_f64();
     if done.steps < steps {
         fit.status = infer::Ending::Stopped;
-        fit.flags.push(format!("stopped after {} of {steps} steps", done.steps));
+        fit.findings.push(Finding::StepsStopped { taken: done.steps, planned: steps });
     } else if steps < needed {
-        fit.flags.push(format!(
-            "{needed} steps are needed for an error of {}; after {steps} the bound is the one printed (give --steps to change it)",
-            args.epsilon
-        ));
+        fit.findings.push(Finding::StepsTooFew { needed, taken: steps, epsilon: args.epsilon });
     }
     let measure = match license.measure {
         Measure::Distance => "E|w - w*|^2",

@@ -6,7 +6,7 @@ use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::{Certificate, certify};
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
+use crate::infer::{self, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
@@ -20,7 +20,7 @@ use std::time::Instant;
 const IMPROPER: &str = "improper-posterior";
 /// Most statements marked in an error.
 const MARKED: usize = 3;
-/// Exit code of an answer that comes with a warning.
+/// Exit code of an answer with a finding that makes it doubtful.
 const FLAGGED: u8 = 3;
 /// The method that is all of them.
 pub(super) const ALL: &str = "all";
@@ -50,7 +50,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     }
     let (certificate, (fit, run)) = certified_and_fitted(&loaded, args)?;
     let vouched = vouch(target, &certificate, &fit, run, args.seed);
-    let exit = if fit.flags.is_empty() { 0 } else { FLAGGED };
+    let exit = if fit.is_doubtful() { FLAGGED } else { 0 };
     let path = match &args.method {
         _ if fit.path == infer::Path::Nuts => fit.path.name(),
         Some(method) => method.as_str(),
@@ -108,7 +108,7 @@ fn certified_and_fitted(
         Some(method) if method != NUTS => {
             let certificate = certified();
             let mut fit = named(loaded, &certificate, method, args)?;
-            fit.notes.extend(own_khat(&loaded.target, method, &fit, args.seed));
+            fit.findings.extend(own_khat(&loaded.target, method, &fit, args.seed));
             infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, None)))
         }
@@ -131,19 +131,14 @@ fn certified_and_fitted(
 }
 
 /// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other proposals may be: [`ALL`] tells its own.
-fn own_khat(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<String> {
+fn own_khat(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<Finding> {
     if !fit.as_declared || fit.path == infer::Path::Nuts {
         return None;
     }
     let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
     let own = methods::judge(target, &methods::Approximation::Gaussian(q), OWN, seed).khat;
     let differ = (own < KHAT_LIMIT) != (fit.khat < KHAT_LIMIT);
-    differ.then(|| {
-        format!(
-            "k-hat {:.2} is that of the draws that correct the answer; the Gaussian of `{method}` by itself has {own:.2}",
-            fit.khat
-        )
-    })
+    differ.then(|| Finding::OwnKhat { khat: fit.khat, own, method: method.into() })
 }
 
 /// What the certificate says about this fit.
@@ -297,7 +292,7 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
     });
     let mut fit = found.map_err(|e| no_answer(name, &e))?;
     if fit.status == infer::Ending::Stopped {
-        fit.flags.push(format!("`{name}` was stopped before it was done"));
+        fit.findings.push(Finding::MethodStopped { method: name.into() });
     }
     Ok(fit)
 }

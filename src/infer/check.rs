@@ -1,16 +1,16 @@
 //! Importance draws from the best proposal, their summaries, and what they say against the answer.
 
-use super::doubt::first_few;
 use super::draws::{self, Drawn};
 use super::flow::Reached;
 use super::warp::Warped;
 use super::{
-    Ending, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, affine, resample, sample, sampled, summary, trials,
+    Ending, Finding, Fit, KHAT_LIMIT, Nuts, Options, Output, Path, affine, resample, sample, sampled,
+    summary, trials,
 };
 use crate::target::Target;
 use rayon::prelude::*;
 
-/// Quantities named in a flag.
+/// Quantities named where weights are heavy.
 const NAMED: usize = 3;
 /// A parameter with a larger mean or standard deviation is taken to run off to infinity.
 const ENDLESS: f64 = 1e100;
@@ -62,7 +62,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
             more
         }
     };
-    let mut flags: Vec<String> = match runaways {
+    let mut findings: Vec<Finding> = match runaways {
         Some(runaways) => vec![runaways],
         None if trusted => Vec::new(),
         None => vec![poor(flat.model(), khat, &corrected[..judged], &gaussian)],
@@ -70,12 +70,8 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     // A standard error that comes from a long tail is itself too small.
     let least = if tail < KHAT_LIMIT { 0.5 } else { 1.0 };
     if trusted && margin < least {
-        let of = names.get(least_known).map_or(String::new(), |name| format!(", for {name}"));
-        let endless = "; tails are so long that there may be no standard deviation: go by the quantiles";
-        flags.push(format!(
-            "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{of}{}",
-            if khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE) { endless } else { "" }
-        ));
+        let endless = khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE);
+        findings.push(Finding::DrawsUsedUp { worst, of: names.get(least_known).cloned(), endless });
     }
     let outputs = if trusted { corrected } else { gaussian.clone() };
     let asked = match options.nuts {
@@ -103,8 +99,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         gaussian,
         kept,
         chains: None,
-        flags,
-        notes: Vec::new(),
+        findings,
     };
     if asked && let Some(warped) = flow.warped() {
         sampled::sampled(warped, base, &names, keep, options).replace(&mut fit);
@@ -124,33 +119,20 @@ fn by_weight(drawn: Drawn, keep: usize, outputs: usize) -> Vec<Vec<f64>> {
 }
 
 /// Says which parameters have no end that can be seen.
-fn runaways(outputs: &[Output]) -> Option<String> {
+fn runaways(outputs: &[Output]) -> Option<Finding> {
     let runs = |o: &&Output| o.mean.abs() > ENDLESS || o.sd > ENDLESS;
-    let names: Vec<&str> = outputs.iter().filter(runs).map(|o| o.name.as_str()).collect();
-    first_few(&names).map(|names| {
-        format!(
-            "the posterior of {names} reaches beyond {ENDLESS:e}: it has no mean that can be told, and may have no finite mass; a prior that is a \
-             distribution would hold it"
-        )
-    })
+    let names: Vec<String> = outputs.iter().filter(runs).map(|o| o.name.clone()).collect();
+    (!names.is_empty()).then_some(Finding::Runaway { names })
 }
 
 /// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
-pub(super) fn poor(target: &dyn Target, khat: f64, corrected: &[Output], gaussian: &[Output]) -> String {
+pub(super) fn poor(target: &dyn Target, khat: f64, corrected: &[Output], gaussian: &[Output]) -> Finding {
     let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
     let mut moves: Vec<(f64, String)> =
         corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
     moves.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let worst: Vec<&str> = moves.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
-    let advice = match target.is_hierarchical() {
-        true => "try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
-        false => "sample with `--fallback nuts`, or say with priors what is known of these",
-    };
-    format!(
-        "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; {advice}",
-        worst.join(", ")
-    )
+    let moved = moves.into_iter().take(NAMED).map(|(_, name)| name).collect();
+    Finding::HeavyWeights { khat, moved, hierarchical: target.is_hierarchical() }
 }
 
 pub(super) fn summaries(names: &[String], one: impl Fn(&str, usize) -> Output + Sync) -> Vec<Output> {

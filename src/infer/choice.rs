@@ -10,7 +10,7 @@ const MOSTLY_OVERLOOKED: f64 = 2.0;
 /// Weights with a k̂ from this on have no mean, and say nothing of the evidence.
 pub(super) const NO_MEAN: f64 = 1.0;
 
-/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of the posterior, by its flags, by k̂.
+/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of the posterior, by its doubts, by k̂.
 pub(super) fn better(one: &Fit, other: &Fit) -> bool {
     let [one_relied, other_relied] = [one, other].map(|fit| fit.khat < KHAT_LIMIT);
     let both = one_relied && other_relied;
@@ -19,8 +19,8 @@ pub(super) fn better(one: &Fit, other: &Fit) -> bool {
     if known && more.abs() > if both { OVERLOOKED } else { MOSTLY_OVERLOOKED } {
         return more > 0.0;
     }
-    if both && one.flags.is_empty() != other.flags.is_empty() {
-        return one.flags.is_empty();
+    if both && one.is_doubtful() != other.is_doubtful() {
+        return other.is_doubtful();
     }
     one.khat < other.khat
 }

@@ -3,7 +3,7 @@
 use super::gaussian::{Ending, Gaussian};
 use super::methods::{self, Approximation, Descent, Named, Settings, descend, judge};
 use super::model::{Model, fit_model};
-use super::{Fit, Options, Path, Progress};
+use super::{Finding, Fit, Options, Path, Progress, Severity};
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::ops::ControlFlow;
@@ -125,7 +125,7 @@ fn named(
         Named::Direct(method) => {
             let found = methods::approximate(target, method, &Settings::default(), options, watch)
                 .map_err(|e| e.to_string())?;
-            (found.approximation, found.gradients, found.ending, found.flags.into_iter().next())
+            (found.approximation, found.gradients, found.ending, doubt(found.findings))
         }
         Named::Stochastic(method) => stochastic(target, method, options, watch)?,
     };
@@ -140,6 +140,14 @@ fn named(
         ending,
         note,
     })
+}
+
+/// The first of the findings that a reader should know.
+fn doubt(findings: Vec<Finding>) -> Option<String> {
+    findings
+        .into_iter()
+        .find(|finding| finding.severity() > Severity::Note)
+        .map(|finding| finding.to_string())
 }
 
 /// A method of stochastic gradients.
@@ -166,5 +174,5 @@ fn stochastic(
     };
     let found = descend(target, &descent, options, &mut seen).map_err(|e| e.to_string())?;
     let ending = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
-    Ok((Approximation::Gaussian(found.gaussian), found.gradients, ending, found.flags.into_iter().next()))
+    Ok((Approximation::Gaussian(found.gaussian), found.gradients, ending, doubt(found.findings)))
 }

@@ -1,8 +1,7 @@
 //! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and coordinates along which it ends suddenly: why an
 //! approximation is poor, or its standard deviations are.
 
-use super::doubt::first_few;
-use super::{Fit, KHAT_LIMIT, Proposal};
+use super::{Finding, Fit, KHAT_LIMIT, Proposal};
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 
@@ -28,7 +27,7 @@ const POWER_OF_VARIANCE: f64 = 3.0;
 const LEVEL: f64 = 0.5;
 
 /// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
-pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
+pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     if !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
         return None;
@@ -40,7 +39,7 @@ pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<String> {
 
 /// The warning about coordinates along which the log density is not finite a few standard deviations away: the parameter ends there, and its
 /// declaration does not say so.
-fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
+fn edges(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
     let mut evaluator = target.evaluator();
@@ -52,7 +51,7 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
     if !is_finite(&fit.mean) {
         return None;
     }
-    let ended: Vec<&str> = (0..d)
+    let ended: Vec<String> = (0..d)
         .filter(|&i| {
             let sd = factor[i * d..(i + 1) * d].iter().map(|c| c * c).sum::<f64>().sqrt();
             [-NEAR, NEAR].iter().any(|far| {
@@ -61,17 +60,13 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<String> {
                 !is_finite(&point)
             })
         })
-        .filter_map(|i| names.get(i).map(String::as_str))
+        .filter_map(|i| names.get(i).cloned())
         .collect();
-    let (first, told) = (ended.first()?, first_few(&ended)?);
-    Some(format!(
-        "within four standard deviations of {told} the log density is not finite: it ends where a distribution or a function has no \
-         value; declare these bounds, for example `param {first} : real > 0`, or `real > max(y)` where no y may be larger"
-    ))
+    (!ended.is_empty()).then_some(Finding::Edges { names: ended })
 }
 
 /// The warning about parameters that are known far out by a heavy-tailed prior alone. A grid sees as far as it matters, if there is a variance.
-fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
+fn slow(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
     let row = |i: usize| &factor[i * d..(i + 1) * d];
@@ -92,17 +87,11 @@ fn slow(target: &dyn Target, fit: &Fit) -> Option<String> {
         .filter(|(_, power)| *power < limit)
         .collect();
     let heaviest = found.iter().map(|(_, power)| *power).reduce(f64::min)?;
-    let named: Vec<&str> = found.iter().filter_map(|(i, _)| names.get(*i).map(String::as_str)).collect();
-    let told = first_few(&named)?;
-    let so = if heaviest < POWER_OF_VARIANCE {
-        "it has no variance, and what is reported as one depends on how far draws reach"
-    } else {
-        "a few draws far away decide its standard deviation, which is known less well than it says; its quantiles are not affected"
-    };
-    Some(format!(
-        "the posterior of {told} falls only like a power of the distance (about {heaviest:.1}), as a heavy-tailed prior does where data say \
-         little: {so}; a prior with lighter tails, such as `normal`, would hold it"
-    ))
+    let names: Vec<String> = found.iter().filter_map(|(i, _)| names.get(*i).cloned()).collect();
+    Some(match heaviest < POWER_OF_VARIANCE {
+        true => Finding::NoVariance { names, power: heaviest },
+        false => Finding::SlowTails { names, power: heaviest },
+    })
 }
 
 /// The power of the distance that a density falls like, far away along a step, on the side where that is lower; infinite where it is none.
@@ -120,7 +109,7 @@ fn power(evaluator: &mut dyn Evaluator, mean: &[f64], step: &[f64]) -> f64 {
 ///
 /// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the search ended; in
 /// its coordinates the curvature is 0 instead of 1.
-fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
+fn endless(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let factor = fit.factor.dense(d);
     let mut evaluator = target.evaluator();
@@ -147,15 +136,9 @@ fn endless(target: &dyn Target, fit: &Fit) -> Option<String> {
     }
     let longest = step.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
     let names = target.coordinate_names();
-    let moved: Vec<&str> = (0..d)
-        .filter(|&i| step[i].abs() > 0.1 * longest)
-        .filter_map(|i| names.get(i).map(String::as_str))
-        .collect();
-    let told = first_few(&moved)?;
-    Some(format!(
-        "the posterior has no end along a direction of {told}: far out the log density is no lower than here, so there is \
-         no mean to estimate; give what the data do not tell a prior that is a distribution"
-    ))
+    let moved: Vec<String> =
+        (0..d).filter(|&i| step[i].abs() > 0.1 * longest).filter_map(|i| names.get(i).cloned()).collect();
+    (!moved.is_empty()).then_some(Finding::Endless { names: moved })
 }
 
 /// The log density so many steps from a point.

@@ -1,6 +1,6 @@
 //! Directions along which nothing that a model says changes: with improper priors there may be some, and no posterior then.
 
-use super::doubt::first_few;
+use super::first_few;
 use super::improper::along;
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::num::stream::Stream;
@@ -32,9 +32,9 @@ pub(super) fn level(target: &ModelTarget) -> Option<String> {
     }
     let longest = step.iter().fold(0.0_f64, |m, s| m.max(s.abs()));
     let names = target.coordinate_names();
-    let moved: Vec<&str> =
-        flat.iter().filter(|&&i| step[i].abs() > 1e-3 * longest).map(|&i| names[i].as_str()).collect();
-    first_few(&moved)
+    let moved: Vec<String> =
+        flat.iter().filter(|&&i| step[i].abs() > 1e-3 * longest).map(|&i| names[i].clone()).collect();
+    (!moved.is_empty()).then(|| first_few(&moved))
 }
 
 fn point(d: usize, k: u64) -> Vec<f64> {

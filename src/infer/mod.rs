@@ -1,7 +1,7 @@
 //! The default fit: a mode, its curvature, a Gaussian fitted in whitened coordinates, importance sampling, summaries.
 //!
 //! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are those of the
-//! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its flags.
+//! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its findings.
 
 mod adapt;
 mod affine;
@@ -18,6 +18,7 @@ mod doubt;
 mod draws;
 mod elsewhere;
 mod ending;
+mod finding;
 mod flow;
 mod gaussian;
 mod improper;
@@ -53,12 +54,13 @@ mod whiten;
 pub use assess::assess;
 pub use cells::Cells;
 pub use doubt::doubt;
+pub use finding::{Finding, Inner, Kind, Severity, first_few};
 pub use gaussian::{Ending, Gaussian};
 pub use model::{Model, fit_model};
 pub use options::{Nuts, Options, Stop};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
-pub use sampled::Chains;
+pub use sampled::{Chains, EFFECTIVE, RHAT};
 pub use students::Students;
 pub use summary::Output;
 
@@ -209,10 +211,8 @@ pub struct Fit {
     pub kept: Vec<Vec<f64>>,
     /// The chains of NUTS, where that was the path.
     pub chains: Option<Chains>,
-    /// What a user should know before trusting the answer.
-    pub flags: Vec<String>,
-    /// What was done that a user did not ask for.
-    pub notes: Vec<String>,
+    /// What it found out about its own answer.
+    pub findings: Vec<Finding>,
 }
 
 /// Fits a target.
@@ -412,7 +412,7 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     gaussian::Fitted { q, gap, elbo, elbo_se, draws, gradients, ending, ..fitted }
 }
 
-/// Bent coordinates, importance sampling, summaries and flags for a fitted Gaussian.
+/// Bent coordinates, importance sampling, summaries and findings for a fitted Gaussian.
 fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
     let mut straight = Bent::straight(target, &found.fitted.q, options);
     straight.first = best_known(&found.fitted, &straight.judged);
@@ -420,12 +420,12 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
         return conclude(target, found, &straight, options);
     }
     let early = without_bends(target, &found, &straight, options);
-    if let Some(fit) = early.as_ref().filter(|fit| fit.flags.is_empty()) {
+    if let Some(fit) = early.as_ref().filter(|fit| !fit.is_doubtful()) {
         return ended(fit.clone(), &found, options);
     }
     let bent = bend::grow(straight, bend::LAYERS, options);
     let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q, &found.rivals), options);
-    let worse = |early: &Fit| fit.path != Path::Nuts && !fit.flags.is_empty() && early.khat < fit.khat;
+    let worse = |early: &Fit| fit.path != Path::Nuts && fit.is_doubtful() && early.khat < fit.khat;
     ended(early.filter(worse).unwrap_or(fit), &found, options)
 }
 
@@ -446,14 +446,14 @@ fn without_bends(target: &dyn Target, found: &Approach, straight: &Bent, options
     few.then(|| check(&straight.reached(&Warped::flat(target), q, &found.rivals), &options))
 }
 
-/// Importance sampling in bent coordinates, summaries and flags.
+/// Importance sampling in bent coordinates, summaries and findings.
 fn conclude(target: &dyn Target, found: Approach, bent: &Bent, options: &Options) -> Fit {
     let flat = Warped::flat(target);
     let (q, rivals) = (found.fitted.q.clone(), found.rivals.clone());
     finish(found, &bent.reached(&flat, &q, &rivals), options)
 }
 
-/// Importance sampling, summaries and flags for what was reached.
+/// Importance sampling, summaries and findings for what was reached.
 fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
     ended(check(reached, options), &found, options)
 }

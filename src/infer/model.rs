@@ -10,8 +10,8 @@ use super::level::level;
 use super::nested::{Tried, Ways};
 use super::rivals::Rival;
 use super::{
-    Approach, Ending, Error, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach, better,
-    by_sampling, complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach,
+    better, by_sampling, complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
 };
 use crate::data::Dataset;
 use crate::lower::{Coordinates, Lowered, in_states, lower_with};
@@ -72,7 +72,7 @@ pub fn fit_model(
     let fit = in_suitable_coordinates(model, declared, options, watch)?;
     let mut fit = in_other_coordinates(model, &fit, options, watch).unwrap_or(fit);
     if options.stop.requested() && fit.status != Ending::Stopped {
-        fit.flags.push("the fit was stopped before it was done".into());
+        fit.findings.push(Finding::Stopped { gap: None });
     }
     doubt(declared, &mut fit);
     fit.seconds = clock.elapsed().as_secs_f64();
@@ -90,10 +90,7 @@ fn in_other_coordinates(model: &Model, fit: &Fit, options: &Options, watch: Watc
     let mut other = in_suitable_coordinates(&model, &open, options, watch).ok()?;
     other.as_declared = false;
     other.gradients += fit.gradients;
-    other.notes.push(
-        "in the coordinates that `centered` or `noncentered` asks for k-hat was not below 0.7: fitted in others"
-            .into(),
-    );
+    other.findings.push(Finding::OtherCoordinates {});
     better(&other, fit).then_some(other)
 }
 
@@ -130,20 +127,19 @@ fn in_suitable_coordinates(
     let taken_apart = |ways: Ways, watch: Watch| {
         let mut tried = nested::fit(parted, ways, options, watch);
         let told = in_states.as_ref().map(|moved| states_told(declared, moved));
-        tried.fit.iter_mut().for_each(|fit| fit.notes.extend(told.clone()));
+        tried.fit.iter_mut().for_each(|fit| fit.findings.extend(told.clone()));
         tried
     };
     let Tried { fit: mut nested, others } = taken_apart(Ways::Promising, watch);
     // Where there is little to compute, an answer with a doubt is compared with that of another way.
-    let settled =
-        |fit: &Fit| fit.khat < KHAT_LIMIT && (fit.flags.is_empty() || declared.dimension() > LITTLE);
+    let settled = |fit: &Fit| fit.khat < KHAT_LIMIT && (!fit.is_doubtful() || declared.dimension() > LITTLE);
     if let Some(found) = nested.take_if(|fit| settled(fit) || options.stop.requested()) {
         return Ok(found);
     }
     let whole = as_found(model, declared, found, options, watch);
     let chosen = the_better(nested, whole);
     let done = |fit: &Fit| {
-        let light = fit.khat < LIGHT && fit.flags.is_empty();
+        let light = fit.khat < LIGHT && !fit.is_doubtful();
         let fair = fit.khat < KHAT_LIMIT && declared.dimension() > LITTLE;
         fit.path == Path::Nuts || light || fair
     };
@@ -154,14 +150,10 @@ fn in_suitable_coordinates(
 }
 
 /// What is said of innovations whose coordinates are the states that they lead to.
-fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> String {
+fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> Finding {
     let pairs = declared.lowered().parameters.iter().zip(&in_states.lowered().parameters);
     let moved = pairs.filter(|(own, p)| p.form.is_noncentered() && !own.form.is_noncentered());
-    let names: Vec<&str> = moved.map(|(_, p)| p.named.name.as_str()).collect();
-    format!(
-        "took {} by the states that they lead to; the quantities reported are those of the model as written",
-        names.join(", ")
-    )
+    Finding::StatesTaken { names: moved.map(|(_, p)| p.named.name.clone()).collect() }
 }
 
 /// Of two fits the one to be preferred: what was sampled, where that was asked for.
@@ -241,17 +233,14 @@ fn in_best_coordinates(
     let mut fit =
         conclude(target, Approach { fitted, path: Path::Variational, gradients, rivals }, &bent, options);
     fit.as_declared = std::ptr::eq(target, declared);
-    let names = effect_names(&standardised);
-    fit.notes
-        .push(format!("fitted {names} {how}; the quantities reported are those of the model as written"));
+    fit.findings.push(Finding::FittedIn { names: effect_names(&standardised), coordinates: how });
     Ok(fit)
 }
 
 /// `theta, alpha`.
-fn effect_names(target: &ModelTarget) -> String {
+fn effect_names(target: &ModelTarget) -> Vec<String> {
     let lowered = target.lowered();
-    let names = lowered.effects.iter().map(|e| lowered.parameters[e.parameter].named.name.as_str());
-    names.collect::<Vec<_>>().join(", ")
+    lowered.effects.iter().map(|e| lowered.parameters[e.parameter].named.name.clone()).collect()
 }
 
 /// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates advises, and a
@@ -379,7 +368,7 @@ mod tests {
         let declared = model.compile(Coordinates::Declared).unwrap();
         let fit =
             fit_model(&model, &declared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-        assert!(fit.notes.iter().any(|note| note.starts_with("took z by the states")), "{:?}", fit.notes);
+        assert!(fit.has("states-taken"), "{:?}", fit.findings);
         let (mut sums, y) = ([0.0; 3], nalgebra::DVector::from_row_slice(&y));
         for k in 0..3000 {
             let s = 0.002 * (f64::from(k) + 0.5);

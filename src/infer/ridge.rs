@@ -3,9 +3,8 @@
 //! Along a curved ridge (a product of two parameters, say) no straight line shows what the margin does. Far out the others are
 //! near their mode given the one that is held, and Laplace's approximation there, `max log p - ½ log |H|`, falls like the margin.
 
-use super::doubt::first_few;
 use super::sample::Proposal;
-use super::{Fit, mode};
+use super::{Finding, Fit, mode};
 use crate::num::linalg::{cholesky, log_det_cholesky};
 use crate::target::{Evaluator, ModelTarget, Target};
 use std::ops::ControlFlow;
@@ -22,7 +21,7 @@ const STEPS: usize = 300;
 const SPAN: f64 = 3.29;
 
 /// The warning about parameters without a proper prior whose margins do not end.
-pub(super) fn endless_margins(target: &ModelTarget, fit: &Fit) -> Option<String> {
+pub(super) fn endless_margins(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
     if !fit.as_declared || !matches!(fit.proposal, Proposal::Cells(_)) || fit.mean.len() != target.dimension()
     {
         return None;
@@ -30,16 +29,12 @@ pub(super) fn endless_margins(target: &ModelTarget, fit: &Fit) -> Option<String>
     let names = target.coordinate_names();
     let lowered = target.lowered();
     let open = lowered.parameters.iter().filter(|p| p.improper && p.form.transform_name() == "real");
-    let endless: Vec<&str> = open
+    let endless: Vec<String> = open
         .flat_map(|p| p.offset..p.offset + p.size)
         .filter(|&i| is_endless(target, fit, i, &names[i]).unwrap_or(false))
-        .map(|i| names[i].as_str())
+        .map(|i| names[i].clone())
         .collect();
-    let told = first_few(&endless)?;
-    Some(format!(
-        "the posterior of {told} has no end: with a flat prior, and the other parameters wherever they fit best, its density falls no faster than \
-         one over the distance, so there is no mass to share out and nothing to be fitted; give what the data do not hold a prior that is a distribution"
-    ))
+    (!endless.is_empty()).then_some(Finding::EndlessMargin { names: endless })
 }
 
 /// Whether the margin of a coordinate falls too slowly on one side; None where that cannot be seen.
@@ -142,8 +137,8 @@ mod tests {
             let target = ModelTarget::new(&text, &data).unwrap();
             let fit =
                 fit_model(&model, &target, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-            let told = fit.flags.iter().any(|flag| flag.contains("has no end"));
-            assert_eq!(told, is_told, "{text}\n{:?}", fit.flags);
+            let told = fit.has("endless-margin") || fit.has("endless");
+            assert_eq!(told, is_told, "{text}\n{:?}", fit.findings);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Other modes than the one that was fitted: which of them matter, and what is said of them.
 
 use super::gaussian::{Fitted, Gaussian};
-use super::{Fit, KHAT_LIMIT, Path};
+use super::{Finding, Fit, KHAT_LIMIT, Path};
 
 /// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
 const COMPARABLE: f64 = 4.0;
@@ -12,9 +12,6 @@ const FARTHEST_BEHIND: f64 = 12.0;
 /// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it as each other.
 const ENDED: f64 = 1.0;
 const UNFINISHED: f64 = 10.0;
-
-/// Masses below this are told by their power of ten.
-const SMALL: f64 = 0.01;
 
 /// Another mode.
 #[derive(Clone, Debug)]
@@ -60,15 +57,8 @@ pub(super) fn tell(fit: &mut Fit, rivals: &[Rival]) {
     let Some(largest) = rivals.iter().map(Rival::mass).reduce(f64::max) else { return };
     let count = rivals.len();
     if fit.proposal.modes() > count && fit.khat < KHAT_LIMIT && fit.path != Path::Nuts {
-        fit.notes.push(format!(
-            "the posterior has {} modes, found from several starting points; the answer is of all of them, with the mass that each has",
-            count + 1
-        ));
-        return;
+        fit.findings.push(Finding::SeveralModes { count: count + 1 });
+    } else {
+        fit.findings.push(Finding::OtherModes { count, mass: largest });
     }
-    let mass = if largest < SMALL { format!("{largest:.0e}") } else { format!("{largest:.2}") };
-    fit.flags.push(format!(
-        "the posterior has {count} other mode(s) found from other starting points, the largest with a mass of about {mass} \
-         of the one that was fitted; the answer describes one mode alone"
-    ));
 }

@@ -5,13 +5,14 @@ use super::nuts;
 use super::resample::systematic;
 use super::summary::{Output, summarise};
 use super::warp::{Warp, Warped};
-use super::{Fit, Options, Path};
+use super::{Finding, Fit, Options, Path};
 use crate::target::Target;
 use rayon::prelude::*;
 
-/// An R-hat above this, or fewer effective draws, are flagged.
-const RHAT: f64 = 1.01;
-const EFFECTIVE: f64 = 400.0;
+/// Chains with an R-hat above this have not mixed (Vehtari et al., 2021).
+pub const RHAT: f64 = 1.01;
+/// Fewer effective draws of a quantity than this do not tell its quantiles (Vehtari et al., 2021).
+pub const EFFECTIVE: f64 = 400.0;
 
 /// What is known of chains.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +30,9 @@ pub struct Chains {
 }
 
 impl Chains {
-    pub(super) fn told(&self) -> String {
-        let Chains { count, length, rhat, effective, divergent } = self;
-        format!(
-            "sampled with NUTS: {count} chains of {length} draws, largest R-hat {rhat:.3}, smallest effective number {effective:.0}, \
-             {divergent} divergent transitions"
-        )
+    pub(super) fn finding(&self) -> Finding {
+        let Chains { count, length, rhat, effective, divergent } = *self;
+        Finding::Sampled { count, length, rhat, effective, divergent }
     }
 }
 
@@ -44,7 +42,7 @@ pub(super) struct Sampled {
     /// Draws of each output, as many as were to be kept, evenly from all chains.
     pub(super) kept: Vec<Vec<f64>>,
     pub(super) chains: Chains,
-    pub(super) flags: Vec<String>,
+    pub(super) findings: Vec<Finding>,
     pub(super) gradients: usize,
 }
 
@@ -53,8 +51,8 @@ impl Sampled {
     pub(super) fn replace(self, fit: &mut Fit) {
         fit.path = Path::Nuts;
         fit.gradients += self.gradients;
-        (fit.outputs, fit.kept, fit.flags) = (self.outputs, self.kept, self.flags);
-        fit.notes.push(self.chains.told());
+        (fit.outputs, fit.kept, fit.findings) = (self.outputs, self.kept, self.findings);
+        fit.findings.push(self.chains.finding());
         fit.chains = Some(self.chains);
     }
 }
@@ -89,17 +87,12 @@ pub(super) fn sampled(
     let judged = &rows[..rows.len() - standard.beside().min(rows.len())];
     let rhat = judged.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
     let size = judged.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
-    let mut flags = Vec::new();
+    let mut findings = Vec::new();
     if !(rhat <= RHAT) || !(size >= EFFECTIVE) {
-        flags.push(format!(
-            "the NUTS chains have not mixed: R-hat is {rhat:.3} (at most {RHAT} is wanted) and {size:.0} draws are effective (at least {EFFECTIVE})"
-        ));
+        findings.push(Finding::NotMixed { rhat, effective: size });
     }
     if chains.divergent > 0 {
-        flags.push(format!(
-            "{} of the {} NUTS transitions diverged: the sampler may miss a narrow part of the posterior",
-            chains.divergent, all
-        ));
+        findings.push(Finding::Divergent { count: chains.divergent, of: all });
     }
     let outputs = rows.into_iter().map(|r| r.0).collect();
     let chosen = systematic(&even, keep);
@@ -110,5 +103,5 @@ pub(super) fn sampled(
     };
     let (count, divergent) = (nuts::CHAINS, chains.divergent);
     let told = Chains { count, length, rhat, effective: size, divergent };
-    Sampled { outputs, kept, chains: told, flags, gradients: chains.gradients }
+    Sampled { outputs, kept, chains: told, findings, gradients: chains.gradients }
 }

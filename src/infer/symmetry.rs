@@ -1,7 +1,7 @@
 //! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images of every mode, and a fit that found
 //! one of them says nothing of the others.
 
-use super::{Fit, mode};
+use super::{Finding, Fit, mode};
 use crate::lower::{Form, Parameter};
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
@@ -76,7 +76,7 @@ impl Move<'_> {
 }
 
 /// The warning about images of what was fitted that it overlooks.
-pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<String> {
+pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
     if target.dimension() > MOST {
         return None;
     }
@@ -290,37 +290,24 @@ fn apart(of: &Move, fit: &Fit) -> bool {
     here.iter().zip(&means).zip(&spreads).any(|((a, b), sd)| (a - b).abs() > 2.0 * APART * sd)
 }
 
-/// What is to be said of moves that leave the log density as it is.
-fn told(set: &[&Move]) -> String {
+/// What is found of moves that leave the log density as it is.
+fn told(set: &[&Move]) -> Finding {
     let names = |how: fn(&How) -> bool| {
-        let names = set.iter().filter(|m| how(&m.how)).map(|m| m.parameter.named.name.as_str());
-        names.collect::<Vec<_>>().join(", ")
+        let names = set.iter().filter(|m| how(&m.how)).map(|m| m.parameter.named.name.clone());
+        names.collect::<Vec<String>>()
     };
-    let (exchanged, mirrored) = (names(|how| *how != How::Mirror), names(|how| *how == How::Mirror));
-    let labels = format!("the first two places of {exchanged} are exchanged");
-    let signs = format!("the coordinates of {mirrored} change sign");
-    let (what, remedy) = match (exchanged.is_empty(), mirrored.is_empty()) {
-        (true, _) => (signs, "fix a sign, for example with `real > 0` for one of them".to_string()),
-        (false, true) => (labels, ordered(set)),
-        (false, false) => (format!("{labels} and {signs}"), ordered(set)),
-    };
-    format!(
-        "the log density is the same if {what}: the posterior has images of what is reported, which it leaves out; {remedy}"
-    )
+    Finding::Images {
+        exchanged: names(|how| *how != How::Mirror),
+        mirrored: names(|how| *how == How::Mirror),
+        ordered: ordered(set),
+    }
 }
 
-/// How labels are told apart.
-fn ordered(set: &[&Move]) -> String {
-    let vector = set.iter().find(|m| m.dims.len() == 1 && m.parameter.support != "simplex");
-    match vector {
-        Some(of) => {
-            let positive = of.parameter.form.transform_name() == "lower";
-            let sign = if positive { "positive_" } else { "" };
-            let (name, size) = (&of.parameter.named.name, of.dims[0]);
-            format!("put labels in order, for example `param {name} : {sign}ordered[{size}]`")
-        }
-        None => "tell the labels apart by their priors".into(),
-    }
+/// A vector whose places are labels that an order would tell apart.
+fn ordered(set: &[&Move]) -> Option<(String, usize, bool)> {
+    let of = set.iter().find(|m| m.dims.len() == 1 && m.parameter.support != "simplex")?;
+    let positive = of.parameter.form.transform_name() == "lower";
+    Some((of.parameter.named.name.clone(), of.dims[0], positive))
 }
 
 #[cfg(test)]

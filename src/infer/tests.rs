@@ -71,7 +71,7 @@ fn eight_schools_agree_with_the_reference() {
     // Mean and standard deviation of the reference draws.
     for (name, mean, sd) in [("mu", 4.4, 3.3), ("tau", 3.6, 3.2)] {
         let out = found.outputs.iter().find(|o| o.name == name).unwrap();
-        assert!((out.mean - mean).abs() < 0.1 * sd, "{out:?} k-hat {} {:?}", found.khat, found.flags);
+        assert!((out.mean - mean).abs() < 0.1 * sd, "{out:?} k-hat {} {:?}", found.khat, found.findings);
     }
     assert!(found.khat < KHAT_LIMIT, "{} {:?}", found.khat, found.proposal);
 }
@@ -105,7 +105,7 @@ fn an_answer_is_of_all_modes_with_their_masses() {
         value
     };
     let found = run(&from_fn(4, near));
-    assert_eq!((&found.flags[..], found.khat < KHAT_LIMIT), (&[][..], true), "{}", found.khat);
+    assert_eq!((found.is_doubtful(), found.khat < KHAT_LIMIT), (false, true), "{}", found.khat);
     let variance: f64 = 0.97 + 0.03 * 0.49 + 0.03 * 0.97 * 900.0;
     let first = &found.outputs[0];
     assert!((first.mean - 0.09).abs() < 0.03 * variance.sqrt() / 10.0, "{first:?}");
@@ -162,7 +162,8 @@ fn tailed(freedom: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync {
 fn a_slow_fall_is_told_with_its_power() {
     let target = from_fn(5, tailed(3.0));
     let told = improper::reasons(&target, &run(&target)).unwrap();
-    assert!(told.contains("of z[1] falls only like a power of the distance (about 4.0)"), "{told}");
+    let Finding::SlowTails { names, power } = &told else { panic!("{told}") };
+    assert!(names == &["z[1]"] && (power - 4.0).abs() < 0.05, "{told}");
     let target = from_fn(5, tailed(30.0));
     assert_eq!(improper::reasons(&target, &run(&target)), None);
 }
@@ -242,7 +243,7 @@ fn groups_without_events_agree_with_quadrature() {
         for seed in 0..seeds {
             let options = Options { seed, ..Options::default() };
             let found = fit_model(&model, &declared, &options, &mut |_| ControlFlow::Continue(())).unwrap();
-            assert_eq!((found.path, found.flags.len()), (Path::Nested, 0), "{form}: {:?}", found.flags);
+            assert_eq!((found.path, found.doubts().len()), (Path::Nested, 0), "{form}: {:?}", found.findings);
             let t = found.outputs.iter().find(|o| o.name == "t").unwrap();
             let off = ((t.mean - mean) / sd, (t.sd / sd).ln());
             assert!(off.0.abs() < 0.05 && off.1.abs() < 0.1, "{form} {seed}: {off:?} of {mean} {sd}");
@@ -311,7 +312,7 @@ fn heavy_tails_in_few_coordinates_are_known() {
         fit_model(&model, &declared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()
     };
     let both = fitted("param z ~ student_t(4, 1, 2)\nparam s ~ inv_gamma(2.5, 3)");
-    assert!(both.khat < 0.5 && both.flags.is_empty(), "{} {:?}", both.khat, both.flags);
+    assert!(both.khat < 0.5 && !both.is_doubtful(), "{} {:?}", both.khat, both.findings);
     for out in &both.outputs {
         assert!((out.sd / 8.0_f64.sqrt()).ln().abs() < 0.02, "{out:?}");
     }
@@ -338,7 +339,7 @@ fn overlapping_components_are_known() {
     // With this seed a proposal learned from few draws misses the shoulder.
     let options = Options { seed: 3, ..Options::default() };
     let fit = fit(&target, &options, &mut |_| ControlFlow::Continue(())).unwrap();
-    assert!(fit.khat < 0.7 && fit.flags.is_empty(), "{} {:?}", fit.khat, fit.flags);
+    assert!(fit.khat < 0.7 && !fit.is_doubtful(), "{} {:?}", fit.khat, fit.findings);
     for (out, [mean, sd]) in fit.outputs.iter().zip(reference) {
         assert!(
             (out.mean - mean).abs() < 0.05 * sd && (out.sd / sd).ln().abs() < 0.05,

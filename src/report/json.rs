@@ -2,7 +2,7 @@
 
 use super::Vouched;
 use crate::infer::certified::Promise;
-use crate::infer::{Ending, Fit, Output};
+use crate::infer::{Ending, Finding, Fit, Output, Severity};
 use serde_json::{Map, Value, json as object};
 
 /// The fit, found by `path`. Among the quantities a number that is not finite is the text "NaN", "Inf" or "-Inf", as in data
@@ -26,14 +26,26 @@ pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
         "chains": fit.chains.as_ref().map(|c| object!({
             "count": c.count, "length": c.length, "rhat": c.rhat, "effective": c.effective, "divergent": c.divergent,
         })),
-        "flags": fit.flags,
-        "notes": fit.notes,
+        "findings": fit.findings.iter().map(finding).collect::<Vec<_>>(),
+        "flags": texts(fit, true),
+        "notes": texts(fit, false),
         "certified": vouched.promise.as_ref().map(promise),
         "certified_run": vouched.run.as_ref().map(|run| object!({
             "method": run.method, "step": run.step, "coordinates": run.coordinates, "steps": run.steps,
             "measure": run.measure, "bound": run.bound,
         })),
     })
+}
+
+/// The findings in words: those that make the answer doubtful, or the others.
+fn texts(fit: &Fit, doubtful: bool) -> Vec<String> {
+    let of = |finding: &&Finding| (finding.severity() == Severity::Doubtful) == doubtful;
+    fit.findings.iter().filter(of).map(Finding::to_string).collect()
+}
+
+/// A finding: its code, its severity, and what it says in words.
+fn finding(finding: &Finding) -> Value {
+    object!({ "code": finding.code(), "severity": finding.severity().name(), "text": finding.to_string() })
 }
 
 /// Bounds at an upper confidence limit of 97.5 %.

@@ -3,6 +3,7 @@
 pub mod certificate;
 mod comparison;
 mod csv;
+mod finding;
 mod json;
 mod text;
 

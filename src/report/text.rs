@@ -1,7 +1,7 @@
 //! A fit as a table for a terminal.
 
 use super::Vouched;
-use crate::infer::{Fit, Path};
+use crate::infer::{Finding, Fit, Path};
 use std::fmt::Write;
 
 /// The fit as text: the quantities, then what is known of the answer.
@@ -20,11 +20,10 @@ pub fn text(fit: &Fit, path: &str, vouched: &Vouched) -> String {
     }
     reached(&mut out, fit, path);
     certain(&mut out, vouched);
-    for note in &fit.notes {
-        let _ = writeln!(out, "note: {note}");
-    }
-    for flag in &fit.flags {
-        let _ = writeln!(out, "warning: {flag}");
+    let mut findings: Vec<&Finding> = fit.findings.iter().collect();
+    findings.sort_by_key(|finding| finding.severity());
+    for finding in findings {
+        let _ = writeln!(out, "{}: {finding}", finding.severity().name());
     }
     out
 }

@@ -19,8 +19,8 @@ pub fn wrong(fit: &Fit, name: &str, [mean, sd]: [f64; 2], tolerance: f64) -> Opt
     let found = fit.outputs.iter().find(|o| o.name == name).expect("is reported");
     let right = (found.mean - mean).abs() < tolerance * sd && (found.sd / sd).ln().abs() < tolerance;
     (!right).then(|| {
-        let (khat, flags) = (fit.khat, &fit.flags);
-        format!("{name}: {} ± {} against {mean} ± {sd}, k-hat {khat}, {flags:?}", found.mean, found.sd)
+        let (khat, doubts) = (fit.khat, fit.doubts());
+        format!("{name}: {} ± {} against {mean} ± {sd}, k-hat {khat}, {doubts:?}", found.mean, found.sd)
     })
 }
 

@@ -5,9 +5,9 @@
 //! them: on a Gaussian target the function is then the ELBO itself. What the climb gains on its own draws and fresh draws do
 //! not confirm is the gap; draws are doubled until it is small.
 
-use super::super::Progress;
 use super::super::gaussian::Ending;
 use super::super::mode;
+use super::super::{Finding, Progress};
 use super::batch::{evaluate, matched};
 use super::{Approximation, Error, Found, Job, Watch, judge};
 use crate::num::real::LN_2PI;
@@ -185,9 +185,7 @@ pub(super) fn climb<F: Form>(
         let mut found = Found::new(approximation, climb.gradients, ending);
         found.gap = if gap.is_finite() { gap } else { f64::NAN };
         if !small {
-            found.flags.push(format!(
-                "the ELBO on its {n} fixed draws may be {gap:.2} nats above the truth; with more draws it could be raised"
-            ));
+            found.findings.push(Finding::FixedDraws { draws: n, gap });
         }
         return Ok(found);
     }

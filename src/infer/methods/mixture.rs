@@ -102,7 +102,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
-    let flags = (!trusted).then(|| poor(target, smoothed.khat, &weighted, &plain)).into_iter().collect();
+    let findings = (!trusted).then(|| poor(target, smoothed.khat, &weighted, &plain)).into_iter().collect();
     let weights = if trusted { &smoothed.weights } else { &even };
     let keep = options.keep.min(draws::HELD / names.len().max(1));
     let chosen = resample::systematic(weights, keep);
@@ -135,8 +135,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         gaussian: plain,
         kept,
         chains: None,
-        flags,
-        notes: Vec::new(),
+        findings,
     };
     if options.nuts != Nuts::Never && !trusted {
         let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };

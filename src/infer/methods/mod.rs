@@ -28,7 +28,7 @@ pub use thin::Thin;
 
 use super::assess::assess_gaussian;
 use super::gaussian::{Ending, Gaussian};
-use super::{Fit, Options, Progress};
+use super::{Finding, Fit, Options, Progress};
 use crate::source::nearest;
 use crate::target::Target;
 use crate::vi::{self, Row};
@@ -136,13 +136,13 @@ pub struct Found {
     pub ending: Ending,
     /// What is left to gain as the method itself sees it, in nats; not a number where it does not say.
     pub gap: f64,
-    /// What a user should know.
-    pub flags: Vec<String>,
+    /// What it found out about its answer.
+    pub findings: Vec<Finding>,
 }
 
 impl Found {
     fn new(approximation: Approximation, gradients: usize, ending: Ending) -> Found {
-        Found { approximation, gradients, ending, gap: f64::NAN, flags: Vec::new() }
+        Found { approximation, gradients, ending, gap: f64::NAN, findings: Vec::new() }
     }
 }
 
@@ -259,7 +259,7 @@ pub fn fit(
     fit.status = found.ending;
     fit.gap_nats = found.gap;
     fit.gradients += found.gradients;
-    fit.flags.extend(found.flags);
+    fit.findings.extend(found.findings);
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
 }

@@ -1,7 +1,7 @@
 //! Multi-path Pathfinder: several paths from different starts; their draws together, weighted and smoothed.
 
 use super::super::gaussian::Ending;
-use super::super::{Error as NoFit, Progress};
+use super::super::{Error as NoFit, Finding, Progress};
 use super::pathfinder::path;
 use super::{Approximation, Error, Found, Job, Method, Watch};
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     let lost = if ending == Ending::Stopped { 0 } else { PATHS as usize - parts.len() };
     let mut found = Found::new(Approximation::Mixture(parts), gradients, ending);
     if lost > 0 {
-        found.flags.push(format!("{lost} of {PATHS} paths found no Gaussian with a finite ELBO"));
+        found.findings.push(Finding::LostPaths { lost, of: PATHS as usize });
     }
     Ok(found)
 }

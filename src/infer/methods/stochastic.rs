@@ -6,7 +6,7 @@
 
 use super::super::assess::assess_gaussian;
 use super::super::gaussian::{Ending, Gaussian, gap};
-use super::super::{Error as NoFit, Fit, Options, whiten};
+use super::super::{Error as NoFit, Finding, Fit, Options, whiten};
 use super::{Error, Job, Settings};
 use crate::certify::{Certificate, Tier};
 use crate::num::linalg::cholesky;
@@ -66,10 +66,8 @@ pub struct Descended {
     /// What is left to gain in nats by fresh draws, two and a half standard errors included; infinite where that cannot be
     /// told.
     pub gap: f64,
-    /// What was done that a user did not ask for.
-    pub notes: Vec<String>,
-    /// What a user should know before trusting the answer.
-    pub flags: Vec<String>,
+    /// What was done, and what makes the answer doubtful.
+    pub findings: Vec<Finding>,
 }
 
 /// Runs a descent, without checks on its answer.
@@ -107,10 +105,11 @@ pub fn descend(
     };
     let gaussian = gaussian(&run).ok_or(Error::NotFinite)?;
     let gap = gap(target, &gaussian, DRAWS, options.seed);
-    let (notes, flags) = (notes(descent, &config, &run), flags(&config, &run, gap));
+    let mut findings = steps(descent, &config, &run);
+    findings.extend(doubts(&config, &run, gap));
     let gradients = before + run.gradients + DRAWS;
     let gap = gap.map_or(f64::INFINITY, |[gap, se]| gap + NOISE * se);
-    Ok(Descended { gaussian, gradients, gap, notes, flags, run })
+    Ok(Descended { gaussian, gradients, gap, findings, run })
 }
 
 /// Runs a descent, with the checks, corrections and summaries of the default fit.
@@ -126,15 +125,10 @@ pub fn fit_by_descent(
     fit.status = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
     fit.gap_nats = found.gap;
     fit.gradients += found.gradients;
-    fit.notes.extend(found.notes);
-    fit.flags.extend(found.flags);
+    fit.findings.extend(found.findings);
     if found.run.family.row.name != "normal" {
         (fit.elbo, fit.elbo_se) = (found.run.elbo, found.run.elbo_se);
-        fit.notes.push(format!(
-            "the ELBO is that of the family {}; checks, corrections and summaries start from the Gaussian with its mean \
-             and covariance",
-            found.run.family
-        ));
+        fit.findings.push(Finding::OtherFamily { family: found.run.family.to_string() });
     }
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
@@ -261,47 +255,32 @@ fn gaussian(run: &Run) -> Option<Gaussian> {
     Some(Gaussian { mean: run.mean.clone(), factor })
 }
 
-fn notes(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<String> {
+/// What was run.
+fn steps(descent: &Descent, config: &vi::Config, run: &Run) -> Vec<Finding> {
     let coordinates = match (descent.raw, config.factor.full_rank) {
         (true, _) => "in the model's own coordinates",
         (false, true) => "in whitened coordinates (the mode, and the curvature there)",
         (false, false) => "in coordinates scaled by the curvature at the mode",
     };
-    let mut notes = vec![format!(
-        "{} steps of {} draws {coordinates}; {} factor, estimator {}, operator {}, step rule {}, average {}",
-        run.steps,
-        config.batch,
-        config.factor.name,
-        config.estimator.name,
-        config.operator.name,
-        run.step,
-        run.average
-    )];
-    if let Some(c) = config.constants {
-        notes.push(format!(
-            "certified there: M = {}, mu = {}",
-            number(c.smoothness),
-            number(c.strong_concavity)
-        ));
-    }
-    if let Some((parts, size)) = descent.subsample {
-        let bound = match run.step.row.guarantee {
-            Some(_) => {
-                ": the noise is larger than the theorem of the step rule assumes, and its bound does not hold"
-            }
-            None => "",
-        };
-        notes.push(format!(
-            "{size} of {} observations a step, reshuffled at each pass{bound}",
-            parts.observations()
-        ));
-    }
-    notes
-}
-
-/// Four decimals, or four digits of a number that has none there.
-fn number(x: f64) -> String {
-    if x == 0.0 || (1e-2..1e6).contains(&x.abs()) { format!("{x:.4}") } else { format!("{x:.3e}") }
+    let parts = vec![
+        format!("{} factor", config.factor.name),
+        format!("estimator {}", config.estimator.name),
+        format!("operator {}", config.operator.name),
+        format!("step rule {}", run.step),
+        format!("average {}", run.average),
+    ];
+    let mut findings = vec![Finding::Steps { steps: run.steps, batch: config.batch, coordinates, parts }];
+    findings.extend(
+        config
+            .constants
+            .map(|c| Finding::Constants { smoothness: c.smoothness, strong_concavity: c.strong_concavity }),
+    );
+    findings.extend(descent.subsample.map(|(parts, size)| Finding::Subsample {
+        size,
+        of: parts.observations(),
+        bound_lost: run.step.row.guarantee.is_some(),
+    }));
+    findings
 }
 
 /// Whether there is more to gain beyond noise.
@@ -310,17 +289,15 @@ fn wide(gap: Option<[f64; 2]>) -> bool {
 }
 
 /// Says when a run was stopped, or is not done.
-fn flags(config: &vi::Config, run: &Run, gap: Option<[f64; 2]>) -> Vec<String> {
-    let mut flags = Vec::new();
+fn doubts(config: &vi::Config, run: &Run, gap: Option<[f64; 2]>) -> Vec<Finding> {
+    let mut doubts = Vec::new();
     if run.stopped {
-        flags.push(format!("stopped after {} of {} steps", run.steps, config.steps));
+        doubts.push(Finding::StepsStopped { taken: run.steps, planned: config.steps });
     }
     match gap {
-        None => flags.push("the log density is not finite at draws of the approximation".into()),
-        Some([gap, se]) if wide(Some([gap, se])) => flags.push(format!(
-            "by fresh draws the ELBO could be {gap:.2} ± {se:.2} nats higher: give more --steps"
-        )),
+        None => doubts.push(Finding::NotFiniteAtDraws {}),
+        Some([gap, error]) if wide(Some([gap, error])) => doubts.push(Finding::MoreSteps { gap, error }),
         Some(_) => {}
     }
-    flags
+    doubts
 }

@@ -35,8 +35,8 @@ use super::rivals::Rival;
 use super::thrift::spared;
 use super::warp::Warped;
 use super::{
-    Approach, Fit, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, better, draws, excuse, finish,
-    from_modes, modes, refine, whiten,
+    Approach, Finding, Fit, Inner, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, better, draws,
+    excuse, finish, from_modes, modes, refine, whiten,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::{ModelTarget, Target};
@@ -123,7 +123,7 @@ pub(super) fn fit(
     let mut attempt = |conditional: Conditional| -> bool {
         let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
         let Some(found) = with(&whole, conditional, watch) else { return false };
-        let settled = found.khat < light && found.flags.is_empty();
+        let settled = found.khat < light && !found.is_doubtful();
         if best.as_ref().is_none_or(|other| better(&found, other)) {
             best = Some(found);
         }
@@ -195,22 +195,18 @@ fn with(
         conditional.lengthen(q);
     }
     let mut fit = weigh(whole, &conditional, &scales, &found, options)?;
-    excuse(&mut fit, &found.fitted, options);
-    fit.flags.extend(aside.other.map(|(at, mass)| other_mode(target, conditional.parts.inner[at], mass)));
+    excuse(&mut fit, &found.fitted);
+    fit.findings.extend(aside.other.map(|(at, mass)| other_mode(target, conditional.parts.inner[at], mass)));
     fit.gradients = conditional.gradients();
     fit.path = Path::Nested;
     fit.as_declared = false;
-    fit.notes.push(note);
+    fit.findings.push(note);
     Some(fit)
 }
 
-/// The warning about another mode of a coordinate.
-fn other_mode(target: &ModelTarget, coordinate: usize, mass: f64) -> String {
-    let names = target.coordinate_names();
-    format!(
-        "given the others {} has another mode, with about {mass:.1e} of the mass, which the answer may leave out; --fallback nuts samples all of them",
-        names[coordinate]
-    )
+/// The finding of another mode of a coordinate.
+fn other_mode(target: &ModelTarget, coordinate: usize, mass: f64) -> Finding {
+    Finding::OtherModeOf { name: target.coordinate_names()[coordinate].clone(), mass }
 }
 
 /// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
@@ -462,7 +458,7 @@ pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Option
         Reached { plain, plain_draws, rivals: &[], bent: (&flow, &outer), first, judged, gradients: 0 };
     let mut fit = finish(found.clone(), &reached, options);
     fit.gradients += conditional.gradients();
-    fit.notes.push(describe(target, &conditional.parts));
+    fit.findings.push(describe(target, &conditional.parts));
     Some(fit)
 }
 
@@ -485,18 +481,17 @@ fn scales_at(mode: &Mode, before: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// What was fitted, and what follows from it.
-fn describe(target: &ModelTarget, parts: &Partition) -> String {
+fn describe(target: &ModelTarget, parts: &Partition) -> Finding {
     let names = |of: &[usize]| {
         let has = |p: &&crate::lower::Parameter| of.binary_search(&p.offset).is_ok();
-        let names = target.lowered().parameters.iter().filter(has).map(|p| p.named.name.as_str());
-        names.collect::<Vec<_>>().join(", ")
+        let names = target.lowered().parameters.iter().filter(has).map(|p| p.named.name.clone());
+        names.collect::<Vec<_>>()
     };
     let (outer, inner) = (names(&parts.outer), names(&parts.inner));
-    match parts.how {
-        How::Quadratic => format!("fitted {outer}, and took {inner} given these, exactly"),
-        How::Searched => format!(
-            "fitted {outer}, and took {inner} given these, by Laplace's approximation, corrected by weights"
-        ),
-        How::Given => format!("corrected {inner} group by group given {outer}"),
-    }
+    let how = match parts.how {
+        How::Quadratic => Inner::Exactly,
+        How::Searched => Inner::Laplace,
+        How::Given => Inner::GroupByGroup,
+    };
+    Finding::TakenApart { outer, inner, how }
 }
