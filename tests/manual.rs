@@ -86,6 +86,20 @@ fn is_listed(name: &str) -> bool {
 }
 
 #[test]
+fn the_table_of_findings_is_that_of_the_code() {
+    let page = include_str!("../docs/fit.md");
+    for kind in stickler::infer::Finding::KINDS {
+        let row = format!("| `{}` | {} | {} |", kind.code, kind.severity.name(), kind.meaning);
+        assert!(page.contains(&row), "docs/fit.md has no row {row}");
+    }
+    let table = page.split("### All findings").nth(1).and_then(|rest| rest.split("\n## ").next());
+    assert_eq!(
+        table.map(|table| table.matches("\n| `").count()),
+        Some(stickler::infer::Finding::KINDS.len())
+    );
+}
+
+#[test]
 fn the_reference_names_everything() {
     let distributions = stickler::dist::TABLE.iter().map(|row| row.name);
     let functions = stickler::func::TABLE.iter().copied().flatten().map(|row| row.name);

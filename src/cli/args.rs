@@ -13,8 +13,7 @@ pub(super) struct Cli {
 }
 
 /// The exit codes, for `--help`.
-pub(super) const EXIT_CODES: &str =
-    "Exit codes: 0 fine, 1 the model or the data are wrong, 2 wrong usage, 3 (fit) an answer with a warning.";
+pub(super) const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the model or the data are wrong, 2 wrong usage, 3 (fit) an answer that is doubtful.";
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -36,7 +35,7 @@ pub(super) enum Command {
     Dump(DumpArgs),
     /// Put model files in canonical layout
     Fmt(FmtArgs),
-    /// Print the catalogue of distributions, functions, transforms or constraints
+    /// Print the catalogue of distributions, functions, transforms, constraints or findings
     List(ListArgs),
 }
 
@@ -199,6 +198,9 @@ pub(super) struct FitArgs {
     /// With --certified: the error to be certain of
     #[arg(long, default_value_t = 0.01, requires = "certified")]
     pub(super) epsilon: f64,
+    /// Seconds after which the fit ends with the best answer that it has; one that is not done is flagged
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(super) max_seconds: Option<f64>,
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
@@ -303,6 +305,8 @@ pub(super) enum Catalogue {
     Transforms,
     /// What parameters can be, as it is written
     Constraints,
+    /// What a fit may say of its answer
+    Findings,
 }
 
 #[derive(Args)]

@@ -42,6 +42,9 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         eprintln!("warning: --draws is the number of draws in a .csv, and --out names none");
     }
     let out = args.out.as_deref().map(|path| open(path, args)).transpose()?;
+    if let Some(seconds) = args.max_seconds {
+        interrupt::after(seconds);
+    }
     if target.dimension() == 0 {
         return Err(Failure::Wrong("error[nothing-to-fit]: the model has no parameters\n".into()));
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C during a fit: the first one asks it to stop and keep its answer, the second one ends the program.
+//! Ends a fit early: the first Ctrl-C, or the time that it may take, asks it to keep what it has; the second ends the program.
 
 use crate::infer::Stop;
 use std::ops::ControlFlow;
@@ -18,6 +18,13 @@ pub(super) fn listen() {
         ASKED.request();
         eprintln!("\nstopping; press Ctrl-C again to stop without an answer");
     });
+}
+
+/// Asks for the end of the fit after so many seconds.
+pub(super) fn after(seconds: f64) {
+    if let Ok(time) = std::time::Duration::try_from_secs_f64(seconds) {
+        ASKED.request_after(time);
+    }
 }
 
 /// What the first Ctrl-C asks for.

@@ -3,6 +3,7 @@
 use super::args::{Catalogue, ListArgs};
 use super::{Failure, Outcome};
 use crate::dist::{Distribution, End, Support};
+use crate::infer::{Finding, Kind};
 use crate::{dist, func, ops::scalar, transform};
 use std::process::ExitCode;
 
@@ -77,6 +78,7 @@ pub(super) fn run(args: &ListArgs) -> Outcome {
         Catalogue::Functions => functions(),
         Catalogue::Transforms => transforms(),
         Catalogue::Constraints => constraints(),
+        Catalogue::Findings => findings(),
     };
     let Some(name) = &args.name else {
         let width = entries.iter().map(|e| e.name.len()).max().unwrap_or(0);
@@ -159,6 +161,15 @@ fn constraints() -> Vec<Entry> {
         page: format!("  transform: {}\n  {}\n  example: param x : {} ~ ...", t.name, t.formula, t.written),
     };
     transform::TABLE.iter().map(entry).collect()
+}
+
+fn findings() -> Vec<Entry> {
+    let entry = |kind: &Kind| Entry {
+        name: kind.code.into(),
+        line: format!("{}: {}", kind.severity.name(), kind.meaning),
+        page: String::new(),
+    };
+    Finding::KINDS.iter().map(entry).collect()
 }
 
 fn transforms() -> Vec<Entry> {

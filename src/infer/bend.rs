@@ -137,6 +137,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         tolerance: (0.1 * spread).max(0.02),
         gradients: (20 * d).clamp(4096, 8192),
         batch: 32,
+        stop: options.stop.clone(),
     };
     let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
     let judged = judge(&target, &fitted.q, bent.draws, options);

@@ -8,7 +8,7 @@
 //! no part in choosing the Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small, which it may be by
 //! chance.
 
-use super::Progress;
+use super::{Progress, Stop};
 use crate::num::linalg::{add_product_lower, dot, lower_product};
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
@@ -293,6 +293,8 @@ pub(super) struct Limits {
     pub(super) gradients: usize,
     /// Draws of a group at the start.
     pub(super) batch: usize,
+    /// Ends the fit with what it has.
+    pub(super) stop: Stop,
 }
 
 /// A measured Gaussian and the share of its step that was last tried.
@@ -357,7 +359,7 @@ pub(super) fn fit(
                     q = old.q.step(&old.measure, old.share);
                 }
                 Some(_) => break,
-                None if narrowed < 40 => {
+                None if narrowed < 40 && !limits.stop.requested() => {
                     narrowed += 1;
                     q.shrink(0.5);
                 }
@@ -367,7 +369,7 @@ pub(super) fn fit(
         };
         let gap = bound(&new);
         let progress = Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: gap };
-        let stop = watch(&progress).is_break();
+        let stop = watch(&progress).is_break() || limits.stop.requested();
         let d = q.mean.len() as f64;
         let exact = new.gap.max(0.0) + new.noise < EXACT * d && is_level(&new, n * GROUPS);
         let ending = if exact {

@@ -360,6 +360,9 @@ fn best_start(
     let short = Options { tolerance: 0.5, gradients: Some(SHORT), ..options.clone() };
     let mut tried: Vec<gaussian::Fitted> = Vec::new();
     for start in starts {
+        if options.stop.requested() && !tried.is_empty() {
+            break;
+        }
         if let Ok(fitted) = refine(target, start, gaussian::FIRST, &short, &mut |_| ControlFlow::Continue(()))
         {
             *gradients += fitted.gradients;
@@ -386,6 +389,7 @@ fn refine(
         tolerance: options.tolerance,
         gradients: options.gradients.unwrap_or((400 * start.mean.len()).clamp(20_000, 100_000)),
         batch,
+        stop: options.stop.clone(),
     };
     gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)
 }

@@ -71,7 +71,7 @@ pub fn fit_model(
     }
     let fit = in_suitable_coordinates(model, declared, options, watch)?;
     let mut fit = in_other_coordinates(model, &fit, options, watch).unwrap_or(fit);
-    if options.stop.requested() && fit.status != Ending::Stopped {
+    if options.stop.obeyed() && fit.status != Ending::Stopped {
         fit.findings.push(Finding::Stopped { gap: None });
     }
     doubt(declared, &mut fit);

@@ -1,7 +1,8 @@
 //! What can be chosen about a fit, and how it is told to stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// What can be chosen; the defaults are meant for everything.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,19 +25,44 @@ pub struct Options {
     pub stop: Stop,
 }
 
-/// A request to stop, seen by all that share it.
+/// A request to stop, by someone or by the clock, seen by all that share it.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<Request>);
+
+#[derive(Debug, Default)]
+struct Request {
+    made: AtomicBool,
+    deadline: OnceLock<Instant>,
+}
 
 impl Stop {
     /// Asks whatever shares this to stop.
     pub fn request(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.made.store(true, Ordering::SeqCst);
     }
 
-    /// Whether someone asked.
+    /// Asks for it once so much time has passed from now on. Only the first deadline counts; one beyond what a clock can tell is none.
+    pub fn request_after(&self, time: Duration) {
+        if let Some(deadline) = Instant::now().checked_add(time) {
+            self.0.deadline.get_or_init(|| deadline);
+        }
+    }
+
+    /// Whether there is a request; that the time is up is noted for [`Stop::obeyed`].
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if self.obeyed() {
+            return true;
+        }
+        let is_up = self.0.deadline.get().is_some_and(|deadline| Instant::now() >= *deadline);
+        if is_up {
+            self.request();
+        }
+        is_up
+    }
+
+    /// Whether something that could end early was told to: time that is up after the last of the work has stopped nothing.
+    pub fn obeyed(&self) -> bool {
+        self.0.made.load(Ordering::Relaxed)
     }
 }
 

@@ -170,7 +170,7 @@ fn with(
     let Whole { target, options, .. } = *whole;
     let note = describe(target, &conditional.parts);
     conditional.hold_outer(target);
-    let start = begin(whole, &mut conditional)?;
+    let start = begin(whole, &mut conditional).filter(|_| !options.stop.requested())?;
     let options = &Options {
         gradients: Some(conditional.affordable()),
         tolerance: options.tolerance.max(NEAR),
