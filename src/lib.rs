@@ -14,13 +14,13 @@
 //! | [`transform`] | constrained and unconstrained coordinates, one constraint a file |
 //! | [`func`] | functions of the language that are more than elementwise, one family a file |
 //! | [`dist`] | every distribution, one file each |
+//! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`syntax`] | text to syntax tree and back |
 //! | [`data`] | CSV, TSV, JSON, Parquet and Arrow to tables, with positions for errors |
 //! | [`lower`] | model and data to graph |
 //! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
 //! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |
 //! | [`certify`] | curvature and smoothness over that structure: constants, tiers, reasons |
-//! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
@@ -28,24 +28,17 @@
 //! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
+pub use stickler_kernels::{dist, facts, func, graph, num, ops, plan, source, transform};
+
 pub mod certify;
 pub mod cli;
 pub mod data;
-pub mod dist;
-pub mod facts;
-pub mod func;
-pub mod graph;
 pub mod infer;
 pub mod lower;
-pub mod num;
-pub mod ops;
-pub mod plan;
 pub mod report;
 pub mod rewrite;
-pub mod source;
 pub mod structure;
 pub mod syntax;
 pub mod target;
 pub mod testing;
-pub mod transform;
 pub mod vi;

@@ -9,7 +9,7 @@ use crate::ops::scalar::{EXP, INV_LOGIT, ScalarRow};
 
 /// A(η).
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Partition {
+pub enum Partition {
     /// e^η.
     Exponential,
     /// log(1 + e^η), as many times as there are trials.
@@ -17,25 +17,25 @@ pub(crate) enum Partition {
 }
 
 /// Such a distribution.
-pub(crate) struct Natural {
+pub struct Natural {
     /// The log probability of x, its first argument.
-    pub(crate) joint: &'static ScalarRow,
+    pub joint: &'static ScalarRow,
     /// log P(X ≤ x), of the same arguments.
-    pub(crate) lcdf: &'static ScalarRow,
+    pub lcdf: &'static ScalarRow,
     /// log P(X > x).
-    pub(crate) lccdf: &'static ScalarRow,
+    pub lccdf: &'static ScalarRow,
     /// Which argument is η, or a function of it.
-    pub(crate) parameter: usize,
+    pub parameter: usize,
     /// That function; None for η itself.
-    pub(crate) link: Option<&'static ScalarRow>,
+    pub link: Option<&'static ScalarRow>,
     /// A.
-    pub(crate) partition: Partition,
+    pub partition: Partition,
     /// The argument that is the number of trials, which is s and the largest x; without it s is 1 and there is no largest x.
-    pub(crate) trials: Option<usize>,
+    pub trials: Option<usize>,
 }
 
 /// All of them.
-pub(crate) static NATURAL: &[Natural] = &[
+pub static NATURAL: &[Natural] = &[
     Natural {
         joint: &poisson_log::JOINT,
         lcdf: &poisson_log::LCDF,

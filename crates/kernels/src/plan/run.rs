@@ -131,7 +131,7 @@ impl<T: Lane> Workspace<T> {
     }
 
     /// The same for a weighted sum of the roots' elements: `weigh` adds the weights of those of one root, which it is told by its number.
-    pub(crate) fn reverse_from(&mut self, plan: &Plan, mut weigh: impl FnMut(usize, &mut [T])) {
+    pub fn reverse_from(&mut self, plan: &Plan, mut weigh: impl FnMut(usize, &mut [T])) {
         self.adjoints.fill(T::zero());
         for (r, root) in plan.roots.iter().enumerate() {
             if let Slot::Var { at, len } = root {

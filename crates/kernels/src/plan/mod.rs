@@ -13,7 +13,7 @@ mod run;
 mod schedule;
 mod tiled;
 
-pub(crate) use batch::Draws;
+pub use batch::Draws;
 pub use code::Plan;
 pub use dump::dump;
 pub use peak::Peak;

@@ -47,12 +47,12 @@ impl Sparse {
     }
 
     /// Whether the rows in so many runs would be worth telling apart: they are long enough on average, and a row has no more entries than registers.
-    pub(crate) fn would_serve(&self, runs: usize) -> bool {
+    pub fn would_serve(&self, runs: usize) -> bool {
         (1..=MOST_ENTRIES).contains(&self.entries) && LONG * runs * self.entries <= self.factors.len()
     }
 
     /// Whether rows with the same places stand together.
-    pub(crate) fn has_runs(&self) -> bool {
+    pub fn has_runs(&self) -> bool {
         !self.runs.is_empty()
     }
 

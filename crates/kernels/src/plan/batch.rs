@@ -14,22 +14,22 @@ use std::cell::Cell;
 
 /// As many draws as there are lanes, among those of the caller: the coordinates of all draws stand side by side, one coordinate
 /// after another, and so do the gradients.
-pub(crate) struct Draws<'a> {
+pub struct Draws<'a> {
     /// The coordinates.
-    pub(crate) z: &'a [f64],
+    pub z: &'a [f64],
     /// Number of draws of the caller.
-    pub(crate) count: usize,
+    pub count: usize,
     /// The first that is meant here.
-    pub(crate) first: usize,
+    pub first: usize,
     /// A log density for each draw of the caller.
-    pub(crate) log_density: &'a mut [f64],
+    pub log_density: &'a mut [f64],
     /// As many gradients, if they are wanted.
-    pub(crate) gradient: Option<&'a mut [f64]>,
+    pub gradient: Option<&'a mut [f64]>,
 }
 
 impl<T: Lane> Workspace<T> {
     /// Log densities and gradients, where there is a draw for every lane of scalars without tangents.
-    pub(crate) fn evaluate(&mut self, plan: &Plan, draws: &mut Draws) {
+    pub fn evaluate(&mut self, plan: &Plan, draws: &mut Draws) {
         with_room(|| best_lanes(Batch { workspace: self, plan, draws }));
     }
 }

@@ -6,7 +6,7 @@ use crate::ops::scalar::ScalarRow;
 
 /// Stands for the missing cut-points below the first and above the last: so far out that no double notices, and finite,
 /// so that no tangent becomes 0 · ∞.
-pub(crate) const FAR: f64 = 1e100;
+pub const FAR: f64 = 1e100;
 
 /// `row` of eta and the cut-points on both sides of each category.
 pub(super) fn density(

@@ -3,7 +3,7 @@
 mod args;
 mod gp;
 mod hmm;
-pub(crate) mod kernel;
+pub mod kernel;
 mod linear;
 mod make;
 mod product;
