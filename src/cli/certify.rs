@@ -3,7 +3,6 @@
 use super::answer::Answer;
 use super::args::CertifyArgs;
 use super::{Failure, Outcome, load};
-use crate::certify::certify;
 use crate::infer::certified::plans;
 use crate::report::certificate::Context;
 use serde_json::{Value, json};
@@ -38,10 +37,10 @@ fn derive(args: &CertifyArgs) -> Result<(String, Value), Failure> {
     }
     let model = args.model()?;
     let (source, target) = load::target(&model)?;
-    let certificate = certify(target.lowered());
-    let plans = plans(&target, &certificate, args.epsilon);
+    let certificate = target.certificate();
+    let plans = plans(&target, certificate, args.epsilon);
     let context =
-        Context { source: &source.text, certificate: &certificate, plans: &plans, epsilon: args.epsilon };
+        Context { source: &source.text, certificate, plans: &plans, epsilon: args.epsilon };
     let mut value = context.json();
     value["model"] = hashed(&model.model)?;
     value["data"] = Value::Array(model.data.iter().map(|p| hashed(p)).collect::<Result<_, _>>()?);

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::args::{Fallback, FitArgs};
 use super::{Failure, Outcome, descent, interrupt, load};
-use crate::certify::{Certificate, certify};
+use crate::certify::Certificate;
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
 use crate::infer::{self, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
@@ -52,7 +52,7 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
         return compare(&loaded, args, out);
     }
     let (certificate, (fit, run)) = certified_and_fitted(&loaded, args)?;
-    let vouched = vouch(target, &certificate, &fit, run, args.seed);
+    let vouched = vouch(target, certificate, &fit, run, args.seed);
     let exit = if fit.is_doubtful() { FLAGGED } else { 0 };
     let path = match &args.method {
         _ if fit.path == infer::Path::Nuts => fit.path.name(),
@@ -102,26 +102,26 @@ fn open(path: &Path, args: &FitArgs) -> Result<Answer, Failure> {
 }
 
 /// The certificate of the model, and the fit that the arguments ask for; with the run that theorems license, where that is what they ask for.
-fn certified_and_fitted(
-    loaded: &load::Loaded,
+fn certified_and_fitted<'l>(
+    loaded: &'l load::Loaded,
     args: &FitArgs,
-) -> Result<(Certificate, (Fit, Option<CertifiedRun>)), Failure> {
-    let certified = || certify(loaded.target.lowered());
+) -> Result<(&'l Certificate, (Fit, Option<CertifiedRun>)), Failure> {
+    let certified = || loaded.target.certificate();
     match &args.method {
         Some(method) if method != NUTS => {
             let certificate = certified();
-            let mut fit = named(loaded, &certificate, method, args)?;
+            let mut fit = named(loaded, certificate, method, args)?;
             fit.findings.extend(own_khat(&loaded.target, method, &fit, args.seed));
             infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, None)))
         }
         None if args.certified => {
             let certificate = certified();
-            let (mut fit, run) = super::certified::fit(&loaded.target, &loaded.source, &certificate, args)?;
+            let (mut fit, run) = super::certified::fit(&loaded.target, &loaded.source, certificate, args)?;
             infer::doubt(&loaded.target, &mut fit);
             Ok((certificate, (fit, Some(run))))
         }
-        // A fit by itself asks nothing of the certificate: they are made at the same time.
+        // A fit by itself asks little of the certificate: they are made at the same time.
         _ => std::thread::scope(|scope| {
             let certificate = scope.spawn(certified);
             let fit = by_itself(loaded, args)?;

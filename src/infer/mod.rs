@@ -311,13 +311,18 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
         return None;
     }
     let solution = quadrature::solve(&target.separable()?, d)?;
-    if !solution.concave && d <= mode::SEVERAL && has_other_modes(target, &solution.q, options) {
+    // Under a narrow Gaussian any function looks quadratic, and so concave: the graph alone proves that it is.
+    let proved = solution.quadratic && target.is_gaussian();
+    let concave = proved || solution.concave && !solution.quadratic;
+    if !concave && d <= mode::SEVERAL && has_other_modes(target, &solution.q, options) {
         return None;
     }
-    let (path, ending) = match solution.quadratic {
-        true => (Path::Gaussian, Ending::Exact),
-        false if solution.gap <= options.tolerance => (Path::Quadrature, Ending::Converged),
-        false => (Path::Quadrature, Ending::Budget),
+    let (path, ending) = if proved {
+        (Path::Gaussian, Ending::Exact)
+    } else if solution.gap <= options.tolerance {
+        (Path::Quadrature, Ending::Converged)
+    } else {
+        (Path::Quadrature, Ending::Budget)
     };
     let fitted = gaussian::Fitted {
         q: solution.q,
@@ -391,7 +396,10 @@ fn refine(
         batch,
         stop: options.stop.clone(),
     };
-    gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)
+    let fitted = gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)?;
+    // A density may be Gaussian wherever draws come, and have another mode elsewhere: only the graph proves that it is Gaussian.
+    let unproved = fitted.ending == Ending::Exact && !target.is_gaussian();
+    Ok(if unproved { gaussian::Fitted { ending: Ending::Converged, ..fitted } } else { fitted })
 }
 
 /// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what is left to gain.

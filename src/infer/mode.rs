@@ -53,6 +53,8 @@ const VALLEY: f64 = 0.5;
 /// Log densities on these lines, many at once, for each gradient of the searches before.
 const LOOKS: usize = 4;
 
+/// The first stream of random points as far apart as the prior allows.
+const DISPERSED: u64 = 1 << 32;
 /// Searches from random points, after the first; and where coordinates are few.
 const OTHERS: u64 = 3;
 const OTHERS_OF_FEW: u64 = 12;
@@ -196,6 +198,31 @@ fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
     Some(top.z.iter().zip(&top.slope).map(at).collect())
 }
 
+/// The modes of the parts of a mixture, each found in the density of that part alone: however far away and narrow it is, nothing else is there
+/// to be found. Searched from where the model expects its parameters before it sees data, or from the origin.
+fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Vec<Vec<f64>> {
+    let origin = vec![0.0; target.dimension()];
+    let top = |part: Box<dyn Target + '_>| {
+        let mut evaluator = part.evaluator();
+        let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
+        let start = search.place(origin.clone()).or_else(|| search.place(expected?.to_vec()))?;
+        Some(search.climb(start, STEPS).z)
+    };
+    target.branches().into_par_iter().filter_map(top).collect()
+}
+
+/// So many points about as far apart as the prior allows: modes may lie farther from the origin than a few units.
+fn dispersed(target: &dyn Target, centre: Option<&[f64]>, count: u64, seed: u64) -> Vec<Vec<f64>> {
+    let (Some(centre), Some(prior)) = (centre, target.prior()) else { return Vec::new() };
+    let scales = whiten::scales(&mut *prior.evaluator(), centre);
+    let point = |k: u64| {
+        let mut stream = Stream::new(seed, PURPOSE, DISPERSED + k);
+        let coordinate = |(c, s): (&f64, &f64)| c + s * (4.0 * stream.uniform() - 2.0);
+        centre.iter().zip(&scales).map(coordinate).collect()
+    };
+    (0..count).map(point).collect()
+}
+
 /// Climbs from a point by L-BFGS, showing the places it comes through, the start first; the number of gradients, or None if
 /// the start is not finite.
 pub(super) fn follow(
@@ -272,7 +299,10 @@ impl Search<'_> {
             (0..target.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect()
         };
         let mut ends: Vec<f64> = tops.iter().filter(|t| t.is_settled()).map(|t| t.place.value).collect();
-        let mut starts: Vec<Vec<f64>> = expected(target, &options.stop).into_iter().collect();
+        let expected = expected(target, &options.stop);
+        let mut starts = of_branches(target, expected.as_deref(), &options.stop);
+        starts.extend(dispersed(target, expected.as_deref(), others, options.seed));
+        starts.extend(expected);
         for round in 0..ROUNDS {
             starts.extend((round * others..(round + 1) * others).map(random));
             ends.extend(self.add(target, std::mem::take(&mut starts), tops));

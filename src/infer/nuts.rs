@@ -23,6 +23,9 @@ const WINDOWS: [usize; 4] = [75, 125, 225, 425];
 const BESIDE: f64 = 5.0;
 /// Draws of a chain that are made whoever wants an end.
 const FEWEST: usize = 100;
+/// How far apart chains start, in standard deviations of the fitted Gaussian: R-hat means something only if they start farther apart than they end
+/// (Gelman and Rubin, 1992).
+const DISPERSED: f64 = 2.0;
 /// Most doublings of a trajectory.
 const DEPTH: u32 = 10;
 /// Acceptances aimed at, one after the other while transitions diverge.
@@ -40,16 +43,23 @@ pub(super) struct Chains {
     pub(super) gradients: usize,
 }
 
-/// Samples a target whose posterior is about standard normal: at least so many draws. Where transitions diverge, chains with smaller steps take the place of the
-/// first.
-pub(super) fn sample(target: &dyn Target, count: usize, seed: u64, stop: &Stop) -> Chains {
+/// Samples a target whose posterior is about standard normal: at least so many draws. Chains start dispersed, one after the other about the
+/// origin and about other modes. Where transitions diverge, chains with smaller steps take the place of the first.
+pub(super) fn sample(
+    target: &dyn Target,
+    modes: &[Vec<f64>],
+    count: usize,
+    seed: u64,
+    stop: &Stop,
+) -> Chains {
     let [first, smaller @ ..] = ACCEPT;
-    let mut kept = with_acceptance(target, count, first, seed, stop);
+    let run = |accept: f64| with_acceptance(target, modes, count, accept, seed, stop);
+    let mut kept = run(first);
     for accept in smaller {
         if kept.divergent == 0 || stop.requested() {
             break;
         }
-        let other = with_acceptance(target, count, accept, seed, stop);
+        let other = run(accept);
         let gradients = kept.gradients + other.gradients;
         let better = if other.divergent < kept.divergent { other } else { kept };
         kept = Chains { gradients, ..better };
@@ -57,9 +67,21 @@ pub(super) fn sample(target: &dyn Target, count: usize, seed: u64, stop: &Stop) 
     kept
 }
 
-fn with_acceptance(target: &dyn Target, count: usize, accept: f64, seed: u64, stop: &Stop) -> Chains {
+fn with_acceptance(
+    target: &dyn Target,
+    modes: &[Vec<f64>],
+    count: usize,
+    accept: f64,
+    seed: u64,
+    stop: &Stop,
+) -> Chains {
     let (d, wanted) = (target.dimension(), KEPT.max(count.div_ceil(CHAINS)));
-    let run = |chain: u64| one(target, wanted, accept, [seed, chain], stop);
+    let origin = vec![0.0; d];
+    let centres: Vec<&[f64]> = std::iter::once(&origin).chain(modes).map(Vec::as_slice).collect();
+    let run = |chain: u64| {
+        let centre = centres[chain as usize % centres.len()];
+        one(target, centre, wanted, accept, [seed, chain], stop)
+    };
     let chains: Vec<Run> = (0..CHAINS as u64).into_par_iter().map(run).collect();
     // Where someone wanted an end, chains are as long as the shortest.
     let length = chains.iter().map(|run| run.draws.len()).min().unwrap_or(0);
@@ -113,7 +135,14 @@ struct Run {
     gradients: usize,
 }
 
-fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2], stop: &Stop) -> Run {
+fn one(
+    target: &dyn Target,
+    centre: &[f64],
+    length: usize,
+    accept: f64,
+    [seed, index]: [u64; 2],
+    stop: &Stop,
+) -> Run {
     let d = target.dimension();
     let mut chain = Chain {
         evaluator: target.evaluator(),
@@ -122,7 +151,7 @@ fn one(target: &dyn Target, length: usize, accept: f64, [seed, index]: [u64; 2],
         step: 1.0 / (d as f64).powf(0.25),
         gradients: 0,
     };
-    let mut state = chain.start(d);
+    let mut state = chain.start(centre);
     chain.warm_up(&mut state, accept, stop);
     let mut run = Run { draws: Vec::with_capacity(length), divergent: 0, gradients: 0 };
     while run.draws.len() < length && !(stop.requested() && run.draws.len() >= FEWEST) {
@@ -219,12 +248,12 @@ impl Chain<'_> {
         State { position, momentum, slope, value: value[0] }
     }
 
-    /// A random point of finite density, nearer to the centre the longer one is looked for.
-    fn start(&mut self, d: usize) -> State {
-        let mut scale = 1.0;
+    /// A random point of finite density about a centre, nearer to it the longer one is looked for.
+    fn start(&mut self, centre: &[f64]) -> State {
+        let mut scale = DISPERSED;
         loop {
-            let position = (0..d).map(|_| scale * self.stream.normal()).collect();
-            let state = self.at(position, vec![0.0; d]);
+            let position = centre.iter().map(|c| c + scale * self.stream.normal()).collect();
+            let state = self.at(position, vec![0.0; centre.len()]);
             if (state.value.is_finite() && state.slope.iter().all(|g| g.is_finite())) || scale < 1e-12 {
                 return state;
             }
@@ -397,7 +426,7 @@ mod tests {
             g[1] = -(b + 0.6 * a);
             -0.5 * (a * a + b * b) - 0.6 * a * b
         });
-        let chains = sample(&target, 0, 3, &Stop::default());
+        let chains = sample(&target, &[], 0, 3, &Stop::default());
         let first: Vec<Vec<f64>> = chains.points.iter().map(|p| p[..chains.length].to_vec()).collect();
         let (rhat, size) = convergence(&first);
         let all: Vec<f64> = first.concat();
@@ -418,7 +447,7 @@ mod tests {
             (0..3).for_each(|i| g[i] = -z[i] / (scales[i] * scales[i]));
             (0..3).map(|i| -0.5 * (z[i] / scales[i]).powi(2)).sum()
         });
-        let chains = sample(&target, 0, 1, &Stop::default());
+        let chains = sample(&target, &[], 0, 1, &Stop::default());
         for (i, scale) in scales.iter().enumerate() {
             let rows = i * chains.length..(i + 1) * chains.length;
             let columns: Vec<Vec<f64>> = chains.points.iter().map(|p| p[rows.clone()].to_vec()).collect();
@@ -441,7 +470,7 @@ mod tests {
         });
         let stop = Stop::default();
         stop.request();
-        let chains = sample(&target, 0, 1, &stop);
+        let chains = sample(&target, &[], 0, 1, &stop);
         assert_eq!((chains.length, chains.points.len()), (FEWEST, CHAINS));
     }
 

@@ -2,6 +2,8 @@
 
 use super::gaussian::{Fitted, Gaussian};
 use super::{Finding, Fit, KHAT_LIMIT, Path};
+use crate::num::linalg::{dot, solve_lower};
+use crate::vi::Scale;
 
 /// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
 const COMPARABLE: f64 = 4.0;
@@ -12,6 +14,10 @@ const FARTHEST_BEHIND: f64 = 12.0;
 /// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it as each other.
 const ENDED: f64 = 1.0;
 const UNFINISHED: f64 = 10.0;
+
+/// Short fits that ended nearer to each other, in standard deviations of both, found the same mode: their means are off by about the root of twice their
+/// gaps, of half a nat each.
+const SAME: f64 = 2.0;
 
 /// Another mode.
 #[derive(Clone, Debug)]
@@ -44,12 +50,20 @@ impl Rival {
     }
 }
 
-/// How far from the first Gaussian the second lies, in standard deviations of the first; None if they are not apart.
+/// How far from the first Gaussian the second lies, in standard deviations of the first along the way there; None if they may be the same one.
 fn distance(a: &Gaussian, b: &Gaussian) -> Option<f64> {
-    let (of_a, of_b) = (a.scales(), b.scales());
-    let between = |i: usize| (a.mean[i] - b.mean[i]).abs();
-    let apart = (0..a.mean.len()).any(|i| between(i) > 3.0 * (of_a[i] + of_b[i]));
-    apart.then(|| (0..a.mean.len()).map(|i| between(i) / of_a[i]).fold(0.0, f64::max))
+    let d = a.mean.len();
+    let between: Vec<f64> = a.mean.iter().zip(&b.mean).map(|(a, b)| a - b).collect();
+    let in_units_of = |q: &Gaussian| match &q.factor {
+        Scale::Dense(factor) => {
+            let mut x = between.clone();
+            solve_lower(factor, d, &mut x);
+            dot(&x, &x).sqrt()
+        }
+        Scale::Diagonal(s) => between.iter().zip(s).map(|(x, s)| (x / s).powi(2)).sum::<f64>().sqrt(),
+    };
+    let [of_a, of_b] = [a, b].map(in_units_of);
+    (of_a.min(of_b) > SAME).then_some(of_a)
 }
 
 /// Says in a fit what became of other modes.

@@ -6,6 +6,7 @@ use super::resample::systematic;
 use super::summary::{Output, summarise};
 use super::warp::{Warp, Warped};
 use super::{Finding, Fit, Options, Path};
+use crate::num::linalg::solve_lower;
 use crate::target::Target;
 use rayon::prelude::*;
 
@@ -57,10 +58,23 @@ impl Sampled {
     }
 }
 
-/// Samples a target with NUTS in the coordinates of the Gaussian q.
+/// Points in the coordinates in which a Gaussian is standard normal.
+fn standardised(points: &[&[f64]], q: &Gaussian) -> Vec<Vec<f64>> {
+    let d = q.mean.len();
+    let factor = q.factor.dense(d);
+    let standard = |point: &&[f64]| {
+        let mut away: Vec<f64> = point.iter().zip(&q.mean).map(|(z, m)| z - m).collect();
+        solve_lower(&factor, d, &mut away);
+        away
+    };
+    points.iter().map(standard).collect()
+}
+
+/// Samples a target with NUTS in the coordinates of the Gaussian q, from it and from the means of other modes, which are in the same coordinates.
 pub(super) fn sampled(
     target: &Warped,
     q: &Gaussian,
+    modes: &[&[f64]],
     names: &[String],
     keep: usize,
     options: &Options,
@@ -68,7 +82,7 @@ pub(super) fn sampled(
     let mut layers = target.layers.clone();
     layers.push(Warp::plain(q));
     let standard = Warped { inner: target.inner, layers };
-    let chains = nuts::sample(&standard, keep, options.seed, &options.stop);
+    let chains = nuts::sample(&standard, &standardised(modes, q), keep, options.seed, &options.stop);
     let (length, all) = (chains.length, nuts::CHAINS * chains.length);
     let values: Vec<Vec<f64>> =
         chains.points.par_iter().map(|points| standard.constrain_batch(points, length)).collect();

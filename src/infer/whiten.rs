@@ -75,16 +75,21 @@ pub(super) fn dense(point: Vec<f64>, curvature: Option<Vec<f64>>) -> Gaussian {
 
 /// The start with a diagonal factor.
 pub(super) fn diagonal(evaluator: &mut dyn Evaluator, point: Vec<f64>) -> Gaussian {
+    let scales = scales(evaluator, &point);
+    Gaussian { mean: point, factor: Scale::Diagonal(scales) }
+}
+
+/// The standard deviation that the curvature at a point gives each coordinate by itself.
+pub(super) fn scales(evaluator: &mut dyn Evaluator, point: &[f64]) -> Vec<f64> {
     let d = point.len();
     let (mut unit, mut column) = (vec![0.0; d], vec![0.0; d]);
-    let scales = (0..d).map(|i| {
+    let scale = |i: usize| {
         unit[i] = 1.0;
-        evaluator.hessian_vectors(&point, &unit, 1, &mut column);
+        evaluator.hessian_vectors(point, &unit, 1, &mut column);
         unit[i] = 0.0;
         1.0 / believed(-column[i], 0.0).sqrt()
-    });
-    let scales = scales.collect();
-    Gaussian { mean: point, factor: Scale::Diagonal(scales) }
+    };
+    (0..d).map(scale).collect()
 }
 
 /// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite. What is rounding is judged with every

@@ -2,6 +2,7 @@
 //!
 //! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
 
+mod branches;
 mod columns;
 mod coordinates;
 mod covariance;
@@ -21,6 +22,7 @@ mod summed;
 mod triangular;
 mod variance;
 
+pub use branches::branches;
 pub use coordinates::join_coordinates;
 
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
@@ -137,14 +139,27 @@ fn replace(
     roots: &[NodeId],
     mut with: impl FnMut(&mut Builder, &Node, &[NodeId]) -> Option<NodeId>,
 ) -> (Graph, Vec<NodeId>) {
+    replace_by_id(graph, roots, |b, id, args| {
+        let node = b.graph().node(id).clone();
+        with(b, &node, args)
+    })
+}
+
+/// The same where `with` sees which node it is.
+fn replace_by_id(
+    graph: Graph,
+    roots: &[NodeId],
+    mut with: impl FnMut(&mut Builder, NodeId, &[NodeId]) -> Option<NodeId>,
+) -> (Graph, Vec<NodeId>) {
     let needed = graph.needed(roots);
     let mut b = Builder::from_graph(graph);
     let mut renamed: Vec<NodeId> = (0..needed.len() as u32).map(NodeId).collect();
     for (i, _) in needed.iter().enumerate().filter(|(_, needed)| **needed) {
-        let node = b.graph().node(NodeId(i as u32)).clone();
+        let id = NodeId(i as u32);
+        let node = b.graph().node(id).clone();
         let args: Vec<NodeId> = node.args.iter().map(|a| renamed[a.0 as usize]).collect();
         b.set_span(node.span);
-        if let Some(other) = with(&mut b, &node, &args) {
+        if let Some(other) = with(&mut b, id, &args) {
             renamed[i] = other;
         } else if args != node.args {
             renamed[i] = b.like(&node.op, args, node.dims.clone());

@@ -28,6 +28,16 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Whether it is proved to be quadratic everywhere, so that the posterior is Gaussian.
+    fn is_gaussian(&self) -> bool {
+        false
+    }
+
+    /// Log densities of its parts, where it says that it is a mixture of some: each may have a mode of its own.
+    fn branches(&self) -> Vec<Box<dyn Target + '_>> {
+        Vec::new()
+    }
+
     /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as much as thousands elsewhere.
     fn solves_equations(&self) -> bool {
         false

@@ -2,17 +2,19 @@
 
 use super::simulate::{Buffers, Simulation};
 use super::{Evaluator, Target};
+use crate::certify::{Certificate, Tier, certify};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, NodeId};
 use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
-use crate::rewrite::{Rule, join_coordinates, rewrite, summands};
+use crate::rewrite::{Rule, branches, join_coordinates, rewrite, summands};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
 use crate::syntax::ast::Program;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 /// A model with its data inside, ready to evaluate.
 pub struct ModelTarget {
@@ -22,7 +24,11 @@ pub struct ModelTarget {
     /// Parameters and derived quantities, then what the simulation needs to know.
     outputs: Plan,
     simulation: Simulation,
+    certificate: OnceLock<Certificate>,
 }
+
+/// Most parts of a mixture that a search for modes looks at by themselves.
+const MOST_BRANCHES: usize = 32;
 
 /// A log density after rules: the graph, the terms that it is the sum of, and what each belongs to.
 pub(super) struct Rewritten {
@@ -112,12 +118,17 @@ impl ModelTarget {
         let roots: Vec<NodeId> =
             reported(&lowered).map(|n| n.node).chain(simulation.known.iter().copied()).collect();
         let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        ModelTarget { lowered, rewritten, density, outputs, simulation }
+        ModelTarget { lowered, rewritten, density, outputs, simulation, certificate: OnceLock::new() }
     }
 
     /// The graph and what it means.
     pub fn lowered(&self) -> &Lowered {
         &self.lowered
+    }
+
+    /// What is certain about the log density; read off the graph when it is first asked for.
+    pub fn certificate(&self) -> &Certificate {
+        self.certificate.get_or_init(|| certify(&self.lowered))
     }
 
     /// What the schedule of the log density is of.
@@ -239,6 +250,17 @@ impl Target for ModelTarget {
         Box::new(PlanEvaluator::new(&self.density))
     }
 
+    fn is_gaussian(&self) -> bool {
+        self.certificate().tier == Tier::Exact
+    }
+
+    fn branches(&self) -> Vec<Box<dyn Target + '_>> {
+        let planned = |(graph, roots): (Graph, Vec<NodeId>)| {
+            Box::new(Part(Plan::of_sum(&graph, &roots, self.lowered.dimension))) as Box<dyn Target>
+        };
+        branches(&self.lowered.graph, &self.term_nodes(), MOST_BRANCHES).into_iter().map(planned).collect()
+    }
+
     fn is_hierarchical(&self) -> bool {
         let made_from_others = self.lowered.parameters.iter().any(|p| p.form.is_noncentered());
         let mut priors = self.lowered.terms.iter().filter(|t| t.kind == TermKind::Prior);
@@ -275,7 +297,7 @@ impl Target for ModelTarget {
     fn prior(&self) -> Option<Box<dyn Target + '_>> {
         let terms = self.lowered.terms.iter().filter(|t| t.kind != TermKind::Likelihood);
         let terms: Vec<NodeId> = terms.map(|t| t.node).collect();
-        Some(Box::new(Prior(Plan::of_sum(&self.lowered.graph, &terms, self.lowered.dimension))))
+        Some(Box::new(Part(Plan::of_sum(&self.lowered.graph, &terms, self.lowered.dimension))))
     }
 
     fn coordinate_names(&self) -> Vec<String> {
@@ -365,10 +387,10 @@ impl Target for ModelTarget {
     }
 }
 
-/// What a model says before it sees data.
-struct Prior(Plan);
+/// A part of what a model says, such as what it says before it sees data.
+struct Part(Plan);
 
-impl Target for Prior {
+impl Target for Part {
     fn dimension(&self) -> usize {
         self.0.inputs()
     }

@@ -139,7 +139,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     if options.nuts != Nuts::Never && !trusted {
         let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
-        sampled(&Warped::flat(target), &q, &names, keep, options).replace(&mut fit);
+        sampled(&Warped::flat(target), &q, &[], &names, keep, options).replace(&mut fit);
     }
     fit
 }
