@@ -112,13 +112,13 @@ fn certified_and_fitted<'l>(
             let certificate = certified();
             let mut fit = named(loaded, certificate, method, args)?;
             fit.findings.extend(own_khat(&loaded.target, method, &fit, args.seed));
-            infer::doubt(&loaded.target, &mut fit);
+            infer::doubt(&loaded.model(), &loaded.target, &mut fit, &interrupt::stop());
             Ok((certificate, (fit, None)))
         }
         None if args.certified => {
             let certificate = certified();
             let (mut fit, run) = super::certified::fit(&loaded.target, &loaded.source, certificate, args)?;
-            infer::doubt(&loaded.target, &mut fit);
+            infer::doubt(&loaded.model(), &loaded.target, &mut fit, &interrupt::stop());
             Ok((certificate, (fit, Some(run))))
         }
         // A fit by itself asks little of the certificate: they are made at the same time.
@@ -187,7 +187,7 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     let options = options(args);
     interrupt::listen();
     let mut bar = Bar::new(args.json);
-    let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
+    let model = loaded.model();
     let mut watch = |p: &infer::Progress| {
         bar.show(|| progress(p));
         interrupt::asked()
@@ -236,7 +236,7 @@ fn compare(loaded: &load::Loaded, args: &FitArgs, out: Option<Answer>) -> Outcom
     }
     interrupt::listen();
     let mut bar = Bar::new(false);
-    let model = infer::Model { program: &loaded.program, source: &loaded.source.text, data: &loaded.data };
+    let model = loaded.model();
     let found = infer::compare::compare(&model, &loaded.target, &options(args), &mut |method, p| {
         bar.show(|| format!("{method}: {}", progress(p)));
         interrupt::asked()

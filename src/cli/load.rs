@@ -3,6 +3,7 @@
 use super::Failure;
 use super::args::ModelArgs;
 use crate::data::Dataset;
+use crate::infer;
 use crate::lower::Coordinates;
 use crate::source::{Diagnostic, nearest, render};
 use crate::syntax::ast::{Program, StmtKind};
@@ -114,6 +115,13 @@ pub(super) struct Loaded {
     pub(super) program: Program,
     pub(super) data: Dataset,
     pub(super) target: ModelTarget,
+}
+
+impl Loaded {
+    /// The model with its data.
+    pub(super) fn model(&self) -> infer::Model<'_> {
+        infer::Model { program: &self.program, source: &self.source.text, data: &self.data }
+    }
 }
 
 /// Reads and compiles a model.

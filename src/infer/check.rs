@@ -48,6 +48,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let corrected = summaries(&names, |name, j| drawn.summary(name, j));
     let Drawn { ref mass, khat, tail, worst, least_known, margin, .. } = drawn;
     let (log_evidence, draws) = (mass.log, drawn.sample.log_weights().len());
+    let astray = drawn.sample.astray().and_then(|z| flow.model().trouble(z));
     let runaways = runaways(&corrected[..judged]);
     let khat = if runaways.is_some() { f64::INFINITY } else { khat };
     let trusted = khat < KHAT_LIMIT;
@@ -73,6 +74,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         let endless = khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE);
         findings.push(Finding::DrawsUsedUp { worst, of: names.get(least_known).cloned(), endless });
     }
+    findings.extend(astray.map(|trouble| Finding::NotANumber { trouble: Box::new(trouble) }));
     let outputs = if trusted { corrected } else { gaussian.clone() };
     let asked = match options.nuts {
         Nuts::Never => false,

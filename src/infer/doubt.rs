@@ -1,9 +1,9 @@
 //! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are none.
 
 use super::improper::reasons;
-use super::ridge::endless_margins;
+use super::proper::endless_margins;
 use super::symmetry::symmetry;
-use super::{Finding, Fit, KHAT_LIMIT, Output};
+use super::{Finding, Fit, KHAT_LIMIT, Model, Output, Stop};
 use crate::target::{ModelTarget, Target};
 
 /// Rounding errors of a log density, in nats, that can be told from none.
@@ -18,24 +18,52 @@ const NOTHING: f64 = 1e-12;
 const CONSTANT: f64 = 1e-12;
 
 /// Adds to a fit the findings that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
-pub fn doubt(target: &ModelTarget, fit: &mut Fit) {
+pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
     let first = reasons(target, fit);
     fit.findings.splice(0..0, first);
     fit.findings.extend(target.lowered().legend.iter().map(|text| Finding::Coding { text: text.clone() }));
     fit.findings.extend(flat_priors(target, fit));
-    fit.findings.extend(endless_margins(target, fit));
+    fit.findings.extend(without_end(model, target, stop));
     fit.findings.extend(symmetry(target, fit));
     fit.findings.extend(rounded(fit));
     fit.findings.extend(vanished(target, fit));
     fit.findings.extend(not_finite(fit));
+    let long_tails = long_tails(target, fit);
+    fit.findings.extend(long_tails);
+}
+
+/// The finding about quantities whose mean and standard deviation a few draws make. What lies between two numbers has both.
+fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
+    if !fit.outputs.iter().any(has_long_tails) {
+        return None;
+    }
+    let between = target.bounded_outputs();
     let parameters = fit.outputs.len().saturating_sub(target.beside());
-    let far = |o: &Output| has_long_tails(o) && o.sd > FAR * (o.q95 - o.q5);
-    let names = names(&fit.outputs[..parameters], far);
-    let derived = self::names(&fit.outputs, has_long_tails);
-    match (names.is_empty(), derived.is_empty()) {
-        (false, _) => fit.findings.push(Finding::LongTails { names }),
-        (true, false) => fit.findings.push(Finding::LongTailsDerived { names: derived }),
-        (true, true) => {}
+    let (mut far, mut derived) = (Vec::new(), Vec::new());
+    for (j, o) in fit.outputs.iter_mut().enumerate() {
+        if !has_long_tails(o) || between.get(j).copied().unwrap_or(false) {
+            continue;
+        }
+        // The draws that make such a standard deviation are few: the mean is known no better than one of them tells it.
+        o.mcse = o.mcse.max(o.sd / (fit.draws as f64).sqrt());
+        let is_far = j < parameters && o.sd > FAR * (o.q95 - o.q5);
+        if is_far { far.push(o.name.clone()) } else { derived.push(o.name.clone()) }
+    }
+    match (far.is_empty(), derived.is_empty()) {
+        (false, _) => Some(Finding::LongTails { names: far }),
+        (true, false) => Some(Finding::LongTailsDerived { names: derived }),
+        (true, true) => None,
+    }
+}
+
+/// The finding about margins without an end, in the coordinates in which effects of groups do not depend on their scale.
+fn without_end(model: &Model, target: &ModelTarget, stop: &Stop) -> Option<Finding> {
+    if !target.lowered().parameters.iter().any(|p| p.improper) {
+        return None;
+    }
+    match model.standardised() {
+        Some(standardised) => endless_margins(&standardised, stop),
+        None => endless_margins(target, stop),
     }
 }
 

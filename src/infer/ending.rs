@@ -1,7 +1,6 @@
 //! How a fit ended: its status, what it says of the gap that is left, and where that is no fault.
 
-use super::sample::Proposal;
-use super::{Approach, Ending, Finding, Fit, LIGHT, Options, Path, gaussian, rivals};
+use super::{Approach, Ending, Finding, Fit, KHAT_LIMIT, Options, Path, gaussian, rivals};
 
 /// A Gaussian with a larger gap, in nats, is on its way to something that has no end.
 const NOWHERE: f64 = 1000.0;
@@ -23,18 +22,16 @@ pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
         fit.findings.extend(left(&found.fitted, options));
     }
     rivals::tell(&mut fit, &found.rivals);
-    if matches!(fit.proposal, Proposal::Adapted(_) | Proposal::Cells(_)) {
-        excuse(&mut fit, &found.fitted);
-    }
+    excuse(&mut fit, &found.fitted);
     fit
 }
 
-/// Where weights are light and draws do not depend on how good the Gaussian is, its gap is no fault: what is reported comes from the weights.
+/// Where weights can be relied on, the gap of the Gaussian is no fault: what is reported comes from the weights.
 pub(super) fn excuse(fit: &mut Fit, fitted: &gaussian::Fitted) {
     let is_gap = |finding: &Finding| matches!(finding, Finding::GapLeft { .. });
-    let doubts = fit.doubts();
-    let alone = !doubts.is_empty() && doubts.into_iter().all(is_gap);
-    if fitted.ending == Ending::Budget && fitted.gap < NOWHERE && fit.khat < LIGHT && alone {
+    let alone = fit.doubts().into_iter().all(is_gap);
+    let any = fit.findings.iter().any(is_gap);
+    if any && fitted.ending == Ending::Budget && fitted.gap < NOWHERE && fit.khat < KHAT_LIMIT && alone {
         fit.findings.retain(|finding| !is_gap(finding));
         fit.status = Ending::Converged;
         fit.findings.push(Finding::GapCorrected { gap: fitted.gap });

@@ -4,6 +4,7 @@
 //! one table below, which the manual prints. No decision of a fit may rest on anything but that severity.
 
 use super::Fit;
+use crate::target::Trouble;
 
 /// How much a finding matters for whoever uses the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,6 +123,10 @@ findings! {
         /// Its standard error.
         error: f64,
     } Doubtful "more-steps" "by fresh draws a run of steps could gain more than its noise explains"
+    NotANumber {
+        /// Where, and what of.
+        trouble: Box<Trouble>,
+    } Doubtful "not-a-number" "the log density or its gradient is no number within a few standard deviations of the answer"
     NotFiniteAtDraws {} Doubtful "not-finite-at-draws" "the log density is not finite at draws of the approximation"
     FixedDraws {
         /// Draws that were held fixed.
@@ -183,6 +188,12 @@ findings! {
         /// A vector that may be declared as ordered: its name, its size, and whether it is positive.
         ordered: Option<(String, usize, bool)>,
     } Doubtful "images" "the posterior has images of what is reported, by labels or signs, which the answer leaves out"
+    LabelsAveraged {
+        /// Parameters whose first two places may change places.
+        exchanged: Vec<String>,
+        /// A vector that may be declared as ordered: its name, its size, and whether it is positive.
+        ordered: Option<(String, usize, bool)>,
+    } Doubtful "labels-averaged" "labels are free, and what is reported of each component is an average over all of them"
     LostInRounding {
         /// The log density where the posterior is.
         log_density: f64,

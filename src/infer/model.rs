@@ -56,6 +56,12 @@ impl Model<'_> {
     fn compile(&self, coordinates: Coordinates) -> Checked<ModelTarget> {
         self.lower(coordinates).map(ModelTarget::from_lowered)
     }
+
+    /// The model with effects of groups in standardised coordinates, where it has any that were not declared so.
+    pub(super) fn standardised(&self) -> Option<ModelTarget> {
+        let lowered = self.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
+        lowered.map(ModelTarget::from_lowered)
+    }
 }
 
 /// Fits a model, `declared` in the coordinates of its text, in the coordinates that suit it best.
@@ -74,7 +80,7 @@ pub fn fit_model(
     if options.stop.obeyed() && fit.status != Ending::Stopped {
         fit.findings.push(Finding::Stopped { gap: None });
     }
-    doubt(declared, &mut fit);
+    doubt(model, declared, &mut fit, &options.stop);
     fit.seconds = clock.elapsed().as_secs_f64();
     Ok(fit)
 }
@@ -181,8 +187,7 @@ fn as_found(
 
 /// Fits all coordinates together by sampling.
 fn as_a_whole(model: &Model, declared: &ModelTarget, options: &Options, watch: Watch) -> Result<Fit, Error> {
-    let other = model.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
-    match other.map(ModelTarget::from_lowered) {
+    match model.standardised() {
         Some(standardised) => in_best_coordinates(model, declared, standardised, options, watch),
         None => Ok(complete(declared, by_sampling(declared, options, watch)?, options)),
     }

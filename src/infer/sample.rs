@@ -1,14 +1,14 @@
 //! Draws from a proposal around a fitted Gaussian, with their log weights.
 
 use super::cells::Cells;
-use super::flow::Flow;
+use super::flow::{Flow, Placed};
 use super::gaussian::Gaussian;
 use super::local::Local;
 use super::screen::Screen;
 use super::students::Students;
 use super::summary::Layout;
 use super::weigh::Weighed;
-use crate::num::linalg::solve_lower;
+use crate::num::linalg::{dot, solve_lower};
 use crate::num::real::{F8, LANES, LN_2PI, Real};
 use crate::num::slices::inv_phi;
 use crate::num::sobol::Sobol;
@@ -26,6 +26,9 @@ pub(super) const BLOCK: usize = 64;
 pub(super) const REPLICATES: usize = 16;
 /// Uniform numbers of a draw beside its coordinates: its component, and how far its tail reaches.
 const BESIDE: usize = 2;
+/// A draw no farther from the middle of a Gaussian, in standard deviations beside the root of its dimension, is where the answer is: a log density
+/// that is no number there is not to be taken for a density of zero.
+const NEAR: f64 = 3.0;
 /// Half the degrees of freedom of the heavy-tailed proposal, and these.
 const HALF_FREEDOM: u32 = 4;
 const FREEDOM: f64 = 2.0 * HALF_FREEDOM as f64;
@@ -91,6 +94,8 @@ pub(super) struct Pilot {
     /// `log p - log q` of every point.
     pub(super) ratios: Vec<f64>,
     local: Local,
+    /// A point at which the log density is no number.
+    astray: Option<Vec<f64>>,
 }
 
 impl Pilot {
@@ -154,6 +159,8 @@ pub(super) struct Sample<'t> {
     outputs: Vec<Vec<f64>>,
     merged: Merged,
     local: Local,
+    /// A point of the model, near the middle of the Gaussian, at which the log density is no number.
+    astray: Option<Vec<f64>>,
 }
 
 /// Sixty-four draws.
@@ -166,6 +173,8 @@ struct Block {
     /// Where groups have weights of their own: places of the draws, `log q` of the Gaussian less that of the proposal, and the parts of the
     /// groups.
     local: Option<[Vec<f64>; 3]>,
+    /// A point near the middle of the Gaussian at which the log density is no number.
+    astray: Option<Vec<f64>>,
 }
 
 impl Block {
@@ -184,7 +193,8 @@ impl<'t> Sample<'t> {
         let replicate = |r: u64| Sobol::new(rows, seed, PURPOSE + (r << 32));
         let sobol = (0..REPLICATES as u64).into_par_iter().map(replicate).collect();
         let (outputs, merged, local) = (Vec::new(), Merged::default(), Local::default());
-        Sample { flow, q, proposal, sobol, copies: flow.copies(), outputs, merged, local }
+        let copies = flow.copies();
+        Sample { flow, q, proposal, sobol, copies, outputs, merged, local, astray: None }
     }
 
     /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first, if they serve.
@@ -194,7 +204,13 @@ impl<'t> Sample<'t> {
             self.outputs = pilot.places.par_iter().map(|z| model.constrain_batch(z, points)).collect();
             self.merged = Merged::new(&pilot.ratios, self.copies);
             self.local = pilot.local.clone();
+            self.astray = pilot.astray.clone();
         }
+    }
+
+    /// A point of the model, near the middle of the Gaussian, at which the log density is no number.
+    pub(super) fn astray(&self) -> Option<&[f64]> {
+        self.astray.as_deref()
     }
 
     /// Adds draws until there are `count`, rounded up to whole blocks.
@@ -202,6 +218,7 @@ impl<'t> Sample<'t> {
         let (model, points) = (self.flow.model(), BLOCK * self.copies);
         let have = self.outputs.len();
         for block in self.blocks(have, count, nothing, |z| model.constrain_batch(&z, points)) {
+            self.astray = self.astray.take().or_else(|| block.astray.clone());
             let (outputs, ratios) = block.add_to(&mut self.local);
             self.outputs.push(outputs);
             self.merged.add(&ratios, self.copies);
@@ -223,7 +240,8 @@ impl<'t> Sample<'t> {
             let w = self.points(block, log_det, &mut log_q);
             let places = (self.flow.groups() > 0).then(|| standardised(self.q, &w));
             let seen = seen(&w);
-            let mut placed = self.flow.place(w, BLOCK, evaluator.as_mut());
+            let mut placed = self.flow.place(w.clone(), BLOCK, evaluator.as_mut());
+            let astray = self.first_astray(&w, &placed);
             for (points, q) in placed.log_density.chunks_exact_mut(self.copies).zip(&log_q) {
                 points.iter_mut().for_each(|p| *p -= q);
             }
@@ -233,7 +251,7 @@ impl<'t> Sample<'t> {
                 let shares = places.chunks_exact(d).zip(&log_q).map(share).collect();
                 [places, shares, placed.gains]
             });
-            Block { seen, wanted: wanted(placed.points), ratios: placed.log_density, local }
+            Block { seen, wanted: wanted(placed.points), ratios: placed.log_density, local, astray }
         };
         let range = have..count.div_ceil(BLOCK).max(have);
         // Draws of the Gaussian tell its ELBO too, for which each counts.
@@ -246,6 +264,20 @@ impl<'t> Sample<'t> {
             }
         };
         range.into_par_iter().map_init(evaluator, block).collect()
+    }
+
+    /// The first point of a block at which the log density is no number, though its draw is near the middle of the Gaussian.
+    fn first_astray(&self, w: &[f64], placed: &Placed) -> Option<Vec<f64>> {
+        if placed.log_density.iter().all(|p| !p.is_nan()) {
+            return None;
+        }
+        let d = self.q.mean.len();
+        let farthest = (d as f64).sqrt() + NEAR;
+        let near: Vec<bool> =
+            standardised(self.q, w).chunks_exact(d).map(|u| dot(u, u).sqrt() < farthest).collect();
+        let n = placed.log_density.len();
+        let p = (0..n).find(|&p| placed.log_density[p].is_nan() && near[p / self.copies])?;
+        Some(placed.points.iter().skip(p).step_by(n).copied().collect())
     }
 
     /// The first `count` draws, rounded up to whole blocks, in the coordinates of the Gaussian, one after another, and their log
@@ -341,8 +373,9 @@ fn column(blocks: &[Vec<f64>], points: usize, j: usize) -> Vec<f64> {
 pub(super) fn pilot(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64) -> Pilot {
     let blocks = Sample::new(flow, q, Proposal::Gaussian, seed).blocks(0, draws, nothing, |z| z);
     let mut local = Local::default();
+    let astray = blocks.iter().find_map(|block| block.astray.clone());
     let (places, ratios): (Vec<_>, Vec<_>) = blocks.into_iter().map(|block| block.add_to(&mut local)).unzip();
-    Pilot { places, ratios: ratios.concat(), local }
+    Pilot { places, ratios: ratios.concat(), local, astray }
 }
 
 /// How the points of draws of so many copies hang together.

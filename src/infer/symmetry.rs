@@ -12,6 +12,8 @@ const PURPOSE: u64 = 0x7379_6d6d;
 /// Points, and how far from each other coordinates lie.
 const POINTS: u64 = 2;
 const SPREAD: f64 = 0.5;
+/// Points around the answer.
+const AROUND: u64 = 12;
 /// Steps uphill.
 const STEPS: usize = 40;
 /// Most coordinates, most moves of which all are tried that are made together, and how many these are: loadings, scores and the slopes of scores, say.
@@ -82,11 +84,46 @@ pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
     }
     let moves = moves(target);
     let known = symmetries(target, &moves);
-    // Where the fit is, a density that has steps is no longer the same on both sides.
-    let known = if fit.as_declared { unchanged(target, &moves, known, &fit.mean) } else { known };
-    let sets = known.iter().map(|set| set.iter().map(|&m| &moves[m]).collect::<Vec<_>>());
-    let overlooked = sets.into_iter().find(|set| set.iter().any(|m| apart(m, fit)))?;
-    Some(told(&overlooked))
+    // All over where the answer is, a density that has steps is no longer the same on both sides.
+    let known = (0..AROUND).fold(known, |known, k| match known.is_empty() {
+        true => known,
+        false => unchanged(target, &moves, known, &around(target, fit, k)),
+    });
+    let sets: Vec<Vec<&Move>> = known.iter().map(|set| set.iter().map(|&m| &moves[m]).collect()).collect();
+    if let Some(overlooked) = sets.iter().find(|set| set.iter().any(|m| apart(m, fit))) {
+        return Some(told(overlooked));
+    }
+    // An answer of all images is right, and tells nothing of any component: what stands first in one stands second in another.
+    let several = fit.findings.iter().any(|f| matches!(f, Finding::SeveralModes { .. }));
+    let relabelled = sets.iter().find(|set| set.iter().any(|m| m.how != How::Mirror)).filter(|_| several)?;
+    let exchanged = relabelled.iter().filter(|m| m.how != How::Mirror);
+    Some(Finding::LabelsAveraged {
+        exchanged: exchanged.map(|m| m.parameter.named.name.clone()).collect(),
+        ordered: ordered(relabelled),
+    })
+}
+
+/// A point around the answer: about where draws of it lie, and up to twice as far away. Coordinates of parameters that are not any real number lie about zero
+/// where the answer is not known in these.
+fn around(target: &ModelTarget, fit: &Fit, k: u64) -> Vec<f64> {
+    let mut z = vec![0.0; target.dimension()];
+    let mut stream = Stream::new(1, PURPOSE, POINTS + k);
+    stream.fill_normal(&mut z);
+    let reach = 2.0 * stream.uniform();
+    z.iter_mut().for_each(|z| *z *= reach);
+    if fit.as_declared && fit.mean.len() == z.len() {
+        let mut away = vec![0.0; z.len()];
+        fit.factor.apply(&z, [z.len(), 1], &mut away);
+        return away.iter().zip(&fit.mean).map(|(x, m)| m + x).collect();
+    }
+    let reals = target.lowered().parameters.iter().filter(|p| p.form.transform_name() == "real");
+    let names = target.coordinate_names();
+    for i in reals.flat_map(|p| p.offset..p.offset + p.size) {
+        if let Some(output) = fit.outputs.iter().find(|o| o.name == names[i]) {
+            z[i] = output.mean + output.sd * z[i];
+        }
+    }
+    z
 }
 
 /// Moves that, made together, leave the log density as it is at a few points, and so everywhere: some by chance, and one near the mass, because a density may

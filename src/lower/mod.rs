@@ -47,6 +47,8 @@ use std::sync::Arc;
 /// A model with its data inside, as a graph.
 #[derive(Debug)]
 pub struct Lowered {
+    /// The text of the model.
+    pub source: Arc<str>,
     /// All nodes.
     pub graph: Graph,
     /// Number of unconstrained coordinates.
@@ -354,6 +356,7 @@ impl<'d> Lowerer<'d> {
 
     fn finish(self) -> Lowered {
         Lowered {
+            source: self.source.into(),
             graph: self.b.finish(),
             dimension: self.dimension,
             parameters: self.parameters,

@@ -32,6 +32,7 @@ impl Lowered {
             location_scale: e.location_scale.map(|nodes| nodes.map(&now)),
         };
         Lowered {
+            source: self.source.clone(),
             graph,
             dimension: self.dimension,
             parameters: self.parameters.iter().map(parameter).collect(),

@@ -1,6 +1,7 @@
 //! Findings of a fit in words: what was found, what follows, and what may be done.
 
 use crate::infer::{EFFECTIVE, Finding, Inner, KHAT_LIMIT, RHAT, first_few};
+use crate::target::Trouble;
 use std::fmt::{Display, Formatter, Result};
 
 /// Gaps above this, in nats, are told by their power of ten.
@@ -52,6 +53,7 @@ fn words(finding: &Finding) -> String {
         Finding::MoreSteps { gap, error } => {
             format!("by fresh draws the ELBO could be {gap:.2} ± {error:.2} nats higher: give more --steps")
         }
+        Finding::NotANumber { trouble } => not_a_number(trouble),
         Finding::NotFiniteAtDraws {} => "the log density is not finite at draws of the approximation".into(),
         Finding::FixedDraws { draws, gap } => format!(
             "the ELBO on its {draws} fixed draws may be {gap:.2} nats above the truth; with more draws it could be raised"
@@ -105,6 +107,12 @@ fn words(finding: &Finding) -> String {
             first_few(names)
         ),
         Finding::Images { exchanged, mirrored, ordered } => images(exchanged, mirrored, ordered.as_ref()),
+        Finding::LabelsAveraged { exchanged, ordered } => format!(
+            "the log density is the same if the first two places of {} are exchanged: each is summarised over all labels, so that components cannot be \
+             told apart; {}",
+            exchanged.join(", "),
+            in_order(ordered.as_ref())
+        ),
         Finding::LostInRounding { log_density } => format!(
             "the log density is about {log_density:.0e} where the posterior is, and the differences that make the answer are lost in its \
              rounding errors; bring data and priors to the same scale"
@@ -190,6 +198,22 @@ fn what_was_done(finding: &Finding) -> String {
     }
 }
 
+fn not_a_number(trouble: &Trouble) -> String {
+    let Trouble { line, statement, row, operation, place } = trouble;
+    let row = row.map_or(String::new(), |row| format!(", row {row}"));
+    let listed = |numbers: &[f64]| numbers.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", ");
+    let what = match operation {
+        Some((name, from)) => format!("{name}({}) is no number", listed(from)),
+        None => "the gradient is no number".into(),
+    };
+    let place: Vec<String> = place.iter().map(|(name, x)| format!("{name} = {}", number(*x))).collect();
+    format!(
+        "within a few standard deviations of the answer the log density or its gradient is no number: line {line}{row}, `{statement}`, where {}: \
+         {what}; such points are not zero density, and the answer leaves them out",
+        place.join(", ")
+    )
+}
+
 fn heavy_weights(khat: f64, moved: &[String], hierarchical: bool) -> String {
     let advice = match hierarchical {
         true => "try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
@@ -210,16 +234,21 @@ fn slow(names: &[String], power: f64, so: &str) -> String {
     )
 }
 
-fn images(exchanged: &[String], mirrored: &[String], ordered: Option<&(String, usize, bool)>) -> String {
-    let labels = format!("the first two places of {} are exchanged", exchanged.join(", "));
-    let signs = format!("the coordinates of {} change sign", mirrored.join(", "));
-    let in_order = match ordered {
+/// How labels are told apart.
+fn in_order(ordered: Option<&(String, usize, bool)>) -> String {
+    match ordered {
         Some((name, size, positive)) => format!(
             "put labels in order, for example `param {name} : {}ordered[{size}]`",
             if *positive { "positive_" } else { "" }
         ),
         None => "tell the labels apart by their priors".into(),
-    };
+    }
+}
+
+fn images(exchanged: &[String], mirrored: &[String], ordered: Option<&(String, usize, bool)>) -> String {
+    let labels = format!("the first two places of {} are exchanged", exchanged.join(", "));
+    let signs = format!("the coordinates of {} change sign", mirrored.join(", "));
+    let in_order = in_order(ordered);
     let (what, remedy) = match (exchanged.is_empty(), mirrored.is_empty()) {
         (true, _) => (signs, "fix a sign, for example with `real > 0` for one of them".into()),
         (false, true) => (labels, in_order),

@@ -6,10 +6,13 @@ mod model;
 mod predict;
 mod simulate;
 mod threads;
+mod trouble;
 
 pub use given::{Given, GivenEvaluator};
 pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
 pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
+
+pub use trouble::Trouble;
 
 use crate::structure::Separable;
 
@@ -36,6 +39,11 @@ pub trait Target: Send + Sync {
     /// Log densities of its parts, where it says that it is a mixture of some: each may have a mode of its own.
     fn branches(&self) -> Vec<Box<dyn Target + '_>> {
         Vec::new()
+    }
+
+    /// What is not a number at a point, if that is known.
+    fn trouble(&self, _z: &[f64]) -> Option<Trouble> {
+        None
     }
 
     /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as much as thousands elsewhere.

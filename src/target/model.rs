@@ -1,10 +1,10 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
 use super::simulate::{Buffers, Simulation};
-use super::{Evaluator, Target};
+use super::{Evaluator, Target, Trouble};
 use crate::certify::{Certificate, Tier, certify};
 use crate::data::Dataset;
-use crate::graph::{Builder, Graph, NodeId};
+use crate::graph::{Builder, Graph, Node, NodeId};
 use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Real};
 use crate::ops::operand::{Arg, Lane};
@@ -92,6 +92,26 @@ impl ModelTarget {
             .enumerate()
             .map(|(r, &n)| (0..n).map(|i| workspace.root(&plan, r, i)).collect())
             .collect()
+    }
+
+    /// Whether something in the log density overflows at a point: a value that is infinite or no number. Minus infinity is no overflow, but a density
+    /// of zero.
+    pub fn overflows(&self, z: &[f64]) -> bool {
+        let graph = &self.lowered.graph;
+        let needed = graph.needed(&self.term_nodes());
+        let varies = |(id, node): &(NodeId, &Node)| needed[id.0 as usize] && node.constant().is_none();
+        let nodes: Vec<NodeId> = graph.iter().filter(varies).map(|(id, _)| id).collect();
+        self.values(&nodes, z).iter().flatten().any(|x| x.is_nan() || *x == f64::INFINITY)
+    }
+
+    /// For each parameter and derived quantity whether it is known to lie between two numbers, whatever the draw.
+    pub fn bounded_outputs(&self) -> Vec<bool> {
+        let mut b = Builder::from_graph(self.lowered.graph.clone());
+        let between = |n: &Named| {
+            let range = b.range(n.node);
+            vec![range.low.at.is_finite() && range.high.at.is_finite(); self.lowered.graph.node(n.node).len()]
+        };
+        reported(&self.lowered).flat_map(between).collect()
     }
 
     /// Whether value and slopes of each term of the log density are numbers at a point.
@@ -259,6 +279,10 @@ impl Target for ModelTarget {
             Box::new(Part(Plan::of_sum(&graph, &roots, self.lowered.dimension))) as Box<dyn Target>
         };
         branches(&self.lowered.graph, &self.term_nodes(), MOST_BRANCHES).into_iter().map(planned).collect()
+    }
+
+    fn trouble(&self, z: &[f64]) -> Option<Trouble> {
+        self.find_trouble(z)
     }
 
     fn is_hierarchical(&self) -> bool {
