@@ -34,9 +34,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     for wing in WINGS.map(|wing| root().join(wing)) {
         let mut found = Vec::new();
         files(&wing, &mut found);
-        let named = |p: PathBuf| {
-            (p.strip_prefix(&wing).unwrap().to_path_buf(), std::fs::read_to_string(&p).unwrap())
-        };
+        let named =
+            |p: PathBuf| (p.strip_prefix(&wing).unwrap().to_path_buf(), std::fs::read_to_string(&p).unwrap());
         all.extend(found.into_iter().map(named));
     }
     all

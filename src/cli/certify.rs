@@ -39,8 +39,7 @@ fn derive(args: &CertifyArgs) -> Result<(String, Value), Failure> {
     let (source, target) = load::target(&model)?;
     let certificate = target.certificate();
     let plans = plans(&target, certificate, args.epsilon);
-    let context =
-        Context { source: &source.text, certificate, plans: &plans, epsilon: args.epsilon };
+    let context = Context { source: &source.text, certificate, plans: &plans, epsilon: args.epsilon };
     let mut value = context.json();
     value["model"] = hashed(&model.model)?;
     value["data"] = Value::Array(model.data.iter().map(|p| hashed(p)).collect::<Result<_, _>>()?);

@@ -103,7 +103,8 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         chains: None,
         findings,
     };
-    let modes: Vec<&[f64]> = reached.rivals.iter().filter_map(|rival| Some(&rival.q.as_ref()?.mean[..])).collect();
+    let modes: Vec<&[f64]> =
+        reached.rivals.iter().filter_map(|rival| Some(&rival.q.as_ref()?.mean[..])).collect();
     // Where other modes are is known in the coordinates as fitted alone.
     let (flow, base) = if modes.is_empty() { (flow, base) } else { reached.plain };
     if asked && let Some(warped) = flow.warped() {

@@ -65,6 +65,7 @@ pub use students::Students;
 pub use summary::Output;
 
 use crate::num::linalg::{dot, solve_lower};
+use crate::num::real::LN_2PI;
 use crate::target::Target;
 use crate::vi::Scale;
 use bend::Bent;
@@ -298,10 +299,30 @@ fn from_modes(
             whiten::diagonal(&mut *evaluator, mode.point)
         });
     }
-    let (start, batch, rivals) = best_start(target, starts, options, &mut gradients)?;
-    let fitted = refine(target, start, batch, options, watch)?;
+    let (start, batch, mut rivals) =
+        best_start(target, starts, !found.parts.is_empty(), options, &mut gradients)?;
+    rivals.extend(of_parts(&start, found.parts, &rivals));
+    rivals.truncate(RIVALS);
+    let fitted = refine(target, start.0, batch, options, watch)?;
     gradients += fitted.gradients;
     Ok(Approach { fitted, path: Path::Variational, gradients, rivals })
+}
+
+/// The parts of a mixture that matter beside what was found, without those that were: by their own curvature, for a part may have mass where the sum has no
+/// mode.
+fn of_parts(start: &(Gaussian, f64), parts: Vec<mode::Part>, known: &[Rival]) -> Vec<Rival> {
+    let constant = 0.5 * start.0.mean.len() as f64 * LN_2PI;
+    let mut new: Vec<Rival> = Vec::new();
+    for part in parts {
+        let q = whiten::dense(part.mode.point, part.mode.curvature);
+        let behind = (start.1 - part.log_mass - constant).max(0.0);
+        if let Some(rival) = Rival::of_part(&start.0, q, behind)
+            && known.iter().chain(&new).all(|other| rival.differs(other))
+        {
+            new.push(rival);
+        }
+    }
+    new
 }
 
 /// The best Gaussian by quadrature, where the structure of the log density allows it.
@@ -347,20 +368,25 @@ fn has_other_modes(target: &dyn Target, q: &Gaussian, options: &Options) -> bool
         solve_lower(&factor, d, &mut away);
         dot(&away, &away).sqrt() > ELSEWHERE + (d as f64).sqrt()
     };
-    modes(target, mode::others(target), options).is_ok_and(|found| found.modes.iter().any(is_other))
+    modes(target, mode::others(target), options).is_ok_and(|found| {
+        found.modes.iter().any(is_other) || found.parts.iter().any(|part| is_other(&part.mode))
+    })
 }
 
-/// Of several starts the one that a short fit takes furthest, and the others that ended elsewhere and matter.
+/// Of several starts the one that a short fit takes furthest, with its ELBO, and the others that ended elsewhere and matter. A single one is not fitted, if
+/// nothing is to be compared with it.
 fn best_start(
     target: &dyn Target,
     mut starts: Vec<Gaussian>,
+    compared: bool,
     options: &Options,
     gradients: &mut usize,
-) -> Result<(Gaussian, usize, Vec<Rival>), Error> {
+) -> Result<((Gaussian, f64), usize, Vec<Rival>), Error> {
     if starts.len() == 1
+        && !compared
         && let Some(only) = starts.pop()
     {
-        return Ok((only, gaussian::FIRST, Vec::new()));
+        return Ok(((only, f64::NAN), gaussian::FIRST, Vec::new()));
     }
     let short = Options { tolerance: 0.5, gradients: Some(SHORT), ..options.clone() };
     let mut tried: Vec<gaussian::Fitted> = Vec::new();
@@ -378,7 +404,7 @@ fn best_start(
     let mut tried = tried.into_iter();
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
     let rivals = tried.filter_map(|other| Rival::new(&best, other)).take(RIVALS).collect();
-    Ok((best.q, best.batch, rivals))
+    Ok(((best.q, best.elbo), best.batch, rivals))
 }
 
 /// The Gaussian fit from a start, with batches of this size.

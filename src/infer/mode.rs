@@ -74,10 +74,25 @@ pub(super) struct Mode {
     pub(super) curvature: Option<Vec<f64>>,
 }
 
+impl From<Top> for Mode {
+    fn from(top: Top) -> Mode {
+        Mode { point: top.place.z, curvature: top.curvature }
+    }
+}
+
+/// A part of a mixture by itself.
+pub(super) struct Part {
+    pub(super) mode: Mode,
+    /// The logarithm of its mass by its curvature, but for the constant of a normal density.
+    pub(super) log_mass: f64,
+}
+
 /// What the searches found.
 pub(super) struct Modes {
     /// Different places; the first comes from the origin.
     pub(super) modes: Vec<Mode>,
+    /// The parts of a mixture, each where it alone is highest: one may have mass where the sum has no mode.
+    pub(super) parts: Vec<Part>,
     /// Gradients evaluated.
     pub(super) gradients: usize,
 }
@@ -125,8 +140,9 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         }
     }
     let others = if dense && d <= SEVERAL { others } else { 0 };
+    let mut branches = Vec::new();
     if others > 0 {
-        search.widely(target, options, others, &mut tops);
+        branches = search.widely(target, options, others, &mut tops);
         for _ in 0..PASSES {
             let Some(top) = highest(&tops).filter(|_| !options.stop.requested()) else { break };
             let (before, starts) = (top.place.value, search.elsewhere(target, top));
@@ -144,8 +160,11 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
     if let Some(k) = heaviest.filter(|&k| masses[k] > masses[0] + NEARLY_ALL) {
         tops.swap(0, k);
     }
-    let modes = tops.into_iter().map(|t| Mode { point: t.place.z, curvature: t.curvature }).collect();
-    Some(Modes { modes, gradients: search.gradients })
+    let modes = tops.into_iter().map(Mode::from).collect();
+    let part =
+        |top: Top| Some(Part { log_mass: Some(top.log_mass()).filter(|m| m.is_finite())?, mode: top.into() });
+    let parts = branches.into_iter().filter_map(part).collect();
+    Some(Modes { modes, parts, gradients: search.gradients })
 }
 
 /// How many random points modes of a target are searched from.
@@ -200,13 +219,13 @@ fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
 
 /// The modes of the parts of a mixture, each found in the density of that part alone: however far away and narrow it is, nothing else is there
 /// to be found. Searched from where the model expects its parameters before it sees data, or from the origin.
-fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Vec<Vec<f64>> {
+fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Vec<Top> {
     let origin = vec![0.0; target.dimension()];
     let top = |part: Box<dyn Target + '_>| {
         let mut evaluator = part.evaluator();
         let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
         let start = search.place(origin.clone()).or_else(|| search.place(expected?.to_vec()))?;
-        Some(search.climb(start, STEPS).z)
+        Some(search.top(&*part, start, true))
     };
     target.branches().into_par_iter().filter_map(top).collect()
 }
@@ -292,15 +311,23 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
-    /// Adds the tops that lie around: from where the target is expected before data, and from rounds of so many random points.
-    fn widely(&mut self, target: &dyn Target, options: &Options, others: u64, tops: &mut Vec<Top>) {
+    /// Adds the tops that lie around: from where the target is expected before data, and from rounds of so many random points. The
+    /// tops of the parts of a mixture, each by itself.
+    fn widely(
+        &mut self,
+        target: &dyn Target,
+        options: &Options,
+        others: u64,
+        tops: &mut Vec<Top>,
+    ) -> Vec<Top> {
         let random = |k: u64| -> Vec<f64> {
             let mut stream = Stream::new(options.seed, PURPOSE, 1000 + k);
             (0..target.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect()
         };
         let mut ends: Vec<f64> = tops.iter().filter(|t| t.is_settled()).map(|t| t.place.value).collect();
         let expected = expected(target, &options.stop);
-        let mut starts = of_branches(target, expected.as_deref(), &options.stop);
+        let branches = of_branches(target, expected.as_deref(), &options.stop);
+        let mut starts: Vec<Vec<f64>> = branches.iter().map(|top| top.place.z.clone()).collect();
         starts.extend(dispersed(target, expected.as_deref(), others, options.seed));
         starts.extend(expected);
         for round in 0..ROUNDS {
@@ -311,6 +338,7 @@ impl Search<'_> {
                 break;
             }
         }
+        branches
     }
 
     /// Adds the tops that searches from some points lead to, where they are tops and new. The points are followed side by side, none

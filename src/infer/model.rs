@@ -59,7 +59,8 @@ impl Model<'_> {
 
     /// The model with effects of groups in standardised coordinates, where it has any that were not declared so.
     pub(super) fn standardised(&self) -> Option<ModelTarget> {
-        let lowered = self.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
+        let lowered =
+            self.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
         lowered.map(ModelTarget::from_lowered)
     }
 }

@@ -31,12 +31,25 @@ pub(super) struct Rival {
 impl Rival {
     /// What a short fit found, beside the best of all, if it matters.
     pub(super) fn new(best: &Fitted, other: Fitted) -> Option<Rival> {
-        let behind = best.elbo - other.elbo;
         let near = (2.0 * best.gap).clamp(ENDED, UNFINISHED);
-        let far = distance(&best.q, &other.q)?;
+        let is_near = other.gap < near;
+        Rival::of_part(&best.q, other.q, best.elbo - other.elbo).filter(|_| is_near)
+    }
+
+    /// A Gaussian with so many nats less mass than the best, if it is another and matters.
+    pub(super) fn of_part(best: &Gaussian, q: Gaussian, behind: f64) -> Option<Rival> {
+        let far = distance(best, &q)?;
         let moves =
             behind < COMPARABLE || behind < FARTHEST_BEHIND && (-behind).exp() * far * far > OF_VARIANCE;
-        (moves && other.gap < near).then_some(Rival { behind, q: Some(other.q) })
+        moves.then_some(Rival { behind, q: Some(q) })
+    }
+
+    /// Whether another lies elsewhere.
+    pub(super) fn differs(&self, other: &Rival) -> bool {
+        match (&self.q, &other.q) {
+            (Some(a), Some(b)) => distance(a, b).is_some(),
+            _ => true,
+        }
     }
 
     /// The same where the Gaussian was fitted in other coordinates.

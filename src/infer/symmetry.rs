@@ -1,7 +1,7 @@
 //! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images of every mode, and a fit that found
 //! one of them says nothing of the others.
 
-use super::{Finding, Fit, mode};
+use super::{Finding, Fit, Output, mode};
 use crate::lower::{Form, Parameter};
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};
@@ -90,12 +90,14 @@ pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
         false => unchanged(target, &moves, known, &around(target, fit, k)),
     });
     let sets: Vec<Vec<&Move>> = known.iter().map(|set| set.iter().map(|&m| &moves[m]).collect()).collect();
-    if let Some(overlooked) = sets.iter().find(|set| set.iter().any(|m| apart(m, fit))) {
+    if let Some(overlooked) = sets.iter().find(|set| set.iter().any(|m| apart(m, &fit.outputs))) {
         return Some(told(overlooked));
     }
     // An answer of all images is right, and tells nothing of any component: what stands first in one stands second in another.
     let several = fit.findings.iter().any(|f| matches!(f, Finding::SeveralModes { .. }));
-    let relabelled = sets.iter().find(|set| set.iter().any(|m| m.how != How::Mirror)).filter(|_| several)?;
+    // The Gaussian is that of one image.
+    let relabels = |m: &&Move| m.how != How::Mirror && apart(m, &fit.gaussian);
+    let relabelled = sets.iter().find(|set| set.iter().any(relabels)).filter(|_| several)?;
     let exchanged = relabelled.iter().filter(|m| m.how != How::Mirror);
     Some(Finding::LabelsAveraged {
         exchanged: exchanged.map(|m| m.parameter.named.name.clone()).collect(),
@@ -305,13 +307,12 @@ fn exchange(numbers: &mut [f64], dims: &[usize], axis: usize) {
 }
 
 /// Whether the means of a parameter are those of one image alone.
-fn apart(of: &Move, fit: &Fit) -> bool {
+fn apart(of: &Move, outputs: &[Output]) -> bool {
     let name = &of.parameter.named.name;
-    let own = |o: &&super::Output| {
-        o.name == *name || o.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('['))
-    };
-    let mut means: Vec<f64> = fit.outputs.iter().filter(own).map(|o| o.mean).collect();
-    let spreads: Vec<f64> = fit.outputs.iter().filter(own).map(|o| o.sd).collect();
+    let own =
+        |o: &&Output| o.name == *name || o.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('['));
+    let mut means: Vec<f64> = outputs.iter().filter(own).map(|o| o.mean).collect();
+    let spreads: Vec<f64> = outputs.iter().filter(own).map(|o| o.sd).collect();
     if means.len() != of.dims.iter().product::<usize>() {
         return false;
     }

@@ -28,7 +28,8 @@ impl ModelTarget {
     pub(super) fn find_trouble(&self, z: &[f64]) -> Option<Trouble> {
         let terms = &self.lowered().terms;
         let of_value = terms.iter().find_map(|term| Some((term, Some(self.first_in(term, z)?))));
-        let (term, found) = of_value.or_else(|| Some((terms.iter().find(|t| self.has_no_slope(t, z))?, None)))?;
+        let (term, found) =
+            of_value.or_else(|| Some((terms.iter().find(|t| self.has_no_slope(t, z))?, None)))?;
         let source = &self.lowered().source;
         let place = self.output_names().into_iter().zip(self.constrain(z)).take(MOST_TOLD).collect();
         let (row, operation) = found.map_or((None, None), |(row, operation)| (row, Some(operation)));
