@@ -240,7 +240,8 @@ def parse():
     parser.add_argument("--keep", help="folder for models, data, truths and results.jsonl")
     parser.add_argument("--list", action="store_true", help="print each case that is wrong and unflagged, or flagged in vain")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sbc", action="store_true", help="simulation-based calibration instead")
+    parser.add_argument("--sbc", action="store_true", help="simulation-based calibration instead; --class takes its kinds")
+    parser.add_argument("--sets", type=int, default=200, help="with --sbc: data sets of each kind")
     return parser.parse_args()
 
 
