@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """How often `stickler fit` is wrong without saying so, and how often it doubts what is right.
 
-Makes random small models of many kinds whose posteriors are known by quadrature or in closed form (calibration_models.py,
-calibration_truth.py), fits each, and counts wrong and right answers with and without a doubtful finding: by class, by
-severity, by k-hat and by code of finding. Needs numpy and scipy.
+Makes random small models of many kinds whose posteriors are known by quadrature or in closed form
+(calibration_models.py, calibration_truth.py), fits each, and counts wrong and right answers with and
+without a doubtful finding: by class, by severity, by k-hat and by code of finding. Needs numpy and scipy.
 
     cargo build --release
-    python3 docs/calibration.py                              # some 600 models, the tables of docs/accuracy.md
-    python3 docs/calibration.py --seed 2 --n 1200 --list     # others, and each case that was wrong or flagged in vain
-    python3 docs/calibration.py --class modes --keep /tmp/k  # one class; models, data and truths are written to a folder
-    python3 docs/calibration.py --only log_mix-3 --list      # one case
-    python3 docs/calibration.py --sbc                        # simulation-based calibration: 20 kinds, 200 data sets each
+    python3 docs/calibration.py                            # some 600 models, the tables of docs/accuracy.md
+    python3 docs/calibration.py --seed 2 --n 1200 --list   # others; lists what was wrong, or flagged in vain
+    python3 docs/calibration.py --class modes --keep DIR   # one class; models, data and truths are kept
+    python3 docs/calibration.py --only log_mix-3 --list    # one case
+    python3 docs/calibration.py --sbc                      # simulation-based calibration: 20 kinds, 200 sets
 
-An answer is wrong if for any parameter the mean is off by 0.1 posterior standard deviations, the log standard deviation by
-0.15, or the 5 % or 95 % quantile by 0.15 standard deviations. Means and standard deviations that do not exist are not
-judged, and a doubt is right beside them. Where there is no posterior any answer is wrong, and an error is right.
+An answer is wrong if for any parameter the mean is off by 0.1 posterior standard deviations, the log
+standard deviation by 0.15, or the 5 % or 95 % quantile by 0.15 standard deviations. Means and standard
+deviations that do not exist are not judged, and a doubt is right beside them. Where there is no posterior
+any answer is wrong, and an error is right.
 """
 import argparse
 import collections
@@ -39,7 +40,8 @@ LIMIT = 60          # seconds a fit
 ATTEMPTS = 8        # data sets that are tried where a truth cannot be known
 MEAN_OFF, LOG_SD_OFF, QUANTILE_OFF = 0.1, 0.15, 0.15
 BINS = (-math.inf, 0.0, 0.3, 0.5, 0.7, math.inf)
-OUTCOMES = ("wrong, unflagged", "wrong, flagged", "right, unflagged", "right, flagged", "refused", "error", "timeout")
+OUTCOMES = ("wrong, unflagged", "wrong, flagged", "right, unflagged", "right, flagged", "refused", "error",
+            "timeout")
 
 
 def make(name, index, seed):
@@ -76,11 +78,13 @@ def off(name, answer, truth):
 
 def errors(case, answer):
     if case.truth == models.IMPROPER:
-        said = [f"{name} {number(p['mean']):.3g} ± {number(p['sd']):.3g}" for name, p in answer["parameters"].items()]
+        means = [(name, number(p["mean"]), number(p["sd"])) for name, p in answer["parameters"].items()]
+        said = [f"{name} {mean:.3g} ± {sd:.3g}" for name, mean, sd in means]
         return ["no posterior, but says " + ", ".join(said[:4])]
     missing = [name for name in case.truth if name not in answer["parameters"]]
     assert not missing, f"{missing} not in {list(answer['parameters'])}"
-    return [text for name, truth in case.truth.items() for text in off(name, answer["parameters"][name], truth)]
+    said = answer["parameters"]
+    return [text for name, truth in case.truth.items() for text in off(name, said[name], truth)]
 
 
 def run(folder, identifier, case, seed):
@@ -92,8 +96,8 @@ def run(folder, identifier, case, seed):
         json.dump(case.data, file)
     start = time.time()
     try:
-        done = subprocess.run([BINARY, "fit", model] + ([data] if case.data else []) + ["--json", "--seed", str(seed)],
-                              capture_output=True, text=True, timeout=LIMIT)
+        command = [BINARY, "fit", model] + ([data] if case.data else []) + ["--json", "--seed", str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         return LIMIT, None, None, ""
     answer = json.loads(done.stdout) if done.stdout.strip().startswith("{") else None
@@ -101,7 +105,7 @@ def run(folder, identifier, case, seed):
 
 
 def may_flag(case):
-    """Whether a doubtful finding is no false alarm: labels can be exchanged, or a standard deviation does not exist."""
+    """Whether a doubt is no false alarm: labels can be exchanged, or there is no standard deviation."""
     return case.may_flag or any(truth["sd"] is None for truth in case.truth.values())
 
 
@@ -173,7 +177,8 @@ def table(title, groups):
         counts = collections.Counter(r["outcome"] for r in records)
         seconds = sorted(r["seconds"] for r in records)
         cells = [name, len(records)] + [counts[o] for o in OUTCOMES]
-        print("| " + " | ".join(map(str, cells)) + f" | {seconds[len(seconds) // 2]:.2f} | {seconds[-1]:.1f} |")
+        cells += [f"{seconds[len(seconds) // 2]:.2f}", f"{seconds[-1]:.1f}"]
+        print("| " + " | ".join(map(str, cells)) + " |")
 
 
 def grouped(records, key):
@@ -203,14 +208,16 @@ def print_tables(records):
     classes = list(grouped(records, lambda r: r["class"]).items())
     table("class", classes + [("all", records)])
     kinds = grouped(records, lambda r: r["severity"])
-    table("most severe finding", [(s, kinds[s]) for s in ("none", "note", "caution", "doubtful", "refused") if s in kinds])
+    order = ("none", "note", "caution", "doubtful", "refused")
+    table("most severe finding", [(s, kinds[s]) for s in order if s in kinds])
     bins = grouped([r for r in records if "khat" in r], lambda r: bin_of(r["khat"]))
     order = [bin_of(x) for x in (-1, 0, 0.3, 0.5, 0.7)] + ["none"]
     table("k-hat", [(b, bins[b]) for b in order if b in bins])
     print_codes(records)
     counts = collections.Counter(r["outcome"] for r in records)
+    vain = counts["right, flagged"] + counts["error"]
     print(f"\nWrong without a flag: {percent(counts['wrong, unflagged'], len(records))} of {len(records)}. "
-          f"Flagged or refused although right: {percent(counts['right, flagged'] + counts['error'], len(records))}. "
+          f"Flagged or refused although right: {percent(vain, len(records))}. "
           f"{unknown} whose truth is not known to two grids are left out.")
 
 
@@ -219,7 +226,8 @@ def print_list(records):
         if record["outcome"] not in ("wrong, unflagged", "right, flagged", "error", "timeout"):
             continue
         khat = record.get("khat")
-        about = f"{record.get('status', '')} {record.get('path', '')} k-hat {'-' if khat is None else format(khat, '.2f')}"
+        khat = "-" if khat is None else f"{khat:.2f}"
+        about = f"{record.get('status', '')} {record.get('path', '')} k-hat {khat}"
         print(f"\n{record['outcome']}: {record['class']} {record['id']} ({about}, {record['seconds']:.1f} s)")
         for text in record["wrong"][:6]:
             print("   ", text)
@@ -231,16 +239,17 @@ def print_list(records):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=as_written)
     parser.add_argument("--n", type=int, default=600, help="models, about")
     parser.add_argument("--seed", type=int, default=1, help="seed of the models")
     parser.add_argument("--fit-seed", type=int, default=1, help="seed of the fits")
     parser.add_argument("--class", dest="classes", action="append", help="a class or kind; may be repeated")
-    parser.add_argument("--only", action="append", help="an id, or a regular expression of ids; may be repeated")
+    parser.add_argument("--only", action="append", help="a regular expression of ids; may be repeated")
     parser.add_argument("--keep", help="folder for models, data, truths and results.jsonl")
-    parser.add_argument("--list", action="store_true", help="print each case that is wrong and unflagged, or flagged in vain")
+    parser.add_argument("--list", action="store_true", help="print what is wrong, or flagged in vain")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--sbc", action="store_true", help="simulation-based calibration instead; --class takes its kinds")
+    parser.add_argument("--sbc", action="store_true", help="simulation-based calibration")
     parser.add_argument("--sets", type=int, default=200, help="with --sbc: data sets of each kind")
     return parser.parse_args()
 
@@ -252,7 +261,8 @@ def start_worker():
 def run_all(jobs, options, folder):
     """Records in the order of jobs; results.jsonl grows with them."""
     records = []
-    with multiprocessing.Pool(options.jobs, start_worker) as pool, open(os.path.join(folder, "results.jsonl"), "w") as file:
+    path = os.path.join(folder, "results.jsonl")
+    with multiprocessing.Pool(options.jobs, start_worker) as pool, open(path, "w") as file:
         for record in pool.imap(judge, jobs):
             record["severity"] = severity(record) if record.get("exit") in (0, 3) else "refused"
             records.append(record)

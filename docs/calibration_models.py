@@ -1,7 +1,7 @@
 """Random small models whose posteriors are known, by class: what calibration.py tries stickler on.
 
-A kind is a function of a random generator that gives a `Case`: the text of a model, its data, and its truth, which is
-{parameter: summary} as calibration_truth.py makes them, or IMPROPER where there is no posterior.
+A kind is a function of a random generator that gives a `Case`: the text of a model, its data, and its truth,
+which is {parameter: summary} as calibration_truth.py makes them, or IMPROPER where there is no posterior.
 """
 import itertools
 from dataclasses import dataclass, field
@@ -26,9 +26,11 @@ class Case:
 
 
 def kind(of_class, share=1.0):
+
     def enter(function):
         KINDS.append((of_class, function.__name__, share, function))
         return function
+
     return enter
 
 
@@ -45,7 +47,7 @@ def pick(rng, *values):
 
 def power(rng, low, high):
     """Even on a log scale, of base ten."""
-    return short(10 ** rng.uniform(low, high))
+    return short(10**rng.uniform(low, high))
 
 
 def column(x):
@@ -53,14 +55,14 @@ def column(x):
 
 
 def normal(x, mean=0.0, sd=1.0):
-    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.9189385332046727
+    return -0.5 * ((x - mean) / sd)**2 - np.log(sd) - 0.9189385332046727
 
 
 def student(x, nu, mean=0.0, sd=1.0):
     if np.isscalar(nu) and nu == np.inf:
         return normal(x, mean, sd)
     constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-    return constant - np.log(sd) - 0.5 * (nu + 1) * np.log1p(((x - mean) / sd) ** 2 / nu)
+    return constant - np.log(sd) - 0.5 * (nu + 1) * np.log1p(((x - mean) / sd)**2 / nu)
 
 
 def gamma(x, shape, rate):
@@ -71,26 +73,29 @@ def lines(*parts):
     return "\n".join(part for part in parts if part) + "\n"
 
 
-# Modes ----------------------------------------------------------------------------------------------------------------
+# Modes
+
 
 def times_normal(log_weights, means, sds, y, s):
     """A mixture of normals times the likelihood of y about its value, with standard deviation s."""
     y = np.atleast_1d(y)
     means, sds = np.asarray(means, float), np.asarray(sds, float)
-    precision = 1 / sds ** 2 + len(y) / s ** 2
-    after = (means / sds ** 2 + y.sum() / s ** 2) / precision
-    total = sds ** 2 + s ** 2 / len(y)
-    logs = np.asarray(log_weights) - 0.5 * (y.mean() - means) ** 2 / total - 0.5 * np.log(total)
-    return np.exp(logs - logsumexp(logs)), after, precision ** -0.5
+    precision = 1 / sds**2 + len(y) / s**2
+    after = (means / sds**2 + y.sum() / s**2) / precision
+    total = sds**2 + s**2 / len(y)
+    logs = np.asarray(log_weights) - 0.5 * (y.mean() - means)**2 / total - 0.5 * np.log(total)
+    return np.exp(logs - logsumexp(logs)), after, precision**-0.5
 
 
 def components(rng, count):
     """Weights, centres and scales of a mixture, from overlapping to very far apart and very narrow."""
-    weights = short(rng.dirichlet(np.ones(count) * 2))
-    weights[-1] = short(1 - sum(weights[:-1]))
+    weights = np.round(rng.dirichlet(np.ones(count) * 2) + 0.01, 3)
+    weights = weights[:-1].tolist() + [short(1 - weights[:-1].sum())]
+    if weights[-1] <= 0:
+        return components(rng, count)
     unit = power(rng, -2, 2)
-    scales = short(unit * 10 ** rng.uniform(-1.5, 0.3, count))
-    apart = unit * 10 ** rng.uniform(-0.3, 1.8)
+    scales = short(unit * 10**rng.uniform(-1.5, 0.3, count))
+    apart = unit * 10**rng.uniform(-0.3, 1.8)
     centre = pick(rng, 0, 0, unit * 10 * rng.normal())
     means = short(centre + apart * (rng.permutation(count) + rng.uniform(-0.3, 0.3, count)))
     return weights, means, scales
@@ -105,7 +110,7 @@ def mixture_text(weights, means, scales):
 def mixture_prior(rng):
     count = pick(rng, 2, 2, 3)
     weights, means, scales = components(rng, count)
-    s = short(max(scales) * 10 ** rng.uniform(-0.5, 2))
+    s = short(max(scales) * 10**rng.uniform(-0.5, 2))
     where = pick(rng, np.mean(means), means[0], np.dot(weights, means))
     y = short(where + s * rng.normal(0, 1, pick(rng, 1, 1, 2, 4)))
     model = lines("data { y : real[N]; s : real }", f"param b ~ {mixture_text(weights, means, scales)}",
@@ -130,8 +135,8 @@ def wide_pair(rng):
     d = int(pick(rng, 1, 2, 3, 4, 5, 6, 8, 10, 12))
     w = short(rng.uniform(0.08, 0.92))
     unit = power(rng, -1.5, 1.5)
-    scales = short(unit * 10 ** (rng.uniform(-0.3, 0.3, 2) if rng.random() < 0.7 else rng.uniform(-1.5, 0, 2)))
-    apart = unit * 10 ** rng.uniform(0, 1.3) / (np.sqrt(d) if rng.random() < 0.5 else 1)
+    scales = short(unit * 10**(rng.uniform(-0.3, 0.3, 2) if rng.random() < 0.7 else rng.uniform(-1.5, 0, 2)))
+    apart = unit * 10**rng.uniform(0, 1.3) / (np.sqrt(d) if rng.random() < 0.5 else 1)
     return d, w, short(apart * rng.uniform(0.5, 1.5) * np.array([-1, 1]) + unit * rng.normal()), scales
 
 
@@ -149,14 +154,14 @@ def pair_spellings(w, m, s):
 
 
 def of_pairs(w, means, scales, y=None, s=1.0):
-    """Summaries of a[1..d] for two normals with centres [2, d] and scales [2], times a likelihood of y[d] about a."""
+    """Summaries of a[1..d]: two normals, centres [2, d] and scales [2], times a likelihood of y[d]."""
     means, scales = np.asarray(means, float), np.asarray(scales, float)[:, None] * np.ones_like(means)
     logs = np.log([w, 1 - w])
     if y is not None:
-        total = scales ** 2 + s ** 2
-        logs = logs + np.sum(-0.5 * (y - means) ** 2 / total - 0.5 * np.log(total), axis=1)
-        precision = 1 / scales ** 2 + 1 / s ** 2
-        means, scales = (means / scales ** 2 + np.asarray(y) / s ** 2) / precision, precision ** -0.5
+        total = scales**2 + s**2
+        logs = logs + np.sum(-0.5 * (y - means)**2 / total - 0.5 * np.log(total), axis=1)
+        precision = 1 / scales**2 + 1 / s**2
+        means, scales = (means / scales**2 + np.asarray(y) / s**2) / precision, precision**-0.5
     weights = np.exp(logs - logsumexp(logs))
     return {f"a[{i + 1}]": of_normals(weights, means[:, i], scales[:, i]) for i in range(means.shape[1])}
 
@@ -170,9 +175,10 @@ def log_mix(rng):
     if flat:
         model = lines(f"let D = {d}", f"param a[{d}] ~ flat()", spelling)
         return Case(model, {}, of_pairs(w, means, s))
-    noise = short(np.mean(s) * 10 ** rng.uniform(0.3, 1.5))
+    noise = short(np.mean(s) * 10**rng.uniform(0.3, 1.5))
     y = short(np.mean(m) + noise * rng.normal(0, 0.3, d))
-    model = lines("data { y : real[D]; noise : real }", "param a[D] ~ flat()", spelling, "y ~ normal(a, noise)")
+    model = lines("data { y : real[D]; noise : real }", "param a[D] ~ flat()", spelling,
+                  "y ~ normal(a, noise)")
     return Case(model, {"y": y, "noise": noise}, of_pairs(w, means, s, np.array(y), noise))
 
 
@@ -182,11 +188,12 @@ def centres_as_data(rng):
     d, w, m, s = wide_pair(rng)
     unit = abs(m[1] - m[0])
     one, two = short(rng.normal(0, unit, d)), short(rng.normal(0, unit, d))
-    model = lines("data { m1 : real[D]; m2 : real[D] }", "param a[D] ~ flat()",
-                  pick(rng, f"target += log_mix({w}, sum(normal_lpdf(a | m1, {s[0]})), "
-                            f"sum(normal_lpdf(a | m2, {s[1]})))",
-                       f"let u = log({w}) + sum(normal_lpdf(a | m1, {s[0]}))\n"
-                       f"let v = log1m({w}) + sum(normal_lpdf(a | m2, {s[1]}))\ntarget += log_sum_exp([u, v])"))
+    model = lines(
+        "data { m1 : real[D]; m2 : real[D] }", "param a[D] ~ flat()",
+        pick(
+            rng, f"target += log_mix({w}, sum(normal_lpdf(a | m1, {s[0]})), "
+            f"sum(normal_lpdf(a | m2, {s[1]})))", f"let u = log({w}) + sum(normal_lpdf(a | m1, {s[0]}))\n"
+            f"let v = log1m({w}) + sum(normal_lpdf(a | m2, {s[1]}))\ntarget += log_sum_exp([u, v])"))
     return Case(model, {"m1": one, "m2": two}, of_pairs(w, [one, two], s))
 
 
@@ -197,8 +204,8 @@ def correlated_pair(rng):
     means = [short(rng.normal(0, pick(rng, 2, 5, 20), 2)) for _ in range(2)]
     covariances = []
     for _ in range(2):
-        s, r = 10 ** rng.uniform(-0.5, 0.5, 2), rng.uniform(-0.9, 0.9)
-        covariances.append(short([[s[0] ** 2, r * s[0] * s[1]], [r * s[0] * s[1], s[1] ** 2]]))
+        s, r = 10**rng.uniform(-0.5, 0.5, 2), rng.uniform(-0.9, 0.9)
+        covariances.append(short([[s[0]**2, r * s[0] * s[1]], [r * s[0] * s[1], s[1]**2]]))
     parts = [f"multi_normal({m}, {c})" for m, c in zip(means, covariances)]
     if rng.random() < 0.5:
         model = f"param a[2] ~ mixture({w}: {parts[0]}, {short(1 - w)}: {parts[1]})\n"
@@ -218,14 +225,16 @@ def spike_and_slab(rng):
     x, s = np.array(short(x)), power(rng, -0.3, 0.5)
     y = short(x @ rng.normal(0, slab * rng.integers(0, 2, d)) + rng.normal(0, s, len(x)))
     prior = f"mixture({w}: normal(0, {spike}), {short(1 - w)}: normal({at}, {slab}))"
-    model = lines("data { y : real[N]; x : real[N, D]; s : real }", f"param a[D] ~ {prior}", "y ~ normal(x * a, s)")
+    model = lines("data { y : real[N]; x : real[N, D]; s : real }", f"param a[D] ~ {prior}",
+                  "y ~ normal(x * a, s)")
     logs, means, covariances = [], [], []
     for choice in itertools.product([0, 1], repeat=d):
         sds, centre = np.array([[spike, slab][c] for c in choice]), np.array([[0.0, at][c] for c in choice])
         weight = np.sum(np.log([[w, 1 - w][c] for c in choice]))
-        logs.append(weight + stats.multivariate_normal.logpdf(y, x @ centre, s * s * np.eye(len(x)) + (x * sds ** 2) @ x.T))
-        covariance = np.linalg.inv(np.diag(sds ** -2.0) + x.T @ x / s ** 2)
-        means.append(covariance @ (centre / sds ** 2 + x.T @ y / s ** 2))
+        logs.append(weight + stats.multivariate_normal.logpdf(y, x @ centre,
+                                                              s * s * np.eye(len(x)) + (x * sds**2) @ x.T))
+        covariance = np.linalg.inv(np.diag(sds**-2.0) + x.T @ x / s**2)
+        means.append(covariance @ (centre / sds**2 + x.T @ y / s**2))
         covariances.append(covariance)
     weights = np.exp(np.array(logs) - logsumexp(logs))
     return Case(model, {"y": y, "x": x.tolist(), "s": s}, gaussian(means, covariances, "a", weights))
@@ -239,12 +248,11 @@ def free_labels(rng):
     if same and rng.random() < 0.5:
         w = 0.5
     centre = short([0.0, 0.0] if same else rng.normal(0, 3, 2))
-    spread = short([5.0, 5.0] if same else 10 ** rng.uniform(0, 1, 2))
+    spread = short([5.0, 5.0] if same else 10**rng.uniform(0, 1, 2))
     shift = pick(rng, 0, 0, 60)
     centre = short(np.array(centre) + shift)
     y = np.array(short(shift + rng.choice(rng.normal(0, 4, 2), n) + rng.normal(0, s, n)))
-    model = lines("data { y : real[N] }",
-                  f"param mu[2] ~ normal({centre}, {spread})",
+    model = lines("data { y : real[N] }", f"param mu[2] ~ normal({centre}, {spread})",
                   f"y ~ mixture({w}: normal(mu[1], {s}), {short(1 - w)}: normal(mu[2], {s}))")
     logs, means, covariances = [], [], []
     for labels in itertools.product([0, 1], repeat=n):
@@ -252,21 +260,30 @@ def free_labels(rng):
         for k in (0, 1):
             mine = y[labels == k]
             log += len(mine) * np.log([w, 1 - w][k]) + stats.multivariate_normal.logpdf(
-                mine, np.full(len(mine), centre[k]), s * s * np.eye(len(mine)) + spread[k] ** 2) if len(mine) else 0
-            precision = 1 / spread[k] ** 2 + len(mine) / s ** 2
-            mean.append((centre[k] / spread[k] ** 2 + mine.sum() / s ** 2) / precision)
-            sd.append(precision ** -0.5)
+                mine, np.full(len(mine), centre[k]),
+                s * s * np.eye(len(mine)) + spread[k]**2) if len(mine) else 0
+            precision = 1 / spread[k]**2 + len(mine) / s**2
+            mean.append((centre[k] / spread[k]**2 + mine.sum() / s**2) / precision)
+            sd.append(precision**-0.5)
         logs.append(log), means.append(mean), covariances.append(np.diag(np.square(sd)))
     weights = np.exp(np.array(logs) - logsumexp(logs))
     return Case(model, {"y": y.tolist()}, gaussian(means, covariances, "mu", weights), may_flag=same)
 
 
 BENT = [  # spelling, function, period or None
-    ("b^2", lambda b: b ** 2), ("abs(b)", np.abs), ("sin(b)", np.sin), ("cos(2 * b)", lambda b: np.cos(2 * b)),
-    ("b^3 - 3 * b", lambda b: b ** 3 - 3 * b), ("square(b - 1)", lambda b: (b - 1) ** 2),
-    ("hypot(b, 1)", lambda b: np.hypot(b, 1)), ("b^4", lambda b: b ** 4), ("cosh(b)", np.cosh),
-    ("sin(3 * b) + 0.3 * b", lambda b: np.sin(3 * b) + 0.3 * b), ("abs(b - 2) + abs(b + 2)", lambda b: abs(b - 2) + abs(b + 2)),
-    ("exp(-b^2)", lambda b: np.exp(-b ** 2)), ("b / (1 + b^2)", lambda b: b / (1 + b ** 2)),
+    ("b^2", lambda b: b**2),
+    ("abs(b)", np.abs),
+    ("sin(b)", np.sin),
+    ("cos(2 * b)", lambda b: np.cos(2 * b)),
+    ("b^3 - 3 * b", lambda b: b**3 - 3 * b),
+    ("square(b - 1)", lambda b: (b - 1)**2),
+    ("hypot(b, 1)", lambda b: np.hypot(b, 1)),
+    ("b^4", lambda b: b**4),
+    ("cosh(b)", np.cosh),
+    ("sin(3 * b) + 0.3 * b", lambda b: np.sin(3 * b) + 0.3 * b),
+    ("abs(b - 2) + abs(b + 2)", lambda b: abs(b - 2) + abs(b + 2)),
+    ("exp(-b^2)", lambda b: np.exp(-b**2)),
+    ("b / (1 + b^2)", lambda b: b / (1 + b**2)),
 ]
 
 
@@ -300,8 +317,8 @@ def conflict(rng):
     wide = pick(rng, None, 10, 100)
     if len(y) * (nu + 1) < 6:
         wide = wide or 10
-    model = lines("data { y : real[N] }", "param m ~ flat()" if wide is None else f"param m ~ normal(0, {wide})",
-                  f"y ~ {likelihood}")
+    model = lines("data { y : real[N] }",
+                  "param m ~ flat()" if wide is None else f"param m ~ normal(0, {wide})", f"y ~ {likelihood}")
 
     def log_density(m):
         return student(y, nu, column(m), s).sum(axis=1) + (normal(m, 0, wide) if wide else 0)
@@ -312,9 +329,10 @@ def conflict(rng):
 @kind("modes", 2)
 def bent_plane(rng):
     """Two parameters, of which the data see a product, a length, or squares."""
-    text, f = pick(rng, ("a * b", lambda a, b: a * b), ("hypot(a, b)", np.hypot), ("a^2 + b", lambda a, b: a * a + b),
-                   ("a^2 + b^2", lambda a, b: a * a + b * b), ("abs(a) - abs(b)", lambda a, b: abs(a) - abs(b)),
-                   ("max([a, b])", np.maximum), ("a^2 - b^2", lambda a, b: a * a - b * b))
+    text, f = pick(rng, ("a * b", lambda a, b: a * b), ("hypot(a, b)", np.hypot),
+                   ("a^2 + b", lambda a, b: a * a + b), ("a^2 + b^2", lambda a, b: a * a + b * b),
+                   ("abs(a) - abs(b)", lambda a, b: abs(a) - abs(b)), ("max([a, b])", np.maximum),
+                   ("a^2 - b^2", lambda a, b: a * a - b * b))
     sa, sb, s = pick(rng, 1.0, 2.0, 3.0), pick(rng, 1.0, 2.0), power(rng, -1, 0)
     y = short(f(rng.normal(0, sa), rng.normal(0, sb)) + s * rng.normal(0, 1, pick(rng, 1, 2)))
     model = lines("data { y : real[N] }", f"param a ~ normal(0, {sa})", f"param b ~ normal(0, {sb})",
@@ -332,11 +350,12 @@ def double_well(rng):
     c, s = power(rng, -0.5, 1.5), power(rng, -1, 1)
     tilt = pick(rng, 0.0, short(rng.normal(0, 0.3)))
     model = lines("param a ~ flat()", f"target += -(a^2 - {c})^2 / {s} + {tilt} * a")
-    answer = posterior(lambda a: -(a * a - c) ** 2 / s + tilt * a, [real("a", (c ** 0.5, 0.2), (-c ** 0.5, 0.2))])
+    answer = posterior(lambda a: -(a * a - c)**2 / s + tilt * a, [real("a", (c**0.5, 0.2), (-c**0.5, 0.2))])
     return Case(model, {}, {"a": answer["a"]})
 
 
-# Funnels and hierarchies ----------------------------------------------------------------------------------------------
+# Funnels and hierarchies
+
 
 @kind("funnels", 2)
 def funnel(rng):
@@ -345,7 +364,8 @@ def funnel(rng):
     form = pick(rng, "", " noncentered")
     head = [f"param v ~ normal(0, {wide})", f"param x[{d}] ~ normal(0, exp(v / 2)){form}"]
     if rng.random() < 0.5:
-        answer = posterior(lambda v: normal(v, 0, wide), [real("v", (0, wide))], lambda v: {"x[1]": (0 * v, np.exp(v / 2))})
+        answer = posterior(lambda v: normal(v, 0, wide), [real("v", (0, wide))],
+                           lambda v: {"x[1]": (0 * v, np.exp(v / 2))})
         return Case(lines(*head), {}, answer)
     s = power(rng, -0.5, 0.5)
     y = np.array(short(rng.normal(0, np.exp(rng.normal(0, wide) / 2), d) + rng.normal(0, s, d)))
@@ -367,7 +387,8 @@ SCALES = [  # spelling, log density, how it is drawn
     (lambda u: f"half_student_t(3, {u})", lambda t, u: student(t, 3, 0, u)),
     (lambda u: f"exponential({short(1 / u)})", lambda t, u: -short(1 / u) * t),
     (lambda u: f"uniform(0, {short(5 * u)})", lambda t, u: np.where(t < short(5 * u), 0, -np.inf)),
-    (lambda u: f"lognormal({short(np.log(u))}, 1)", lambda t, u: normal(np.log(t), short(np.log(u))) - np.log(t)),
+    (lambda u: f"lognormal({short(np.log(u))}, 1)",
+     lambda t, u: normal(np.log(t), short(np.log(u))) - np.log(t)),
     (lambda u: f"gamma(2, {short(2 / u)})", lambda t, u: gamma(t, 2, short(2 / u))),
     (lambda u: f"inv_gamma(2, {u})", lambda t, u: -3 * np.log(t) - u / t),
 ]
@@ -379,24 +400,25 @@ def scale_prior(rng, unit, choices=None):
 
 
 def given_groups(t, y, s, wide):
-    """Effects m + t z of groups seen as y with standard deviations s: log evidence, and (mean, sd) of m and effects."""
+    """Effects m + t z of groups, seen as y with errors s: log evidence, and (mean, sd) of m and effects."""
     t, y, s = column(t), np.asarray(y), np.asarray(s)
-    variance = s ** 2 + t ** 2
-    precision = (1 / variance).sum(axis=1) + wide ** -2
+    variance = s**2 + t**2
+    precision = (1 / variance).sum(axis=1) + wide**-2
     centre = (y / variance).sum(axis=1) / precision
-    log = (-0.5 * np.log(variance) - 0.5 * y ** 2 / variance).sum(axis=1) - 0.5 * np.log(precision) + 0.5 * centre ** 2 * precision
-    shrink = s ** 2 / variance
+    log = (-0.5 * np.log(variance) -
+           0.5 * y**2 / variance).sum(axis=1) - 0.5 * np.log(precision) + 0.5 * centre**2 * precision
+    shrink = s**2 / variance
     means = y + shrink * (column(centre) - y)
-    sds = np.sqrt(s ** 2 * t ** 2 / variance + shrink ** 2 / column(precision))
+    sds = np.sqrt(s**2 * t**2 / variance + shrink**2 / column(precision))
     effects = {f"a[{j + 1}]": (means[:, j], sds[:, j]) for j in range(len(y))}
-    return log, {"m": (centre, precision ** -0.5), **effects}
+    return log, {"m": (centre, precision**-0.5), **effects}
 
 
 @kind("funnels", 3)
 def groups(rng):
     """A group sd with few groups whose errors are known."""
     count = int(rng.integers(2, 9))
-    s = np.array(short(10 ** rng.uniform(-0.3, 0.7, count)))
+    s = np.array(short(10**rng.uniform(-0.3, 0.7, count)))
     unit = power(rng, -0.3, 1)
     y = short(rng.normal(0, pick(rng, 0, 1, 3) * unit, count) + rng.normal(0, s) + rng.normal(0, 3))
     prior, log_prior = scale_prior(rng, unit)
@@ -405,8 +427,8 @@ def groups(rng):
     centre = "flat()" if wide is None else f"normal(0, {wide})"
     model = lines("data { y : real[J]; s : real[J] }", f"param m ~ {centre}", f"param t ~ {prior}",
                   f"param a[J] ~ normal(m, t){form.replace(' centered', '')}", "y ~ normal(a, s)")
-    answer = posterior(lambda t: log_prior(t) + given_groups(t, y, s, wide or np.inf)[0], [positive("t", (unit, 1))],
-                       lambda t: given_groups(t, y, s, wide or np.inf)[1])
+    answer = posterior(lambda t: log_prior(t) + given_groups(t, y, s, wide or np.inf)[0],
+                       [positive("t", (unit, 1))], lambda t: given_groups(t, y, s, wide or np.inf)[1])
     return Case(model, {"y": y, "s": s.tolist()}, answer)
 
 
@@ -420,19 +442,21 @@ def groups_with_noise(rng):
     prior, log_prior = scale_prior(rng, 1.0, (0, 1, 3, 2))
     noise, log_noise = scale_prior(rng, 2.0, (0, 1, 3))
     form = pick(rng, "", " noncentered")
-    model = lines("data { y : real[N]; g : category[N] of J }", "param m ~ normal(0, 5)", f"param t ~ {prior}",
-                  f"param s ~ {noise}", f"param a[J] ~ normal(m, t){form}", "y ~ normal(a[g], s)")
-    within_ss = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum()
+    model = lines("data { y : real[N]; g : category[N] of J }", "param m ~ normal(0, 5)",
+                  f"param t ~ {prior}", f"param s ~ {noise}", f"param a[J] ~ normal(m, t){form}",
+                  "y ~ normal(a[g], s)")
+    within_ss = ((y - y.mean(axis=1, keepdims=True))**2).sum()
 
     def given(t, s):
         error = column(s / np.sqrt(each)) * np.ones(count)
         return given_groups(t, y.mean(axis=1), error, 5.0)
 
     def log_density(t, s):
-        inside = -count * (each - 1) * np.log(s) - 0.5 * within_ss / s ** 2
+        inside = -count * (each - 1) * np.log(s) - 0.5 * within_ss / s**2
         return log_prior(t) + log_noise(s) + inside + given(t, s)[0]
 
-    answer = posterior(log_density, [positive("t", (1, 1)), positive("s", (s0, 0.5))], lambda t, s: given(t, s)[1])
+    answer = posterior(log_density, [positive("t", (1, 1)), positive("s", (s0, 0.5))],
+                       lambda t, s: given(t, s)[1])
     data = {"y": y.ravel().tolist(), "g": np.repeat(np.arange(1, count + 1), each).tolist()}
     return Case(model, data, answer)
 
@@ -443,7 +467,7 @@ LAMBDA = np.linspace(-1, 1, 81)  # points of an even rule for a log mixing scale
 def mixing(nu):
     """Log variances' factors and log weights that make a Student-t of nu degrees of freedom from normals."""
     centre = np.log(np.maximum(nu, 0.05))
-    span = 4 + 30 / np.sqrt(np.maximum(nu, 0.05)) ** 1.0
+    span = 4 + 30 / np.sqrt(np.maximum(nu, 0.05))**1.0
     log_l = column(np.minimum(span, 40)) * LAMBDA - 0 * column(centre)
     half = column(nu) / 2
     logs = half * np.log(half) - gammaln(half) + half * log_l - half * np.exp(log_l)
@@ -455,8 +479,8 @@ def robust_log(m, s, nu, y, error):
     factor, logs = mixing(nu)
     total = 0.0
     for v in y:
-        variance = column(s ** 2) * np.exp(factor) + error ** 2
-        total = total + logsumexp(logs - 0.5 * (v - column(m)) ** 2 / variance - 0.5 * np.log(variance), axis=1)
+        variance = column(s**2) * np.exp(factor) + error**2
+        total = total + logsumexp(logs - 0.5 * (v - column(m))**2 / variance - 0.5 * np.log(variance), axis=1)
     return total
 
 
@@ -464,15 +488,16 @@ def robust_log(m, s, nu, y, error):
 def robust_groups(rng):
     """Student-t effects; the degrees of freedom are known or not."""
     count = int(rng.integers(4, 9))
-    y = np.array(short(rng.standard_t(pick(rng, 1.5, 3, 30), count) * pick(rng, 0.3, 1, 4) + rng.normal(0, 1, count)))
+    y = np.array(
+        short(rng.standard_t(pick(rng, 1.5, 3, 30), count) * pick(rng, 0.3, 1, 4) + rng.normal(0, 1, count)))
     wide, unit, error = pick(rng, 5.0, 10.0), pick(rng, 1.0, 3.0), pick(rng, 1.0, 0.5)
     prior, log_prior = scale_prior(rng, unit, (0, 1, 3))
     known = rng.random() < 0.5
     nu = pick(rng, 3.0, 4.0, 7.0)
     form = pick(rng, "", "", " noncentered")
-    model = lines("data { y : real[J] }", "" if known else "param nu ~ gamma(2, 0.5)", f"param m ~ normal(0, {wide})",
-                  f"param s ~ {prior}", f"param t[J] ~ student_t({nu if known else 'nu'}, m, s){form}",
-                  f"y ~ normal(t, {error})")
+    model = lines("data { y : real[J] }", "" if known else "param nu ~ gamma(2, 0.5)",
+                  f"param m ~ normal(0, {wide})", f"param s ~ {prior}",
+                  f"param t[J] ~ student_t({nu if known else 'nu'}, m, s){form}", f"y ~ normal(t, {error})")
 
     def log_density(m, s, nu=nu):
         nu = nu + 0 * m
@@ -487,16 +512,16 @@ def robust_groups(rng):
 
 
 def count_evidence(log_likelihood, slope, m, t, y):
-    """Log integral of a count's likelihood times normal(m, t) over its effect, by an even rule about the mode."""
+    """Log integral of a count's likelihood times normal(m, t), by an even rule about the mode."""
     e = m + 0.0
     for _ in range(30):
         first, second = slope(e, y)
-        step = (first - (e - m) / t ** 2) / (t ** -2.0 - second)
+        step = (first - (e - m) / t**2) / (t**-2.0 - second)
         e = e + np.clip(step, -2, 2)
-    sd = (t ** -2.0 - slope(e, y)[1]) ** -0.5
+    sd = (t**-2.0 - slope(e, y)[1])**-0.5
     z = np.linspace(-9, 9, 61)
     points = column(e) + column(sd) * z
-    logs = log_likelihood(points, y) - 0.5 * ((points - column(m)) / column(t)) ** 2 - np.log(column(t))
+    logs = log_likelihood(points, y) - 0.5 * ((points - column(m)) / column(t))**2 - np.log(column(t))
     return logsumexp(logs, axis=1) + np.log(sd)
 
 
@@ -517,7 +542,8 @@ def groups_of_counts(rng):
         like = "k ~ binomial_logit(n, a)"
         log_likelihood = lambda e, y: y * e - n * np.logaddexp(0, e)
         slope = lambda e, y: (y - n * expit(e), -n * expit(e) * expit(-e))
-    model = lines(head, "param m ~ normal(0, 3)", f"param t ~ {prior}", f"param a[J] ~ normal(m, t){form}", like)
+    model = lines(head, "param m ~ normal(0, 3)", f"param t ~ {prior}", f"param a[J] ~ normal(m, t){form}",
+                  like)
 
     def log_density(m, t):
         t = np.clip(t, 1e-6, 1e6)
@@ -536,15 +562,19 @@ def half_cauchy_shrinkage(rng):
                   f"param b[D] ~ normal(0, {tau} * l){form}", f"y ~ normal(b, {s})")
     answer = {}
     for i in range(d):
+
         def inner(l, y=y[i], i=i):
-            t = (tau * l) ** 2
+            t = (tau * l)**2
             return {f"b[{i + 1}]": (y * t / (t + s * s), s * np.sqrt(t / (t + s * s)))}
-        answer.update(posterior(lambda l: student(l, 1) + normal(y[i], 0, np.sqrt((tau * l) ** 2 + s * s)),
-                                [positive(f"l[{i + 1}]", (1, 1))], inner))
+
+        answer.update(
+            posterior(lambda l: student(l, 1) + normal(y[i], 0, np.sqrt((tau * l)**2 + s * s)),
+                      [positive(f"l[{i + 1}]", (1, 1))], inner))
     return Case(model, {"y": y}, answer)
 
 
-# Heavy tails ----------------------------------------------------------------------------------------------------------
+# Heavy tails
+
 
 @kind("tails", 3)
 def heavy_location(rng):
@@ -552,10 +582,12 @@ def heavy_location(rng):
     n, s, wide = int(pick(rng, 1, 1, 2, 3, 6)), power(rng, -0.5, 0.7), power(rng, -0.5, 0.7)
     far = pick(rng, 0, 0, 5, 20)
     y = np.array(short(far + rng.standard_t(2, n) * s))
-    nu0, nu1 = pick(rng, (1, np.inf), (2, np.inf), (3, 3), (1, 1), (np.inf, 1), (4, 2), (np.inf, 3), (3, np.inf))
+    nu0, nu1 = pick(rng, (1, np.inf), (2, np.inf), (3, 3), (1, 1), (np.inf, 1), (4, 2), (np.inf, 3),
+                    (3, np.inf))
 
     def text(nu, m, s):
-        return f"normal({m}, {s})" if nu == np.inf else (f"cauchy({m}, {s})" if nu == 1 else f"student_t({nu}, {m}, {s})")
+        return f"normal({m}, {s})" if nu == np.inf else (
+            f"cauchy({m}, {s})" if nu == 1 else f"student_t({nu}, {m}, {s})")
 
     model = lines("data { y : real[N] }", f"param m ~ {text(nu0, 0, wide)}", f"y ~ {text(nu1, 'm', s)}")
     answer = posterior(lambda m: student(m, nu0, 0, wide) + student(y, nu1, column(m), s).sum(axis=1),
@@ -574,8 +606,10 @@ def heavy_scale(rng):
         prior, log_prior = "flat()", lambda s: 0.0
     bound = " : real > 0" if prior == "flat()" else ""
     nu = pick(rng, np.inf, 3)
-    model = lines("data { y : real[N] }", f"param s{bound} ~ {prior}", f"y ~ {'normal(' if nu == np.inf else 'student_t(3, '}0, s)")
-    answer = posterior(lambda s: log_prior(s) + student(y, nu, 0, column(s)).sum(axis=1), [positive("s", (unit, 0.5))])
+    model = lines("data { y : real[N] }", f"param s{bound} ~ {prior}",
+                  f"y ~ {'normal(' if nu == np.inf else 'student_t(3, '}0, s)")
+    answer = posterior(lambda s: log_prior(s) + student(y, nu, 0, column(s)).sum(axis=1),
+                       [positive("s", (unit, 0.5))])
     return Case(model, {"y": y.tolist()}, answer)
 
 
@@ -588,26 +622,54 @@ def heavy_pair(rng):
     centre, log_centre = pick(rng, ("flat()", lambda m: 0.0), ("normal(0, 10)", lambda m: normal(m, 0, 10)),
                               ("cauchy(0, 2.5)", lambda m: student(m, 1, 0, 2.5)))
     model = lines("data { y : real[N] }", f"param m ~ {centre}", f"param s ~ {prior}", "y ~ normal(m, s)")
-    answer = posterior(lambda m, s: log_centre(m) + log_prior(s) + normal(y, column(m), column(s)).sum(axis=1),
-                       [real("m", (np.mean(y), 0.5)), positive("s", (1, 1))])
+    answer = posterior(
+        lambda m, s: log_centre(m) + log_prior(s) + normal(y, column(m), column(s)).sum(axis=1),
+        [real("m", (np.mean(y), 0.5)), positive("s", (1, 1))])
     return Case(model, {"y": y.tolist()}, answer)
 
 
 PRIORS = [  # text, scipy distribution
-    ("student_t(3, 1, 2)", stats.t(3, 1, 2)), ("student_t(2.5, 0, 1)", stats.t(2.5)), ("student_t(1.5, 0, 1)", stats.t(1.5)),
-    ("cauchy(0, 1)", stats.cauchy()), ("cauchy(5, 0.1)", stats.cauchy(5, 0.1)), ("half_cauchy(2)", stats.halfcauchy(0, 2)),
-    ("lognormal(0, 1)", stats.lognorm(1)), ("lognormal(0, 2)", stats.lognorm(2)), ("lognormal(2, 0.3)", stats.lognorm(0.3, 0, np.exp(2))),
-    ("gamma(0.1, 1)", stats.gamma(0.1)), ("gamma(0.5, 2)", stats.gamma(0.5, 0, 0.5)), ("gamma(40, 2)", stats.gamma(40, 0, 0.5)),
-    ("inv_gamma(3, 2)", stats.invgamma(3, 0, 2)), ("inv_gamma(1, 1)", stats.invgamma(1)), ("inv_gamma(0.5, 1)", stats.invgamma(0.5)),
-    ("beta(0.1, 0.1)", stats.beta(0.1, 0.1)), ("beta(0.5, 0.5)", stats.beta(0.5, 0.5)), ("beta(0.2, 3)", stats.beta(0.2, 3)),
-    ("exponential(3)", stats.expon(0, 1 / 3)), ("weibull(0.5, 1)", stats.weibull_min(0.5)), ("weibull(3, 2)", stats.weibull_min(3, 0, 2)),
-    ("pareto(1, 3)", stats.pareto(3)), ("pareto(1, 1)", stats.pareto(1)), ("frechet(2.5, 1)", stats.invweibull(2.5)),
-    ("gumbel(1, 2)", stats.gumbel_r(1, 2)), ("logistic(0, 3)", stats.logistic(0, 3)), ("double_exponential(1, 2)", stats.laplace(1, 2)),
-    ("uniform(-2, 5)", stats.uniform(-2, 7)), ("half_normal(4)", stats.halfnorm(0, 4)), ("chi_square(1)", stats.chi2(1)),
-    ("rayleigh(2)", stats.rayleigh(0, 2)), ("loglogistic(1, 3)", stats.fisk(3)), ("skew_normal(0, 1, 8)", stats.skewnorm(8)),
-    ("exp_mod_normal(0, 1, 0.5)", stats.exponnorm(2, 0, 1)), ("pareto_type_2(0, 2, 2.5)", stats.lomax(2.5, 0, 2)),
-    ("von_mises(0, 0.5)", None), ("half_student_t(2, 1)", None), ("normal(1e6, 1)", stats.norm(1e6, 1)), ("normal(0, 1e-6)", stats.norm(0, 1e-6)),
-    ("inv_gaussian(1, 0.3)", stats.invgauss(1 / 0.3, 0, 0.3)), ("student_t(4, 1e4, 3)", stats.t(4, 1e4, 3)),
+    ("student_t(3, 1, 2)", stats.t(3, 1, 2)),
+    ("student_t(2.5, 0, 1)", stats.t(2.5)),
+    ("student_t(1.5, 0, 1)", stats.t(1.5)),
+    ("cauchy(0, 1)", stats.cauchy()),
+    ("cauchy(5, 0.1)", stats.cauchy(5, 0.1)),
+    ("half_cauchy(2)", stats.halfcauchy(0, 2)),
+    ("lognormal(0, 1)", stats.lognorm(1)),
+    ("lognormal(0, 2)", stats.lognorm(2)),
+    ("lognormal(2, 0.3)", stats.lognorm(0.3, 0, np.exp(2))),
+    ("gamma(0.1, 1)", stats.gamma(0.1)),
+    ("gamma(0.5, 2)", stats.gamma(0.5, 0, 0.5)),
+    ("gamma(40, 2)", stats.gamma(40, 0, 0.5)),
+    ("inv_gamma(3, 2)", stats.invgamma(3, 0, 2)),
+    ("inv_gamma(1, 1)", stats.invgamma(1)),
+    ("inv_gamma(0.5, 1)", stats.invgamma(0.5)),
+    ("beta(0.1, 0.1)", stats.beta(0.1, 0.1)),
+    ("beta(0.5, 0.5)", stats.beta(0.5, 0.5)),
+    ("beta(0.2, 3)", stats.beta(0.2, 3)),
+    ("exponential(3)", stats.expon(0, 1 / 3)),
+    ("weibull(0.5, 1)", stats.weibull_min(0.5)),
+    ("weibull(3, 2)", stats.weibull_min(3, 0, 2)),
+    ("pareto(1, 3)", stats.pareto(3)),
+    ("pareto(1, 1)", stats.pareto(1)),
+    ("frechet(2.5, 1)", stats.invweibull(2.5)),
+    ("gumbel(1, 2)", stats.gumbel_r(1, 2)),
+    ("logistic(0, 3)", stats.logistic(0, 3)),
+    ("double_exponential(1, 2)", stats.laplace(1, 2)),
+    ("uniform(-2, 5)", stats.uniform(-2, 7)),
+    ("half_normal(4)", stats.halfnorm(0, 4)),
+    ("chi_square(1)", stats.chi2(1)),
+    ("rayleigh(2)", stats.rayleigh(0, 2)),
+    ("loglogistic(1, 3)", stats.fisk(3)),
+    ("skew_normal(0, 1, 8)", stats.skewnorm(8)),
+    ("exp_mod_normal(0, 1, 0.5)", stats.exponnorm(2, 0, 1)),
+    ("pareto_type_2(0, 2, 2.5)", stats.lomax(2.5, 0, 2)),
+    ("von_mises(0, 0.5)", None),
+    ("half_student_t(2, 1)", None),
+    ("normal(1e6, 1)", stats.norm(1e6, 1)),
+    ("normal(0, 1e-6)", stats.norm(0, 1e-6)),
+    ("inv_gaussian(1, 0.3)", stats.invgauss(1 / 0.3, 0, 0.3)),
+    ("student_t(4, 1e4, 3)", stats.t(4, 1e4, 3)),
 ]
 
 
@@ -632,20 +694,23 @@ def ratio(rng):
     """A ratio whose denominator may be 0: Fieller's problem."""
     d = short(rng.normal(0, 2))
     y = short([rng.normal(d * rng.normal(0, 2)), rng.normal(d)])
-    prior, log_prior = pick(rng, ("cauchy(0, 2)", lambda r: student(r, 1, 0, 2)), ("normal(0, 5)", lambda r: normal(r, 0, 5)),
+    prior, log_prior = pick(rng, ("cauchy(0, 2)", lambda r: student(r, 1, 0, 2)),
+                            ("normal(0, 5)", lambda r: normal(r, 0, 5)),
                             ("student_t(3, 0, 2)", lambda r: student(r, 3, 0, 2)))
-    model = lines("data { y : real[2] }", f"param r ~ {prior}", "param d ~ normal(0, 10)", "y[1] ~ normal(r * d, 1)", "y[2] ~ normal(d, 1)")
+    model = lines("data { y : real[2] }", f"param r ~ {prior}", "param d ~ normal(0, 10)",
+                  "y[1] ~ normal(r * d, 1)", "y[2] ~ normal(d, 1)")
 
     def given(r):
         precision = r * r + 1 + 0.01
         mean = (r * y[0] + y[1]) / precision
-        return 0.5 * mean ** 2 * precision - 0.5 * np.log(precision), {"d": (mean, precision ** -0.5)}
+        return 0.5 * mean**2 * precision - 0.5 * np.log(precision), {"d": (mean, precision**-0.5)}
 
     answer = posterior(lambda r: log_prior(r) + given(r)[0], [real("r", (0, 1))], lambda r: given(r)[1])
     return Case(model, {"y": y}, answer)
 
 
-# Conjugate ------------------------------------------------------------------------------------------------------------
+# Conjugate
+
 
 @kind("conjugate")
 def normal_mean(rng):
@@ -660,16 +725,17 @@ def normal_mean(rng):
 def linear_model(rng):
     """Coefficients with a known scale, or with an inverse-gamma variance that scales their prior too."""
     n, d = int(rng.integers(1, 25)), int(rng.integers(1, 7))
-    x = np.array(short(rng.normal(0, 10 ** rng.uniform(-1, 1.5, d), (n, d)))).reshape(n, d)
+    x = np.array(short(rng.normal(0, 10**rng.uniform(-1, 1.5, d), (n, d)))).reshape(n, d)
     wide, s = power(rng, -0.5, 1), power(rng, -1, 1)
     y = np.array(short(x @ rng.normal(0, wide, d) + rng.normal(0, s, n)))
     data = {"y": y.tolist(), "x": x.tolist()}
-    precision = x.T @ x + np.eye(d) / wide ** 2
+    precision = x.T @ x + np.eye(d) / wide**2
     if rng.random() < 0.5:
-        precision = x.T @ x / s ** 2 + np.eye(d) / wide ** 2
+        precision = x.T @ x / s**2 + np.eye(d) / wide**2
         covariance = np.linalg.inv(precision)
-        model = lines("data { y : real[N]; x : real[N, D] }", f"param b[D] ~ normal(0, {wide})", f"y ~ normal(x * b, {s})")
-        return Case(model, data, gaussian(covariance @ x.T @ y / s ** 2, covariance, "b"))
+        model = lines("data { y : real[N]; x : real[N, D] }", f"param b[D] ~ normal(0, {wide})",
+                      f"y ~ normal(x * b, {s})")
+        return Case(model, data, gaussian(covariance @ x.T @ y / s**2, covariance, "b"))
     model = lines("data { y : real[N]; x : real[N, D] }", "param v ~ inv_gamma(3, 2)",
                   f"param b[D] ~ normal(0, {wide} * sqrt(v))", "y ~ normal(x * b, sqrt(v))")
     mean = np.linalg.solve(precision, x.T @ y)
@@ -694,7 +760,8 @@ def proportion(rng):
 def yes_or_no(rng):
     n = int(rng.integers(1, 30))
     y = rng.binomial(1, pick(rng, 0, 1, 0.3, 0.5), n)
-    model = lines("data { y : binary[N] }", "param p ~ beta(1, 1)", pick(rng, "y ~ bernoulli(p)", "y ~ binomial(1, p)"))
+    model = lines("data { y : binary[N] }", "param p ~ beta(1, 1)",
+                  pick(rng, "y ~ bernoulli(p)", "y ~ binomial(1, p)"))
     return Case(model, {"y": y.tolist()}, {"p": distribution(stats.beta(1 + y.sum(), 1 + n - y.sum()))})
 
 
@@ -712,18 +779,24 @@ def waiting(rng):
     a, b, n = power(rng, -0.5, 1), power(rng, -1, 1), int(rng.integers(1, 20))
     y = np.array(short(rng.exponential(power(rng, -2, 2), n)))
     shape = pick(rng, 1.0, 2.5)
-    model = lines("data { y : real[N] }", f"param l ~ gamma({a}, {b})", "y ~ exponential(l)" if shape == 1 else f"y ~ gamma({shape}, l)")
-    return Case(model, {"y": y.tolist()}, {"l": distribution(stats.gamma(a + n * shape, 0, 1 / (b + y.sum())))})
+    model = lines("data { y : real[N] }", f"param l ~ gamma({a}, {b})",
+                  "y ~ exponential(l)" if shape == 1 else f"y ~ gamma({shape}, l)")
+    return Case(model, {"y": y.tolist()},
+                {"l": distribution(stats.gamma(a + n * shape, 0, 1 / (b + y.sum())))})
 
 
 @kind("conjugate")
 def shares(rng):
     count = int(rng.integers(2, 6))
-    alpha = np.array(short(10 ** rng.uniform(-0.5, 0.7, count)))
+    alpha = np.array(short(10**rng.uniform(-0.5, 0.7, count)))
     k = rng.multinomial(int(pick(rng, 1, 10, 200)), rng.dirichlet(np.ones(count) * 0.7))
-    model = lines("data { k : count[K] }", f"param p : simplex[K] ~ dirichlet({alpha.tolist()})", "k ~ multinomial(p)")
+    model = lines("data { k : count[K] }", f"param p : simplex[K] ~ dirichlet({alpha.tolist()})",
+                  "k ~ multinomial(p)")
     after = alpha + k
-    return Case(model, {"k": k.tolist()}, {f"p[{i + 1}]": distribution(stats.beta(after[i], after.sum() - after[i])) for i in range(count)})
+    return Case(
+        model, {"k": k.tolist()},
+        {f"p[{i + 1}]": distribution(stats.beta(after[i],
+                                                after.sum() - after[i])) for i in range(count)})
 
 
 @kind("conjugate")
@@ -731,7 +804,8 @@ def variance(rng):
     n, a, b = int(rng.integers(1, 20)), power(rng, -0.3, 1), power(rng, -1, 1)
     y = np.array(short(rng.normal(0, power(rng, -2, 2), n)))
     model = lines("data { y : real[N] }", f"param v ~ inv_gamma({a}, {b})", "y ~ normal(0, sqrt(v))")
-    return Case(model, {"y": y.tolist()}, {"v": distribution(stats.invgamma(a + n / 2, 0, b + 0.5 * (y ** 2).sum()))})
+    return Case(model, {"y": y.tolist()},
+                {"v": distribution(stats.invgamma(a + n / 2, 0, b + 0.5 * (y**2).sum()))})
 
 
 @kind("conjugate")
@@ -739,10 +813,12 @@ def precise(rng):
     n = int(rng.integers(1, 20))
     y = np.array(short(rng.normal(0, power(rng, -2, 2), n)))
     model = lines("data { y : real[N] }", "param p ~ gamma(0.5, 0.5)", "y ~ normal(0, inv_sqrt(p))")
-    return Case(model, {"y": y.tolist()}, {"p": distribution(stats.gamma(0.5 + n / 2, 0, 1 / (0.5 + 0.5 * (y ** 2).sum())))})
+    return Case(model, {"y": y.tolist()},
+                {"p": distribution(stats.gamma(0.5 + n / 2, 0, 1 / (0.5 + 0.5 * (y**2).sum())))})
 
 
-# Where there is no posterior, and siblings that look alike and have one -------------------------------------------------
+# Where there is no posterior, and siblings that look alike and have one
+
 
 def small_sample(rng, n, mean=0.0, sd=1.0):
     return np.array(short(rng.normal(mean, sd, n)))
@@ -761,7 +837,8 @@ def flat_log_dispersion(rng):
         rng,
         lines("param m ~ normal(1, 2)", "param lp ~ flat()", "k ~ neg_binomial_2(exp(m), exp(lp))"),
         lines("param m ~ normal(1, 2)", "param lp ~ flat()", "k ~ neg_binomial_2_log(m, exp(lp))"),
-        lines("param m ~ normal(1, 2)", "param phi : real > 0 ~ flat()", "target += -log(phi)", "k ~ neg_binomial_2_log(m, phi)"),
+        lines("param m ~ normal(1, 2)", "param phi : real > 0 ~ flat()", "target += -log(phi)",
+              "k ~ neg_binomial_2_log(m, phi)"),
         lines("param m ~ normal(1, 2)", "param phi : real > 0 ~ flat()", "k ~ neg_binomial_2_log(m, phi)"),
         lines("param m ~ normal(1, 2)", "param a ~ flat()", "k ~ neg_binomial_2_log(m, exp(-a))"),
         lines("param m ~ gamma(2, 0.5)", "param lp ~ flat()", "k ~ neg_binomial_2(m, exp(lp))"),
@@ -773,9 +850,11 @@ def flat_log_dispersion(rng):
 def flat_log_nu(rng):
     """The same for the degrees of freedom of a Student-t, whose limit is a normal."""
     y = small_sample(rng, int(rng.integers(3, 20)))
-    prior = pick(rng, "param ln ~ flat()\nlet nu = exp(ln)", "param nu : real > 0 ~ flat()", "param nu : real > 1 ~ flat()",
-                 "param nu : real > 0 ~ flat()\ntarget += -log(nu)", "param nu : real > 2 ~ flat()\ntarget += -log(nu)")
-    model = lines("data { y : real[N] }", prior, "param m ~ normal(0, 3)", "param s ~ half_normal(2)", "y ~ student_t(nu, m, s)")
+    prior = pick(rng, "param ln ~ flat()\nlet nu = exp(ln)", "param nu : real > 0 ~ flat()",
+                 "param nu : real > 1 ~ flat()", "param nu : real > 0 ~ flat()\ntarget += -log(nu)",
+                 "param nu : real > 2 ~ flat()\ntarget += -log(nu)")
+    model = lines("data { y : real[N] }", prior, "param m ~ normal(0, 3)", "param s ~ half_normal(2)",
+                  "y ~ student_t(nu, m, s)")
     return Case(model, {"y": y.tolist()}, IMPROPER)
 
 
@@ -799,27 +878,31 @@ def flat_log_group_sd(rng):
     spelling = FLAT_SCALES[rng.integers(len(FLAT_SCALES))]
     centre = pick(rng, "normal(0, 5)", "flat()")
     if rng.random() < 0.6:
-        y, s = small_sample(rng, count, 0, pick(rng, 1, 4)), short(10 ** rng.uniform(-0.3, 0.5, count))
-        model = lines("data { y : real[J]; s : real[J] }", f"param m ~ {centre}", spelling, f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
+        y, s = small_sample(rng, count, 0, pick(rng, 1, 4)), short(10**rng.uniform(-0.3, 0.5, count))
+        model = lines("data { y : real[J]; s : real[J] }", f"param m ~ {centre}", spelling,
+                      f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
         return Case(model, {"y": y.tolist(), "s": s}, IMPROPER)
     if rng.random() < 0.5:
         k = counts(rng, count)
-        model = lines("data { k : count[J] }", "param m ~ normal(0, 3)", spelling, f"param a[J] ~ normal(m, t){form}", "k ~ poisson_log(a)")
+        model = lines("data { k : count[J] }", "param m ~ normal(0, 3)", spelling,
+                      f"param a[J] ~ normal(m, t){form}", "k ~ poisson_log(a)")
         return Case(model, {"k": k.tolist()}, IMPROPER)
     each = int(rng.integers(2, 5))
     y = np.array([small_sample(rng, each, rng.normal(0, 1)) for _ in range(count)])
-    model = lines("data { y : real[N]; g : category[N] of J }", f"param m ~ {centre}", spelling, "param s ~ half_normal(3)",
-                  f"param a[J] ~ normal(m, t){form}", "y ~ normal(a[g], s)")
-    return Case(model, {"y": y.ravel().tolist(), "g": np.repeat(np.arange(1, count + 1), each).tolist()}, IMPROPER)
+    model = lines("data { y : real[N]; g : category[N] of J }", f"param m ~ {centre}", spelling,
+                  "param s ~ half_normal(3)", f"param a[J] ~ normal(m, t){form}", "y ~ normal(a[g], s)")
+    return Case(model, {"y": y.ravel().tolist(), "g": np.repeat(np.arange(1, count + 1), each).tolist()},
+                IMPROPER)
 
 
 @kind("improper", 1.5)
 def flat_group_sd_few(rng):
     """A flat prior on the group sd of one or two groups: 1 / t far out."""
     count = int(rng.integers(1, 3))
-    y, s = small_sample(rng, count, 0, 2), short(10 ** rng.uniform(-0.3, 0.3, count))
+    y, s = small_sample(rng, count, 0, 2), short(10**rng.uniform(-0.3, 0.3, count))
     form = pick(rng, "", " noncentered")
-    model = lines("data { y : real[J]; s : real[J] }", "param m ~ flat()", "param t : real > 0 ~ flat()", f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
+    model = lines("data { y : real[J]; s : real[J] }", "param m ~ flat()", "param t : real > 0 ~ flat()",
+                  f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
     return Case(model, {"y": y.tolist(), "s": s}, IMPROPER)
 
 
@@ -832,9 +915,11 @@ def separated(rng):
     if y.min() == y.max() or rng.random() < 0.2:
         y[:] = rng.integers(0, 2)
     mean = pick(rng, "a + b * x", "b * (x - a0)")
-    head = ["data { x : real[N]; y : binary[N] }"] + (["let a0 = " + str(gap)] if "a0" in mean else ["param a ~ flat()"])
-    like = pick(rng, f"y ~ bernoulli_logit({mean})", f"y ~ bernoulli(Phi({mean}))", f"y ~ binomial_logit(1, {mean})",
-                f"y ~ bernoulli(inv_logit({mean}))", f"y ~ bernoulli(inv_cloglog({mean}))")
+    head = ["data { x : real[N]; y : binary[N] }"
+            ] + (["let a0 = " + str(gap)] if "a0" in mean else ["param a ~ flat()"])
+    like = pick(rng, f"y ~ bernoulli_logit({mean})", f"y ~ bernoulli(Phi({mean}))",
+                f"y ~ binomial_logit(1, {mean})", f"y ~ bernoulli(inv_logit({mean}))",
+                f"y ~ bernoulli(inv_cloglog({mean}))")
     return Case(lines(*head, "param b ~ flat()", like), {"x": x.tolist(), "y": y.tolist()}, IMPROPER)
 
 
@@ -849,11 +934,15 @@ def events_none(rng):
         ("data { k : count[N] }\nparam a ~ flat()\nk ~ poisson(exp(a))\n", {"k": zero}),
         ("data { k : count[N] }\nparam a ~ flat()\nk ~ binomial_logit(5, a)\n", {"k": zero}),
         ("data { k : count[N] }\nparam a ~ flat()\nk ~ binomial_logit(5, a)\n", {"k": [5] * n}),
-        ("data { k : count[N] }\nparam a ~ flat()\nparam phi ~ gamma(2, 0.5)\nk ~ neg_binomial_2_log(a, phi)\n", {"k": zero}),
+        ("data { k : count[N] }\nparam a ~ flat()\nparam f ~ gamma(2, 0.5)\nk ~ neg_binomial_2_log(a, f)\n",
+         {"k": zero}),
         ("data { k : count[N]; g : category[N] of J }\nparam a[J] ~ flat()\nk ~ poisson_log(a[g])\n",
          {"k": [0, 0, 3, 4, 2], "g": [1, 1, 2, 2, 2]}),
-        ("data { k : count[N] }\nparam p : real in (0, 1) ~ flat()\ntarget += -log(p) - log1m(p)\nk ~ binomial(5, p)\n", {"k": zero}),
-        ("data { t : real[N]; dead : binary[N] }\nparam a ~ flat()\nt ~ censored(exponential(exp(a)), right = 1 - dead)\n",
+        ("data { k : count[N] }\nparam p : real in (0, 1) ~ flat()\n"
+         "target += -log(p) - log1m(p)\nk ~ binomial(5, p)\n",
+         {"k": zero}),
+        ("data { t : real[N]; dead : binary[N] }\nparam a ~ flat()\n"
+         "t ~ censored(exponential(exp(a)), right = 1 - dead)\n",
          {"t": short(rng.exponential(1, n)), "dead": zero}),
     )
     return Case(model, data, IMPROPER)
@@ -861,11 +950,13 @@ def events_none(rng):
 
 @kind("improper", 3)
 def plateau(rng):
-    """A likelihood that goes to a constant far out along a flat coordinate, above or below what it is at its mode."""
+    """A likelihood that goes to a constant far out along a flat coordinate, above or below its mode."""
     s, y = power(rng, -1, 0.3), small_sample(rng, int(rng.integers(1, 6)), pick(rng, 0.2, 0.8, 0.0, 1.0), 0.2)
-    mean = pick(rng, "exp(-a)", "inv_logit(a)", "tanh(a)", "exp(-a^2)", "1 / (1 + a^2)", "Phi(a)", "atan(a)", "a / (1 + abs(a))",
-                "inv_logit(-2 * a)", "1 - exp(-exp(a))", "a^2 / (1 + a^2)", "erf(a)", "where(a > 0, exp(-a), 1)")
-    like = pick(rng, f"y ~ normal({mean}, {s})", f"y ~ student_t(4, {mean}, {s})", f"y ~ double_exponential({mean}, {s})")
+    mean = pick(rng, "exp(-a)", "inv_logit(a)", "tanh(a)", "exp(-a^2)", "1 / (1 + a^2)", "Phi(a)", "atan(a)",
+                "a / (1 + abs(a))", "inv_logit(-2 * a)", "1 - exp(-exp(a))", "a^2 / (1 + a^2)", "erf(a)",
+                "where(a > 0, exp(-a), 1)")
+    like = pick(rng, f"y ~ normal({mean}, {s})", f"y ~ student_t(4, {mean}, {s})",
+                f"y ~ double_exponential({mean}, {s})")
     return Case(lines("data { y : real[N] }", "param a ~ flat()", like), {"y": y.tolist()}, IMPROPER)
 
 
@@ -894,7 +985,10 @@ def nothing_holds(rng):
         ["param s : real > 0 ~ flat()", "y[1] ~ normal(0, s)"],
         ["param m ~ flat()", "param s : real > 0 ~ flat()", "y[1..2] ~ normal(m, s)"],
         ["param a ~ flat()", "param b ~ flat()", "y ~ normal(a * x[1] + b * x[1], 1)"],
-        ["param a ~ flat()", "param b ~ flat()", "param c ~ flat()", "y ~ normal(a + b * x + c * (2 * x - 1), 1)"],
+        [
+            "param a ~ flat()", "param b ~ flat()", "param c ~ flat()",
+            "y ~ normal(a + b * x + c * (2 * x - 1), 1)"
+        ],
         ["param a ~ flat()", "y ~ normal(0, exp(a))", "target += sum(y^2) * 0.5 * exp(-2 * a)"],
         ["param a ~ flat()", "param b ~ flat()", "y ~ normal(exp(a - b), 1)"],
         ["param a : real > 0 ~ flat()", "param b : real > 0 ~ flat()", "y ~ normal(a / (a + b), 1)"],
@@ -902,28 +996,42 @@ def nothing_holds(rng):
         ["param a ~ flat()", "param b ~ flat()", "target += -(a * b)^2 - a^2"],
         ["param w : real > 0 ~ flat()", "target += -1.5 * log(w)"],
         ["param m1 ~ flat()", "param m2 ~ flat()", "y ~ mixture(0.5: normal(m1, 1), 0.5: normal(m2, 1))"],
-        ["param m ~ normal(0, 1)", "param s : real > 0 ~ flat()", "y ~ mixture(0.9: normal(m, 1), 0.1: normal(m, s))"],
+        [
+            "param m ~ normal(0, 1)", "param s : real > 0 ~ flat()",
+            "y ~ mixture(0.9: normal(m, 1), 0.1: normal(m, s))"
+        ],
         ["param a ~ flat()", "param u ~ normal(0, 1)", "y ~ cauchy(exp(a) * 0 + u, 1)"],
-        ["param a ~ flat()", "y[1] ~ truncated(exponential(exp(a)), upper = 100)"] if min(y[:1]) > 0 else ["param a ~ flat()", "target += 0 * a"],
+        ["param a ~ flat()", "y[1] ~ truncated(exponential(exp(a)), upper = 100)"]
+        if min(y[:1]) > 0 else ["param a ~ flat()", "target += 0 * a"],
     )
     return Case(lines(head, *model), data, IMPROPER)
 
 
 @kind("improper", 1)
 def exact_fit(rng):
-    """A free standard deviation, and data that the mean can match exactly: the density has no bound where it goes to 0."""
+    """A free standard deviation, and data that the mean can match exactly: no bound as it goes to 0."""
     v = short(rng.normal())
     n = int(rng.integers(2, 6))
     x = small_sample(rng, n)
     model, data = pick(
         rng,
-        (["data { y : real[N] }", "param m ~ flat()", "param s : real > 0 ~ flat()", "y ~ normal(m, s)"], {"y": [v] * n}),
-        (["data { y : real[N] }", "param m ~ normal(0, 5)", "param s : real > 0 ~ flat()", "target += -log(s)", "y ~ normal(m, s)"], {"y": [v] * n}),
-        (["data { y : real[N] }", "param m ~ normal(0, 5)", "param ls ~ flat()", "y ~ normal(m, exp(ls))"], {"y": [v] * n}),
-        (["data { y : real[N]; x : real[N] }", "param a ~ normal(0, 5)", "param b ~ normal(0, 5)", "param ls ~ flat()", "y ~ normal(a + b * x, exp(ls))"],
-         {"x": x.tolist()[:2], "y": short(rng.normal(0, 1, 2))}),
-        (["data { y : real[N] }", "param m1 ~ normal(0, 5)", "param m2 ~ normal(0, 5)", "param s : real > 0 ~ flat()", "target += -log(s)",
-          "y ~ mixture(0.5: normal(m1, 1), 0.5: normal(m2, s))"], {"y": x.tolist()}),
+        (["data { y : real[N] }", "param m ~ flat()", "param s : real > 0 ~ flat()", "y ~ normal(m, s)"
+          ], {"y": [v] * n}),
+        ([
+            "data { y : real[N] }", "param m ~ normal(0, 5)", "param s : real > 0 ~ flat()",
+            "target += -log(s)", "y ~ normal(m, s)"
+        ], {"y": [v] * n}),
+        (["data { y : real[N] }", "param m ~ normal(0, 5)", "param ls ~ flat()", "y ~ normal(m, exp(ls))"
+          ], {"y": [v] * n}),
+        ([
+            "data { y : real[N]; x : real[N] }", "param a ~ normal(0, 5)", "param b ~ normal(0, 5)",
+            "param ls ~ flat()", "y ~ normal(a + b * x, exp(ls))"
+        ], {"x": x.tolist()[:2], "y": short(rng.normal(0, 1, 2))}),
+        ([
+            "data { y : real[N] }", "param m1 ~ normal(0, 5)", "param m2 ~ normal(0, 5)",
+            "param s : real > 0 ~ flat()", "target += -log(s)",
+            "y ~ mixture(0.5: normal(m1, 1), 0.5: normal(m2, s))"
+        ], {"y": x.tolist()}),
     )
     return Case(lines(*model), data, IMPROPER)
 
@@ -933,14 +1041,16 @@ def weak_dispersion(rng):
     n = int(rng.integers(3, 30))
     k = counts(rng, n, 4.0, rng.random() < 0.5)
     m0 = short(np.log(k.mean() + 0.5))
-    text, log_prior, hint = pick(rng, ("param lp ~ normal(0, 5)", lambda l: normal(l, 0, 5), (0, 3)), ("param lp ~ normal(2, 2)", lambda l: normal(l, 2, 2), (2, 1)),
+    text, log_prior, hint = pick(rng, ("param lp ~ normal(0, 5)", lambda l: normal(l, 0, 5), (0, 3)),
+                                 ("param lp ~ normal(2, 2)", lambda l: normal(l, 2, 2), (2, 1)),
                                  ("param lp ~ student_t(4, 0, 3)", lambda l: student(l, 4, 0, 3), (0, 2)))
-    model = lines("data { k : count[N] }", "param m ~ normal(1, 2)", text, "k ~ neg_binomial_2_log(m, exp(lp))")
+    model = lines("data { k : count[N] }", "param m ~ normal(1, 2)", text,
+                  "k ~ neg_binomial_2_log(m, exp(lp))")
 
     def log_density(m, l):
         phi = column(np.exp(np.clip(l, -200, 25)))
-        ratio = gammaln(k + phi) - gammaln(phi) if True else 0
-        inside = ratio + k * (column(m) - np.log(phi)) - (k + phi) * np.log1p(np.exp(column(m)) / phi)
+        inside = gammaln(k + phi) - gammaln(phi) + k * (column(m) - np.log(phi)) - (k + phi) * np.log1p(
+            np.exp(column(m)) / phi)
         limit = k * column(m) - np.exp(column(m))
         return normal(m, 1, 2) + log_prior(l) + np.where(phi > 1e7, limit, inside).sum(axis=1)
 
@@ -951,17 +1061,22 @@ def weak_dispersion(rng):
 def weak_group_sd(rng):
     """As flat_log_group_sd, with a prior that has an integral."""
     count = int(rng.integers(3, 9))
-    y, s = small_sample(rng, count, 0, pick(rng, 1, 4)), short(10 ** rng.uniform(-0.3, 0.5, count))
+    y, s = small_sample(rng, count, 0, pick(rng, 1, 4)), short(10**rng.uniform(-0.3, 0.5, count))
     form = pick(rng, "", " noncentered")
     spelling, log_prior, name, axis, scale = pick(
         rng,
-        ("param lt ~ normal(0, 2)\nlet t = exp(lt)", lambda u: normal(u, 0, 2), "lt", real("lt", (0, 1)), np.exp),
-        ("param lt ~ normal(-1, 1)\nlet t = exp(lt)", lambda u: normal(u, -1, 1), "lt", real("lt", (-1, 1)), np.exp),
+        ("param lt ~ normal(0, 2)\nlet t = exp(lt)", lambda u: normal(u, 0, 2), "lt", real("lt",
+                                                                                           (0, 1)), np.exp),
+        ("param lt ~ normal(-1, 1)\nlet t = exp(lt)", lambda u: normal(u, -1, 1), "lt", real(
+            "lt", (-1, 1)), np.exp),
         ("param t : real > 0 ~ flat()", lambda u: 0.0, "t", positive("t", (1, 1)), lambda u: u),
-        ("param v ~ inv_gamma(1, 1)\nlet t = sqrt(v)", lambda u: -2 * np.log(u) - 1 / u, "v", positive("v", (1, 1)), np.sqrt),
-        ("param p ~ gamma(1, 1)\nlet t = inv_sqrt(p)", lambda u: -u, "p", positive("p", (1, 1)), lambda u: u ** -0.5),
+        ("param v ~ inv_gamma(1, 1)\nlet t = sqrt(v)", lambda u: -2 * np.log(u) - 1 / u, "v",
+         positive("v", (1, 1)), np.sqrt),
+        ("param p ~ gamma(1, 1)\nlet t = inv_sqrt(p)", lambda u: -u, "p", positive(
+            "p", (1, 1)), lambda u: u**-0.5),
     )
-    model = lines("data { y : real[J]; s : real[J] }", "param m ~ flat()", spelling, f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
+    model = lines("data { y : real[J]; s : real[J] }", "param m ~ flat()", spelling,
+                  f"param a[J] ~ normal(m, t){form}", "y ~ normal(a, s)")
     if count == 3 and name == "t":
         return weak_group_sd(rng)
 
@@ -978,27 +1093,34 @@ def separated_with_prior(rng):
     x = np.sort(small_sample(rng, n))
     y = (x > 0.2).astype(int)
     wide = pick(rng, 1.0, 2.5, 10.0)
-    text, log_prior = pick(rng, (f"normal(0, {wide})", lambda b: normal(b, 0, wide)), (f"student_t(7, 0, {wide})", lambda b: student(b, 7, 0, wide)),
-                           (f"logistic(0, {wide})", lambda b: -abs(b) / wide - 2 * np.log1p(np.exp(-abs(b) / wide))))
-    model = lines("data { x : real[N]; y : binary[N] }", f"param a ~ {text}", f"param b ~ {text}", "y ~ bernoulli_logit(a + b * x)")
+    text, log_prior = pick(
+        rng, (f"normal(0, {wide})", lambda b: normal(b, 0, wide)),
+        (f"student_t(7, 0, {wide})", lambda b: student(b, 7, 0, wide)),
+        (f"logistic(0, {wide})", lambda b: -abs(b) / wide - 2 * np.log1p(np.exp(-abs(b) / wide))))
+    model = lines("data { x : real[N]; y : binary[N] }", f"param a ~ {text}", f"param b ~ {text}",
+                  "y ~ bernoulli_logit(a + b * x)")
 
     def log_density(a, b):
         e = column(a) + column(b) * x
         return log_prior(a) + log_prior(b) - np.logaddexp(0, np.where(y == 1, -e, e)).sum(axis=1)
 
-    return Case(model, {"x": x.tolist(), "y": y.tolist()}, posterior(log_density, [real("a", (0, wide)), real("b", (wide, wide))]))
+    return Case(model, {"x": x.tolist(), "y": y.tolist()},
+                posterior(log_density, [real("a", (0, wide)), real("b", (wide, wide))]))
 
 
 @kind("siblings", 2)
 def plateau_with_prior(rng):
     s, y = power(rng, -1, 0.3), small_sample(rng, int(rng.integers(1, 6)), pick(rng, 0.2, 0.8), 0.2)
-    text, f = pick(rng, ("exp(-a)", lambda a: np.exp(-a)), ("inv_logit(a)", expit), ("tanh(a)", np.tanh), ("exp(-a^2)", lambda a: np.exp(-a * a)),
-                   ("1 / (1 + a^2)", lambda a: 1 / (1 + a * a)), ("a / (1 + abs(a))", lambda a: a / (1 + abs(a))))
+    text, f = pick(rng, ("exp(-a)", lambda a: np.exp(-a)), ("inv_logit(a)", expit), ("tanh(a)", np.tanh),
+                   ("exp(-a^2)", lambda a: np.exp(-a * a)), ("1 / (1 + a^2)", lambda a: 1 / (1 + a * a)),
+                   ("a / (1 + abs(a))", lambda a: a / (1 + abs(a))))
     wide = pick(rng, 1.0, 3.0, 10.0, 100.0)
-    prior, log_prior = pick(rng, (f"normal(0, {wide})", lambda a: normal(a, 0, wide)), (f"student_t(5, 0, {wide})", lambda a: student(a, 5, 0, wide)),
+    prior, log_prior = pick(rng, (f"normal(0, {wide})", lambda a: normal(a, 0, wide)),
+                            (f"student_t(5, 0, {wide})", lambda a: student(a, 5, 0, wide)),
                             (f"uniform(-{wide}, {wide})", lambda a: np.where(abs(a) < wide, 0, -np.inf)))
     model = lines("data { y : real[N] }", f"param a ~ {prior}", f"y ~ normal({text}, {s})")
-    answer = posterior(lambda a: log_prior(a) + normal(y, column(f(a)), s).sum(axis=1), [real("a", (0, 0.5), (0, wide), (wide, 1), (-wide, 1))])
+    answer = posterior(lambda a: log_prior(a) + normal(y, column(f(a)), s).sum(axis=1),
+                       [real("a", (0, 0.5), (0, wide), (wide, 1), (-wide, 1))])
     return Case(model, {"y": y.tolist()}, answer)
 
 
@@ -1015,12 +1137,17 @@ def flat_and_held(rng):
     if rng.random() < 0.4:
         return Case(lines(*head, "y ~ normal(x * b, 1)"), data, gaussian(mean, inverse, "b"))
     rest = y @ y - mean @ x.T @ y
-    spelling, df, name = pick(rng, ("param s : real > 0 ~ flat()\ntarget += -log(s)", n - d, "s"), ("param ls ~ flat()\nlet s = exp(ls)", n - d, None),
+    spelling, df, name = pick(rng, ("param s : real > 0 ~ flat()\ntarget += -log(s)", n - d, "s"),
+                              ("param ls ~ flat()\nlet s = exp(ls)", n - d, None),
                               ("param s : real > 0 ~ flat()", n - d - 1, "s"))
-    answer = {f"b[{i + 1}]": distribution(stats.t(df, mean[i], np.sqrt(inverse[i, i] * rest / df))) for i in range(d)}
+    answer = {
+        f"b[{i + 1}]": distribution(stats.t(df, mean[i], np.sqrt(inverse[i, i] * rest / df)))
+        for i in range(d)
+    }
     if name:
         guess = np.sqrt(rest / df)
-        answer.update(posterior(lambda s: -(df + 1) * np.log(s) - 0.5 * rest / s ** 2, [positive("s", (guess, 0.3))]))
+        answer.update(
+            posterior(lambda s: -(df + 1) * np.log(s) - 0.5 * rest / s**2, [positive("s", (guess, 0.3))]))
     return Case(lines(head[0], head[1], spelling, "y ~ normal(x * b, s)"), data, answer)
 
 
@@ -1030,69 +1157,110 @@ def product_with_priors(rng):
     n = int(rng.integers(1, 6))
     y, s = small_sample(rng, n, pick(rng, 0.5, 3)), pick(rng, 0.5, 1.0)
     wide = pick(rng, 1.0, 3.0)
-    model = lines("data { y : real[N] }", f"param a ~ half_normal({wide})", "param b ~ normal(0, 2)", f"y ~ normal(a * b, {s})")
+    model = lines("data { y : real[N] }", f"param a ~ half_normal({wide})", "param b ~ normal(0, 2)",
+                  f"y ~ normal(a * b, {s})")
 
     def given(a):
-        precision = 0.25 + n * a * a / s ** 2
-        mean = a * y.sum() / s ** 2 / precision
-        return 0.5 * mean ** 2 * precision - 0.5 * np.log(precision), {"b": (mean, precision ** -0.5)}
+        precision = 0.25 + n * a * a / s**2
+        mean = a * y.sum() / s**2 / precision
+        return 0.5 * mean**2 * precision - 0.5 * np.log(precision), {"b": (mean, precision**-0.5)}
 
-    answer = posterior(lambda a: normal(a, 0, wide) + given(a)[0], [positive("a", (1, 1))], lambda a: given(a)[1])
+    answer = posterior(lambda a: normal(a, 0, wide) + given(a)[0], [positive("a", (1, 1))],
+                       lambda a: given(a)[1])
     return Case(model, {"y": y.tolist()}, answer)
 
 
-# Common likelihoods -----------------------------------------------------------------------------------------------------
+# Common likelihoods
+
 
 def log1p_exp(x):
     return np.logaddexp(0, x)
 
 
 REGRESSIONS = [  # text with {e}, draw (rng, e), log density (y, e), declared type of y
-    ("bernoulli_logit({e})", lambda r, e: r.binomial(1, expit(e)), lambda y, e: -log1p_exp(np.where(y == 1, -e, e)), "binary"),
-    ("bernoulli(Phi({e}))", lambda r, e: r.binomial(1, special.ndtr(e)), lambda y, e: log_ndtr(np.where(y == 1, e, -e)), "binary"),
-    ("bernoulli(inv_cloglog({e}))", lambda r, e: r.binomial(1, -np.expm1(-np.exp(e))),
-     lambda y, e: np.where(y == 1, np.log(-np.expm1(-np.exp(np.minimum(e, 300)))), -np.exp(np.minimum(e, 300))), "binary"),
-    ("binomial_logit(12, {e})", lambda r, e: r.binomial(12, expit(e)), lambda y, e: y * e - 12 * log1p_exp(e), "count"),
-    ("binomial(12, inv_logit({e}))", lambda r, e: r.binomial(12, expit(e)), lambda y, e: y * e - 12 * log1p_exp(e), "count"),
-    ("poisson_log({e})", lambda r, e: r.poisson(np.exp(np.minimum(e, 8))), lambda y, e: y * e - np.exp(e), "count"),
-    ("poisson(log1p_exp({e}))", lambda r, e: r.poisson(log1p_exp(e)), lambda y, e: xlogy(y, log1p_exp(e)) - log1p_exp(e), "count"),
-    ("neg_binomial_2_log({e}, 1.5)", lambda r, e: r.poisson(r.gamma(1.5, 1 / 1.5, e.shape) * np.exp(np.minimum(e, 8))),
-     lambda y, e: y * e - (y + 1.5) * np.logaddexp(np.log(1.5), e), "count"),
-    ("geometric(inv_logit({e}))", lambda r, e: r.geometric(np.maximum(expit(e), 1e-3)) - 1, lambda y, e: -log1p_exp(-e) - y * log1p_exp(e), "count"),
-    ("student_t(4, {e}, 0.7)", lambda r, e: e + 0.7 * r.standard_t(4, e.shape), lambda y, e: student(y, 4, e, 0.7), "real"),
-    ("cauchy({e}, 0.5)", lambda r, e: e + 0.5 * r.standard_cauchy(e.shape), lambda y, e: student(y, 1, e, 0.5), "real"),
+    ("bernoulli_logit({e})", lambda r, e: r.binomial(1, expit(e)),
+     lambda y, e: -log1p_exp(np.where(y == 1, -e, e)), "binary"),
+    ("bernoulli(Phi({e}))", lambda r, e: r.binomial(1, special.ndtr(e)),
+     lambda y, e: log_ndtr(np.where(y == 1, e, -e)), "binary"),
+    ("bernoulli(inv_cloglog({e}))", lambda r, e: r.binomial(1, -np.expm1(-np.exp(e))), lambda y, e: np.where(
+        y == 1, np.log(-np.expm1(-np.exp(np.minimum(e, 300)))), -np.exp(np.minimum(e, 300))), "binary"),
+    ("binomial_logit(12, {e})", lambda r, e: r.binomial(12, expit(e)), lambda y, e: y * e - 12 * log1p_exp(e),
+     "count"),
+    ("binomial(12, inv_logit({e}))", lambda r, e: r.binomial(12, expit(e)),
+     lambda y, e: y * e - 12 * log1p_exp(e), "count"),
+    ("poisson_log({e})", lambda r, e: r.poisson(np.exp(np.minimum(e, 8))), lambda y, e: y * e - np.exp(e),
+     "count"),
+    ("poisson(log1p_exp({e}))", lambda r, e: r.poisson(log1p_exp(e)),
+     lambda y, e: xlogy(y, log1p_exp(e)) - log1p_exp(e), "count"),
+    ("neg_binomial_2_log({e}, 1.5)",
+     lambda r, e: r.poisson(r.gamma(1.5, 1 / 1.5, e.shape) * np.exp(np.minimum(e, 8))), lambda y, e: y * e -
+     (y + 1.5) * np.logaddexp(np.log(1.5), e), "count"),
+    ("geometric(inv_logit({e}))", lambda r, e: r.geometric(np.maximum(expit(e), 1e-3)) - 1,
+     lambda y, e: -log1p_exp(-e) - y * log1p_exp(e), "count"),
+    ("student_t(4, {e}, 0.7)", lambda r, e: e + 0.7 * r.standard_t(4, e.shape),
+     lambda y, e: student(y, 4, e, 0.7), "real"),
+    ("cauchy({e}, 0.5)", lambda r, e: e + 0.5 * r.standard_cauchy(e.shape),
+     lambda y, e: student(y, 1, e, 0.5), "real"),
     ("double_exponential({e}, 0.8)", lambda r, e: r.laplace(e, 0.8), lambda y, e: -abs(y - e) / 0.8, "real"),
-    ("logistic({e}, 0.6)", lambda r, e: r.logistic(e, 0.6), lambda y, e: -(y - e) / 0.6 - 2 * log1p_exp(-(y - e) / 0.6), "real"),
-    ("gumbel({e}, 0.9)", lambda r, e: r.gumbel(e, 0.9), lambda y, e: -(y - e) / 0.9 - np.exp(-(y - e) / 0.9), "real"),
-    ("gamma(2, 2 * exp(-{e}))", lambda r, e: r.gamma(2, np.exp(e) / 2), lambda y, e: -2 * e - 2 * y * np.exp(-e), "positive"),
-    ("exponential(exp({e}))", lambda r, e: r.exponential(np.exp(-e)), lambda y, e: e - y * np.exp(e), "positive"),
-    ("weibull(1.7, exp({e}))", lambda r, e: np.exp(e) * r.weibull(1.7, e.shape), lambda y, e: -1.7 * e - (y * np.exp(-e)) ** 1.7, "positive"),
-    ("lognormal({e}, 0.4)", lambda r, e: r.lognormal(e, 0.4), lambda y, e: normal(np.log(y), e, 0.4), "positive"),
-    ("normal(exp({e}), 1)", lambda r, e: r.normal(np.exp(np.minimum(e, 5)), 1), lambda y, e: normal(y, np.exp(np.minimum(e, 300))), "real"),
-    ("normal(0, exp({e}))", lambda r, e: r.normal(0, np.exp(e)), lambda y, e: normal(y * np.exp(-e)) - e, "real"),
-    ("truncated(poisson_log({e}), lower = 1)", lambda r, e: np.maximum(r.poisson(np.exp(np.minimum(e, 6))), 1),
-     lambda y, e: y * e - np.where(e > 0.1, np.exp(e) + np.log(-np.expm1(-np.exp(np.maximum(e, 0.1)))), np.log(np.expm1(np.exp(np.minimum(e, 0.1))))), "count"),
-    ("truncated(normal({e}, 1), lower = 0)", lambda r, e: abs(r.normal(e, 1)), lambda y, e: normal(y, e) - log_ndtr(e), "positive"),
-    ("truncated(normal({e}, 1.2), lower = -1, upper = 2)", lambda r, e: np.clip(r.normal(e, 1.2), -0.99, 1.99),
-     lambda y, e: normal(y, e, 1.2) - log_between((-1 - e) / 1.2, (2 - e) / 1.2), "real"),
-    ("censored(normal({e}, 1), upper = 1)", lambda r, e: np.minimum(r.normal(e, 1), 1), lambda y, e: np.where(y >= 1, log_ndtr(e - 1), normal(y, e)), "real"),
-    ("censored(weibull(1.3, exp({e})), upper = 2)", lambda r, e: np.minimum(np.exp(e) * r.weibull(1.3, e.shape), 2),
-     lambda y, e: np.where(y >= 2, 0, -1.3 * e) - (y * np.exp(-e)) ** 1.3, "positive"),
-    ("censored(poisson_log({e}), upper = 4)", lambda r, e: np.minimum(r.poisson(np.exp(np.minimum(e, 5))), 4),
-     lambda y, e: np.where(y >= 4, np.log(np.maximum(special.gammainc(4, np.exp(e)), 1e-300)), y * e - np.exp(e)), "count"),
-    ("zero_inflated(0.3, poisson_log({e}))", lambda r, e: r.binomial(1, 0.7, e.shape) * r.poisson(np.exp(np.minimum(e, 5))),
+    ("logistic({e}, 0.6)", lambda r, e: r.logistic(e, 0.6),
+     lambda y, e: -(y - e) / 0.6 - 2 * log1p_exp(-(y - e) / 0.6), "real"),
+    ("gumbel({e}, 0.9)", lambda r, e: r.gumbel(e, 0.9), lambda y, e: -(y - e) / 0.9 - np.exp(-(y - e) / 0.9),
+     "real"),
+    ("gamma(2, 2 * exp(-{e}))", lambda r, e: r.gamma(2,
+                                                     np.exp(e) / 2), lambda y, e: -2 * e - 2 * y * np.exp(-e),
+     "positive"),
+    ("exponential(exp({e}))", lambda r, e: r.exponential(np.exp(-e)), lambda y, e: e - y * np.exp(e),
+     "positive"),
+    ("weibull(1.7, exp({e}))", lambda r, e: np.exp(e) * r.weibull(1.7, e.shape), lambda y, e: -1.7 * e -
+     (y * np.exp(-e))**1.7, "positive"),
+    ("lognormal({e}, 0.4)", lambda r, e: r.lognormal(e, 0.4), lambda y, e: normal(np.log(y), e, 0.4),
+     "positive"),
+    ("normal(exp({e}), 1)", lambda r, e: r.normal(np.exp(np.minimum(e, 5)), 1),
+     lambda y, e: normal(y, np.exp(np.minimum(e, 300))), "real"),
+    ("normal(0, exp({e}))", lambda r, e: r.normal(0, np.exp(e)), lambda y, e: normal(y * np.exp(-e)) - e,
+     "real"),
+    ("truncated(poisson_log({e}), lower = 1)",
+     lambda r, e: np.maximum(r.poisson(np.exp(np.minimum(e, 6))), 1),
+     lambda y, e: y * e - np.where(e > 0.1,
+                                   np.exp(e) + np.log(-np.expm1(-np.exp(np.maximum(e, 0.1)))),
+                                   np.log(np.expm1(np.exp(np.minimum(e, 0.1))))), "count"),
+    ("truncated(normal({e}, 1), lower = 0)", lambda r, e: abs(r.normal(e, 1)),
+     lambda y, e: normal(y, e) - log_ndtr(e), "positive"),
+    ("truncated(normal({e}, 1.2), lower = -1, upper = 2)",
+     lambda r, e: np.clip(r.normal(e, 1.2), -0.99, 1.99), lambda y, e: normal(y, e, 1.2) - log_between(
+         (-1 - e) / 1.2, (2 - e) / 1.2), "real"),
+    ("censored(normal({e}, 1), upper = 1)", lambda r, e: np.minimum(r.normal(e, 1), 1),
+     lambda y, e: np.where(y >= 1, log_ndtr(e - 1), normal(y, e)), "real"),
+    ("censored(weibull(1.3, exp({e})), upper = 2)",
+     lambda r, e: np.minimum(np.exp(e) * r.weibull(1.3, e.shape), 2),
+     lambda y, e: np.where(y >= 2, 0, -1.3 * e) - (y * np.exp(-e))**1.3, "positive"),
+    ("censored(poisson_log({e}), upper = 4)",
+     lambda r, e: np.minimum(r.poisson(np.exp(np.minimum(e, 5))), 4), lambda y, e: np.where(
+         y >= 4, np.log(np.maximum(special.gammainc(4, np.exp(e)), 1e-300)), y * e - np.exp(e)), "count"),
+    ("zero_inflated(0.3, poisson_log({e}))",
+     lambda r, e: r.binomial(1, 0.7, e.shape) * r.poisson(np.exp(np.minimum(e, 5))),
      lambda y, e: np.where(y == 0, np.log(0.3 + 0.7 * np.exp(-np.exp(e))), y * e - np.exp(e)), "count"),
-    ("beta_proportion(inv_logit({e}), 6)", lambda r, e: np.clip(r.beta(6 * expit(e), 6 * expit(-e)), 1e-3, 0.999),
+    ("beta_proportion(inv_logit({e}), 6)",
+     lambda r, e: np.clip(r.beta(6 * expit(e), 6 * expit(-e)), 1e-3, 0.999),
      lambda y, e: beta_log(y, 6 * expit(e), 6 * expit(-e)), "share"),
-    ("ordered_logistic({e}, [-1.0, 1.0])", lambda r, e: 1 + (e + r.logistic(0, 1, e.shape) > -1) + (e + r.logistic(0, 1, e.shape) > 5),
-     lambda y, e: np.where(y == 1, -log1p_exp(e + 1), np.where(y == 3, -log1p_exp(1 - e), log_between_logistic(-1 - e, 1 - e))), "int"),
-    ("skew_normal({e}, 1, 4)", lambda r, e: e + stats.skewnorm.rvs(4, size=e.shape, random_state=r), lambda y, e: normal(y, e) + log_ndtr(4 * (y - e)), "real"),
-    ("inv_gaussian(exp({e}), 2)", lambda r, e: r.wald(np.exp(np.clip(e, -3, 5)), 2), lambda y, e: -2 * (y * np.exp(-e) - 1) ** 2 / (2 * y), "positive"),
-    ("von_mises({e}, 2)", lambda r, e: r.vonmises(0, 2, e.shape) + 0 * e, lambda y, e: 2 * np.cos(y - e), "angle"),
-    ("mixture(0.9: normal({e}, 0.5), 0.1: normal({e}, 5))", lambda r, e: r.normal(e, r.choice([0.5, 5], e.shape, p=[0.9, 0.1])),
-     lambda y, e: np.logaddexp(np.log(0.9) + normal(y, e, 0.5), np.log(0.1) + normal(y, e, 5)), "real"),
-    ("frechet(2, exp({e}))", lambda r, e: np.exp(e) / r.weibull(2, e.shape), lambda y, e: 2 * e - (y * np.exp(-e)) ** -2.0, "positive"),
-    ("pareto(1, exp({e}))", lambda r, e: 1 + r.pareto(np.clip(np.exp(e), 0.2, 1e6)), lambda y, e: e - (np.exp(e) + 1) * np.log(y), "positive"),
+    ("ordered_logistic({e}, [-1.0, 1.0])", lambda r, e: 1 + (e + r.logistic(0, 1, e.shape) > -1) +
+     (e + r.logistic(0, 1, e.shape) > 5), lambda y, e: np.where(
+         y == 1, -log1p_exp(e + 1), np.where(y == 3, -log1p_exp(1 - e), log_between_logistic(-1 - e, 1 - e))),
+     "int"),
+    ("skew_normal({e}, 1, 4)", lambda r, e: e + stats.skewnorm.rvs(4, size=e.shape, random_state=r),
+     lambda y, e: normal(y, e) + log_ndtr(4 * (y - e)), "real"),
+    ("inv_gaussian(exp({e}), 2)", lambda r, e: r.wald(np.exp(np.clip(e, -3, 5)), 2), lambda y, e: -2 *
+     (y * np.exp(-e) - 1)**2 / (2 * y), "positive"),
+    ("von_mises({e}, 2)", lambda r, e: r.vonmises(0, 2, e.shape) + 0 * e, lambda y, e: 2 * np.cos(y - e),
+     "angle"),
+    ("mixture(0.9: normal({e}, 0.5), 0.1: normal({e}, 5))",
+     lambda r, e: r.normal(e, r.choice([0.5, 5], e.shape, p=[0.9, 0.1])),
+     lambda y, e: np.logaddexp(np.log(0.9) + normal(y, e, 0.5),
+                               np.log(0.1) + normal(y, e, 5)), "real"),
+    ("frechet(2, exp({e}))", lambda r, e: np.exp(e) / r.weibull(2, e.shape), lambda y, e: 2 * e -
+     (y * np.exp(-e))**-2.0, "positive"),
+    ("pareto(1, exp({e}))", lambda r, e: 1 + r.pareto(np.clip(np.exp(e), 0.2, 1e6)), lambda y, e: e -
+     (np.exp(e) + 1) * np.log(y), "positive"),
 ]
 DECLARED = {"positive": "real[N] > 0", "share": "real[N] in (0, 1)", "angle": "real[N]"}
 
@@ -1112,8 +1280,10 @@ def beta_log(y, a, b):
 
 
 LOCATIONS = [  # a prior's spelling and log density, by its scale
-    (lambda w: f"normal(0, {w})", lambda x, w: normal(x, 0, w)), (lambda w: f"normal(0, {w})", lambda x, w: normal(x, 0, w)),
-    (lambda w: f"student_t(4, 0, {w})", lambda x, w: student(x, 4, 0, w)), (lambda w: f"double_exponential(0, {w})", lambda x, w: -abs(x) / w),
+    (lambda w: f"normal(0, {w})", lambda x, w: normal(x, 0, w)),
+    (lambda w: f"normal(0, {w})", lambda x, w: normal(x, 0, w)),
+    (lambda w: f"student_t(4, 0, {w})", lambda x, w: student(x, 4, 0, w)),
+    (lambda w: f"double_exponential(0, {w})", lambda x, w: -abs(x) / w),
     (lambda w: f"uniform({-3 * w}, {3 * w})", lambda x, w: np.where(abs(x) < 3 * w, 0.0, -np.inf)),
 ]
 
@@ -1128,39 +1298,60 @@ def one_predictor(rng):
     x = small_sample(rng, n, pick(rng, 0, 0, 3))
     y = draw(rng, np.asarray(rng.normal(0, min(wide, 1)) + slope * rng.normal(0, 0.7) * x))
     y = np.array(short(y)) if y.dtype.kind == "f" else y
-    model = lines(f"data {{ y : {DECLARED.get(declared, declared + '[N]')}; x : real[N] }}", f"param a ~ {prior(wide)}",
-                  f"param b ~ {prior(1.0)}" if slope else "", f"y ~ {text.format(e='a + b * x' if slope else 'a')}".replace("-a + b * x", "-(a + b * x)"))
+    model = lines(f"data {{ y : {DECLARED.get(declared, declared + '[N]')}; x : real[N] }}",
+                  f"param a ~ {prior(wide)}", f"param b ~ {prior(1.0)}" if slope else "",
+                  f"y ~ {text.format(e='a + b * x' if slope else 'a')}".replace("-a + b * x", "-(a + b * x)"))
     data = {"y": y.tolist(), "x": x.tolist()}
     if not slope:
-        return Case(model, data, posterior(lambda a: log_prior(a, wide) + log(y, column(a) + 0 * x).sum(axis=1), [real("a", (0, wide / 2), (0, wide / 10))]))
-    answer = posterior(lambda a, b: log_prior(a, wide) + log_prior(b, 1.0) + log(y, column(a) + column(b) * x).sum(axis=1),
-                       [real("a", (0, wide / 2)), real("b", (0, 0.5))])
+        return Case(
+            model, data,
+            posterior(lambda a: log_prior(a, wide) + log(y,
+                                                         column(a) + 0 * x).sum(axis=1),
+                      [real("a", (0, wide / 2), (0, wide / 10))]))
+    answer = posterior(
+        lambda a, b: log_prior(a, wide) + log_prior(b, 1.0) + log(y,
+                                                                  column(a) + column(b) * x).sum(axis=1),
+        [real("a", (0, wide / 2)), real("b", (0, 0.5))])
     return Case(model, data, answer)
 
 
 PAIRS = [  # text with m and s, draw (rng, n), log density (y, m, s), whether m is positive
     ("normal(m, s)", lambda r, n: r.normal(1, 2, n), lambda y, m, s: normal(y, m, s), False),
     ("student_t(3, m, s)", lambda r, n: r.standard_t(3, n), lambda y, m, s: student(y, 3, m, s), False),
-    ("logistic(m, s)", lambda r, n: r.logistic(1, 2, n), lambda y, m, s: -(y - m) / s - np.log(s) - 2 * log1p_exp(-(y - m) / s), False),
-    ("double_exponential(m, s)", lambda r, n: r.laplace(0, 1, n), lambda y, m, s: -abs(y - m) / s - np.log(s), False),
-    ("gumbel(m, s)", lambda r, n: r.gumbel(0, 1, n), lambda y, m, s: -(y - m) / s - np.exp(-(y - m) / s) - np.log(s), False),
+    ("logistic(m, s)", lambda r, n: r.logistic(1, 2, n),
+     lambda y, m, s: -(y - m) / s - np.log(s) - 2 * log1p_exp(-(y - m) / s), False),
+    ("double_exponential(m, s)", lambda r, n: r.laplace(0, 1, n), lambda y, m, s: -abs(y - m) / s - np.log(s),
+     False),
+    ("gumbel(m, s)", lambda r, n: r.gumbel(0, 1, n),
+     lambda y, m, s: -(y - m) / s - np.exp(-(y - m) / s) - np.log(s), False),
     ("lognormal(m, s)", lambda r, n: r.lognormal(0, 1, n), lambda y, m, s: normal(np.log(y), m, s), False),
     ("gamma(m, s)", lambda r, n: r.gamma(2, 0.5, n), lambda y, m, s: gamma(y, m, s), True),
-    ("weibull(m, s)", lambda r, n: r.weibull(2, n) * 1.5, lambda y, m, s: np.log(m / s) + (m - 1) * np.log(y / s) - (y / s) ** m, True),
-    ("inv_gamma(m, s)", lambda r, n: 1 / r.gamma(3, 0.5, n), lambda y, m, s: m * np.log(s) - gammaln(m) - (m + 1) * np.log(y) - s / y, True),
-    ("beta(m, s)", lambda r, n: np.clip(r.beta(2, 3, n), 0.001, 0.999), lambda y, m, s: beta_log(y, m, s), True),
-    ("loglogistic(m, s)", lambda r, n: np.exp(r.logistic(0, 0.5, n)), lambda y, m, s: np.log(s) + s * np.log(y / m) - 2 * log1p_exp(s * np.log(y / m)), True),
+    ("weibull(m, s)", lambda r, n: r.weibull(2, n) * 1.5, lambda y, m, s: np.log(m / s) +
+     (m - 1) * np.log(y / s) - (y / s)**m, True),
+    ("inv_gamma(m, s)", lambda r, n: 1 / r.gamma(3, 0.5, n), lambda y, m, s: m * np.log(s) - gammaln(m) -
+     (m + 1) * np.log(y) - s / y, True),
+    ("beta(m, s)", lambda r, n: np.clip(r.beta(2, 3, n), 0.001, 0.999), lambda y, m, s: beta_log(y, m, s),
+     True),
+    ("loglogistic(m, s)", lambda r, n: np.exp(r.logistic(0, 0.5, n)),
+     lambda y, m, s: np.log(s) + s * np.log(y / m) - 2 * log1p_exp(s * np.log(y / m)), True),
     ("neg_binomial_2(m, s)", lambda r, n: r.poisson(r.gamma(2, 2, n)),
      lambda y, m, s: gammaln(y + s) - gammaln(s) + xlogy(y, m / (m + s)) - s * np.log1p(m / s), True),
-    ("neg_binomial(m, s)", lambda r, n: r.poisson(r.gamma(2, 2, n)), lambda y, m, s: gammaln(y + m) - gammaln(m) - m * np.log1p(1 / s) - y * np.log1p(s), True),
-    ("beta_binomial(10, m, s)", lambda r, n: r.binomial(10, r.beta(2, 2, n)), lambda y, m, s: special.betaln(y + m, 10 - y + s) - special.betaln(m, s), True),
+    ("neg_binomial(m, s)", lambda r, n: r.poisson(r.gamma(2, 2, n)),
+     lambda y, m, s: gammaln(y + m) - gammaln(m) - m * np.log1p(1 / s) - y * np.log1p(s), True),
+    ("beta_binomial(10, m, s)", lambda r, n: r.binomial(10, r.beta(2, 2, n)),
+     lambda y, m, s: special.betaln(y + m, 10 - y + s) - special.betaln(m, s), True),
     ("zero_inflated(s / (1 + s), poisson(m))", lambda r, n: r.poisson(3, n) * r.binomial(1, 0.6, n),
-     lambda y, m, s: np.where(y == 0, np.log(s + np.exp(-m)), xlogy(y, m) - m) - np.log1p(s), True),
-    ("truncated(normal(m, s), lower = 0)", lambda r, n: abs(r.normal(1, 1, n)), lambda y, m, s: normal(y, m, s) - log_ndtr(m / s), False),
-    ("censored(normal(m, s), lower = 0)", lambda r, n: np.maximum(r.normal(0.5, 1, n), 0), lambda y, m, s: np.where(y <= 0, log_ndtr(-m / s), normal(y, m, s)), False),
+     lambda y, m, s: np.where(y == 0, np.log(s + np.exp(-m)),
+                              xlogy(y, m) - m) - np.log1p(s), True),
+    ("truncated(normal(m, s), lower = 0)", lambda r, n: abs(r.normal(1, 1, n)),
+     lambda y, m, s: normal(y, m, s) - log_ndtr(m / s), False),
+    ("censored(normal(m, s), lower = 0)", lambda r, n: np.maximum(r.normal(0.5, 1, n), 0),
+     lambda y, m, s: np.where(y <= 0, log_ndtr(-m / s), normal(y, m, s)), False),
     ("exponential(m * s)", lambda r, n: r.exponential(1, n), lambda y, m, s: np.log(m * s) - m * s * y, True),
-    ("inv_gaussian(m, s)", lambda r, n: r.wald(1, 2, n), lambda y, m, s: 0.5 * np.log(s) - s * (y - m) ** 2 / (2 * m * m * y), True),
-    ("von_mises(m - 1, s)", lambda r, n: r.vonmises(0, 2, n), lambda y, m, s: s * np.cos(y - m + 1) - np.log(special.i0e(s)) - s, False),
+    ("inv_gaussian(m, s)", lambda r, n: r.wald(1, 2, n), lambda y, m, s: 0.5 * np.log(s) - s * (y - m)**2 /
+     (2 * m * m * y), True),
+    ("von_mises(m - 1, s)", lambda r, n: r.vonmises(0, 2, n),
+     lambda y, m, s: s * np.cos(y - m + 1) - np.log(special.i0e(s)) - s, False),
 ]
 
 
@@ -1180,7 +1371,8 @@ def two_parameters(rng):
         w = pick(rng, 1.0, 5.0)
         prior, log_prior, axis = f"normal(0, {w})", lambda m: normal(m, 0, w), real("m", (0, 0.5))
     model = lines(f"data {{ y : {declared} }}", f"param m ~ {prior}", f"param s ~ {scale}", f"y ~ {text}")
-    answer = posterior(lambda m, s: log_prior(m) + log_scale(s) + log(y, column(m), column(s)).sum(axis=1), [axis, positive("s", (1, 0.5))])
+    answer = posterior(lambda m, s: log_prior(m) + log_scale(s) + log(y, column(m), column(s)).sum(axis=1),
+                       [axis, positive("s", (1, 0.5))])
     return Case(model, {"y": y.tolist()}, answer)
 
 
@@ -1198,18 +1390,25 @@ def truncated_counts(rng):
     k = rng.choice([low, high, int(rng.integers(low, high + 1))], 1 if n == 1 else n)
     text, log_pmf = pick(
         rng,
-        ("binomial(30, Phi(e))", lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * log_ndtr(e) + (30 - k) * log_ndtr(-e)),
-        ("binomial_logit(30, e)", lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * e - 30 * log1p_exp(e)),
+        ("binomial(30, Phi(e))",
+         lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * log_ndtr(e) +
+         (30 - k) * log_ndtr(-e)),
+        ("binomial_logit(30, e)",
+         lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * e - 30 * log1p_exp(e)),
         ("poisson_log(e)", lambda k, e: k * e - gammaln(k + 1)),
         ("poisson(exp(e))", lambda k, e: k * e - gammaln(k + 1)),
         ("geometric(inv_logit(e))", lambda k, e: -k * log1p_exp(e)),
-        ("neg_binomial_2_log(e, 2)", lambda k, e: gammaln(k + 2) - gammaln(k + 1) - k * log1p_exp(np.log(2) - e)),
-        ("binomial(30, inv_logit(e))", lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * e - 30 * log1p_exp(e)),
+        ("neg_binomial_2_log(e, 2)",
+         lambda k, e: gammaln(k + 2) - gammaln(k + 1) - k * log1p_exp(np.log(2) - e)),
+        ("binomial(30, inv_logit(e))",
+         lambda k, e: gammaln(31) - gammaln(k + 1) - gammaln(31 - k) + k * e - 30 * log1p_exp(e)),
     )
-    model = lines("data { k : count[N] }", f"param e ~ normal(0, {wide})", f"k ~ truncated({text}, lower = {low}, upper = {high})")
+    model = lines("data { k : count[N] }", f"param e ~ normal(0, {wide})",
+                  f"k ~ truncated({text}, lower = {low}, upper = {high})")
 
     def log_density(e):
-        return normal(e, 0, wide) + sum(log_pmf(v, e) for v in k) - len(k) * counts_between(log_pmf, low, high, e)
+        return normal(e, 0, wide) + sum(log_pmf(v, e)
+                                        for v in k) - len(k) * counts_between(log_pmf, low, high, e)
 
     return Case(model, {"k": k.tolist()}, posterior(log_density, [real("e", (0, wide / 4), (0, 0.5))]))
 
@@ -1220,11 +1419,14 @@ def ordinal(rng):
     k = rng.choice(3, int(rng.integers(2, 20)), p=rng.dirichlet([2, 2, 2])) + 1
     wide, logit = pick(rng, 2.0, 5.0), rng.random() < 0.5
     n = [int((k == j).sum()) for j in (1, 2, 3)]
-    model = lines("data { k : category[N] levels(1, 2, 3) of K }", f"param c : ordered[K - 1] ~ normal(0, {wide})", f"k ~ ordered_{'logistic' if logit else 'probit'}(0, c)")
+    model = lines("data { k : category[N] levels(1, 2, 3) of K }",
+                  f"param c : ordered[K - 1] ~ normal(0, {wide})",
+                  f"k ~ ordered_{'logistic' if logit else 'probit'}(0, c)")
 
     def log_density(c, gap):
         b = c + gap
-        ends = (-log1p_exp(-c), -log1p_exp(b), log_between_logistic(c, b)) if logit else (log_ndtr(c), log_ndtr(-b), log_between(c, b))
+        ends = (-log1p_exp(-c), -log1p_exp(b),
+                log_between_logistic(c, b)) if logit else (log_ndtr(c), log_ndtr(-b), log_between(c, b))
         return normal(c, 0, wide) + normal(b, 0, wide) + n[0] * ends[0] + n[2] * ends[1] + n[1] * ends[2]
 
     def second(b, gap):
@@ -1242,14 +1444,20 @@ def bounded(rng):
     low, high = -1.0, 2.0
     text, log_prior, axis = pick(
         rng,
-        ("b : real > 0 ~ normal(-3, 1)", lambda b: normal(b, -3), positive("b")), ("b ~ uniform(-1, 2)", lambda b: 0.0, within("b", low, high)),
-        ("b : real in (-1, 2) ~ normal(0, 1)", lambda b: normal(b), within("b", low, high)), ("b : real in (-1, 2) ~ flat()", lambda b: 0.0, within("b", low, high)),
-        ("b ~ truncated(normal(0, 1), lower = 1.5)", lambda b: normal(b), positive("b", lower=1.5)), ("b ~ exponential(2)", lambda b: -2 * b, positive("b")),
-        ("b : real < 2 ~ normal(0, 3)", lambda b: normal(b, 0, 3), truth_of.Axis("b", "below", [(0.0, 1.0)], upper=2.0)),
+        ("b : real > 0 ~ normal(-3, 1)", lambda b: normal(b, -3), positive("b")),
+        ("b ~ uniform(-1, 2)", lambda b: 0.0, within("b", low, high)),
+        ("b : real in (-1, 2) ~ normal(0, 1)", lambda b: normal(b), within("b", low, high)),
+        ("b : real in (-1, 2) ~ flat()", lambda b: 0.0, within("b", low, high)),
+        ("b ~ truncated(normal(0, 1), lower = 1.5)", lambda b: normal(b), positive("b", lower=1.5)),
+        ("b ~ exponential(2)", lambda b: -2 * b, positive("b")),
+        ("b : real < 2 ~ normal(0, 3)", lambda b: normal(b, 0, 3),
+         truth_of.Axis("b", "below", [(0.0, 1.0)], upper=2.0)),
         ("b : real > 0 ~ flat()", lambda b: 0.0, positive("b")),
     )
     model = lines("data { y : real[N] }", f"param {text}", f"y ~ normal(b, {s})")
-    return Case(model, {"y": y}, {"b": posterior(lambda b: log_prior(b) + normal(np.array(y), column(b), s).sum(axis=1), [axis])["b"]})
+    return Case(
+        model, {"y": y},
+        {"b": posterior(lambda b: log_prior(b) + normal(np.array(y), column(b), s).sum(axis=1), [axis])["b"]})
 
 
 @kind("likelihoods")
@@ -1266,16 +1474,20 @@ def weights(rng):
     kept = w > 0
     if rng.random() < 0.5:
         x = np.where(kept, x, 999.0)
-    model = lines(f"data {{ y : {declared if declared != 'positive' else 'real'}[N]; x : real[N]; w : real[N] }}", "param a ~ normal(0, 2)", "param b ~ normal(0, 1)",
-                  f"y ~ {text.format(e='(a + b * x)')} weight w")
+    model = lines(
+        f"data {{ y : {declared if declared != 'positive' else 'real'}[N]; x : real[N]; w : real[N] }}",
+        "param a ~ normal(0, 2)", "param b ~ normal(0, 1)", f"y ~ {text.format(e='(a + b * x)')} weight w")
 
     def log_density(a, b):
-        return normal(a, 0, 2) + normal(b) + (w[kept] * log(y[kept], column(a) + column(b) * x[kept])).sum(axis=1)
+        return normal(a, 0, 2) + normal(b) + (w[kept] * log(y[kept],
+                                                            column(a) + column(b) * x[kept])).sum(axis=1)
 
-    return Case(model, {"y": y.tolist(), "x": x.tolist(), "w": w.tolist()}, posterior(log_density, [real("a", (0, 0.5)), real("b", (0, 0.5))]))
+    return Case(model, {"y": y.tolist(), "x": x.tolist(), "w": w.tolist()},
+                posterior(log_density, [real("a", (0, 0.5)), real("b", (0, 0.5))]))
 
 
-# Jumps and kinks --------------------------------------------------------------------------------------------------------
+# Jumps and kinks
+
 
 @kind("jumps", 4)
 def step_along(rng):
@@ -1284,33 +1496,44 @@ def step_along(rng):
     c, h = short(rng.normal(0, wide)), short(rng.normal(0, 4))
     text, f = pick(
         rng,
-        (f"where(b > {c}, {h}, 0)", lambda b: np.where(b > c, h, 0.0)), (f"{h} * (b > {c})", lambda b: h * (b > c)), ("fmax(b, 0)", lambda b: np.maximum(b, 0)),
-        (f"abs(b - {c})", lambda b: abs(b - c)), ("floor(b)", np.floor), ("round(b)", lambda b: np.sign(b) * np.floor(abs(b) + 0.5)),
-        (f"fmin(b, {c})", lambda b: np.minimum(b, c)), (f"b + {h} * (b < {c})", lambda b: b + h * (b < c)), (f"where(abs(b) < 1, b, {h})", lambda b: np.where(abs(b) < 1, b, h)),
-        (f"where(b > {c}, b, -b)", lambda b: np.where(b > c, b, -b)), (f"(b > {c}) * (b - {c})^2", lambda b: (b > c) * (b - c) ** 2),
+        (f"where(b > {c}, {h}, 0)", lambda b: np.where(b > c, h, 0.0)),
+        (f"{h} * (b > {c})", lambda b: h * (b > c)),
+        ("fmax(b, 0)", lambda b: np.maximum(b, 0)),
+        (f"abs(b - {c})", lambda b: abs(b - c)),
+        ("floor(b)", np.floor),
+        ("round(b)", lambda b: np.sign(b) * np.floor(abs(b) + 0.5)),
+        (f"fmin(b, {c})", lambda b: np.minimum(b, c)),
+        (f"b + {h} * (b < {c})", lambda b: b + h * (b < c)),
+        (f"where(abs(b) < 1, b, {h})", lambda b: np.where(abs(b) < 1, b, h)),
+        (f"where(b > {c}, b, -b)", lambda b: np.where(b > c, b, -b)),
+        (f"(b > {c}) * (b - {c})^2", lambda b: (b > c) * (b - c)**2),
     )
     y = short(rng.normal(f(np.array(rng.normal(0, wide))), s, int(rng.integers(1, 5))))
     if rng.random() < 0.3:
-        model, inside = lines(f"param b ~ normal(0, {wide})", f"target += {text}"), lambda b: f(b) if "^2" not in text else f(b) * 0
+        model, inside = lines(f"param b ~ normal(0, {wide})",
+                              f"target += {text}"), lambda b: f(b) if "^2" not in text else f(b) * 0
         if "^2" in text or "abs" in text:
             return step_along(rng)
         y = None
     else:
-        model, inside = lines("data { y : real[N] }", f"param b ~ normal(0, {wide})", f"y ~ normal({text}, {s})"), lambda b: normal(np.array(y), column(f(b)), s).sum(axis=1)
+        model, inside = lines(
+            "data { y : real[N] }", f"param b ~ normal(0, {wide})",
+            f"y ~ normal({text}, {s})"), lambda b: normal(np.array(y), column(f(b)), s).sum(axis=1)
     hints = [(0, wide / 4), (c, 0.1)] + [(v, 0.3) for v in range(-12, 13)]
-    return Case(model, {"y": y} if y else {}, posterior(lambda b: normal(b, 0, wide) + inside(b), [real("b", *hints)]))
+    return Case(model, {"y": y} if y else {},
+                posterior(lambda b: normal(b, 0, wide) + inside(b), [real("b", *hints)]))
 
 
 def segments(y, x, s, spread):
-    """Change points: log weight, ends, and the means and sds of the two levels for each place between data."""
+    """Change points: weight, ends, and the means and sds of the two levels for each place between data."""
     rows = []
     for j in range(len(x) - 1):
         log, levels = np.log(x[j + 1] - x[j]), []
         for part in (y[:j + 1], y[j + 1:]):
-            precision = 1 / spread ** 2 + len(part) / s ** 2
-            mean = part.sum() / s ** 2 / precision
-            log += 0.5 * mean ** 2 * precision - 0.5 * np.log(precision)
-            levels.append((mean, precision ** -0.5))
+            precision = 1 / spread**2 + len(part) / s**2
+            mean = part.sum() / s**2 / precision
+            log += 0.5 * mean**2 * precision - 0.5 * np.log(precision)
+            levels.append((mean, precision**-0.5))
         rows.append((log, x[j], x[j + 1], *levels[0], *levels[1]))
     rows = np.array(rows)
     rows[:, 0] = np.exp(rows[:, 0] - logsumexp(rows[:, 0]))
@@ -1323,16 +1546,23 @@ def change_point(rng):
     n, s, spread = int(rng.integers(4, 25)), power(rng, -0.5, 0.5), pick(rng, 2.0, 5.0)
     x = np.arange(1.0, n + 1)
     at = rng.integers(1, n)
-    y = np.array(short(np.where(x <= at, rng.normal(0, 1), rng.normal(0, pick(rng, 1, 3))) + rng.normal(0, s, n)))
+    y = np.array(
+        short(np.where(x <= at, rng.normal(0, 1), rng.normal(0, pick(rng, 1, 3))) + rng.normal(0, s, n)))
     spelling = pick(rng, "where(x > c, b, a)", "a + (b - a) * (x > c)", "a * (x <= c) + b * (x > c)")
-    model = lines("data { y : real[N]; x : real[N] }", f"param c ~ uniform(1, {n})", f"param a ~ normal(0, {spread})", f"param b ~ normal(0, {spread})",
+    model = lines("data { y : real[N]; x : real[N] }", f"param c ~ uniform(1, {n})",
+                  f"param a ~ normal(0, {spread})", f"param b ~ normal(0, {spread})",
                   f"y ~ normal({spelling}, {s})")
     rows = segments(y, x, s, spread)
     cumulative = np.concatenate([[0], np.cumsum(rows[:, 0])])
     middle = (rows[:, 1] + rows[:, 2]) / 2
     mean = np.sum(rows[:, 0] * middle)
-    answer = {"c": truth_of.summary(lambda p: float(np.interp(p, cumulative, x)), mean, np.sum(rows[:, 0] * ((middle - mean) ** 2 + 1 / 12))),
-              "a": of_normals(rows[:, 0], rows[:, 3], rows[:, 4]), "b": of_normals(rows[:, 0], rows[:, 5], rows[:, 6])}
+    answer = {
+        "c":
+        truth_of.summary(lambda p: float(np.interp(p, cumulative, x)), mean,
+                         np.sum(rows[:, 0] * ((middle - mean)**2 + 1 / 12))), "a":
+        of_normals(rows[:, 0], rows[:, 3], rows[:, 4]), "b":
+        of_normals(rows[:, 0], rows[:, 5], rows[:, 6])
+    }
     return Case(model, {"y": y.tolist(), "x": x.tolist()}, answer)
 
 
@@ -1344,12 +1574,14 @@ def threshold_pair(rng):
     c0, h0 = rng.normal(), rng.normal(0, 2)
     if rng.random() < 0.5:
         y = rng.poisson(np.exp(0.5 + np.clip(h0, -2, 2) * (x > c0)))
-        model = lines("data { y : count[N]; x : real[N] }", "param c ~ normal(0, 1)", "param h ~ normal(0, 2)", "y ~ poisson_log(0.5 + where(x > c, h, 0))")
+        model = lines("data { y : count[N]; x : real[N] }", "param c ~ normal(0, 1)",
+                      "param h ~ normal(0, 2)", "y ~ poisson_log(0.5 + where(x > c, h, 0))")
         log = lambda e: y * e - np.exp(e)
         base = 0.5
     else:
         y = rng.binomial(1, expit(h0 * (x > c0)))
-        model = lines("data { y : binary[N]; x : real[N] }", "param c ~ normal(0, 1)", "param h ~ normal(0, 2)", "y ~ bernoulli_logit(h * (x > c))")
+        model = lines("data { y : binary[N]; x : real[N] }", "param c ~ normal(0, 1)",
+                      "param h ~ normal(0, 2)", "y ~ bernoulli_logit(h * (x > c))")
         log = lambda e: -log1p_exp(np.where(y == 1, -e, e))
         base = 0.0
 
@@ -1358,13 +1590,22 @@ def threshold_pair(rng):
 
     ends = np.concatenate([[-np.inf], x, [np.inf]])
     h = np.linspace(-12, 12, 4801)
-    logs = np.array([log_density(h, (x > (ends[j] + ends[j + 1]) / 2 if 0 < j < n else x > (x[0] - 1 if j == 0 else x[-1] + 1)).astype(float)) for j in range(n + 1)])
+    logs = np.array([
+        log_density(h, (x > (ends[j] + ends[j + 1]) / 2 if 0 < j < n else x > (x[0] - 1 if j == 0 else x[-1] +
+                                                                               1)).astype(float))
+        for j in range(n + 1)
+    ])
     mass = special.ndtr(ends[1:]) - special.ndtr(ends[:-1])
     joint = np.exp(logs - logs.max()) * mass[:, None]
     joint /= joint.sum()
     by_h, by_place = joint.sum(axis=0), joint.sum(axis=1)
     mean = np.sum(by_h * h)
-    answer = {"h": truth_of.summary(lambda p: float(np.interp(p, np.cumsum(by_h) - by_h / 2, h)), mean, np.sum(by_h * (h - mean) ** 2))}
+    answer = {
+        "h":
+        truth_of.summary(lambda p: float(np.interp(p,
+                                                   np.cumsum(by_h) - by_h / 2, h)), mean,
+                         np.sum(by_h * (h - mean)**2))
+    }
     answer["c"] = cut_normal(ends, by_place)
     return Case(model, {"y": y.tolist(), "x": x.tolist()}, answer)
 
@@ -1384,7 +1625,7 @@ def cut_normal(ends, shares):
         j = min(np.searchsorted(cumulative, p) - 1, len(shares) - 1)
         return float(special.ndtri(low[j] + (p - cumulative[j]) / shares[j] * (high[j] - low[j])))
 
-    return truth_of.summary(read, mean, np.sum(shares * squares) - mean ** 2)
+    return truth_of.summary(read, mean, np.sum(shares * squares) - mean**2)
 
 
 @kind("jumps", 1.5)
@@ -1392,16 +1633,18 @@ def broken_stick(rng):
     """A line with a knee, or a plateau, at an unknown place, and a known or unknown slope."""
     n, s = int(rng.integers(3, 15)), power(rng, -0.7, 0.3)
     x = np.array(short(np.linspace(0, 3, n)))
-    text, f = pick(rng, ("b * where(x > k, x - k, 0)", lambda b, k: b * np.maximum(x - k, 0)), ("b * fmin(x, k)", lambda b, k: b * np.minimum(x, k)),
+    text, f = pick(rng, ("b * where(x > k, x - k, 0)", lambda b, k: b * np.maximum(x - k, 0)),
+                   ("b * fmin(x, k)", lambda b, k: b * np.minimum(x, k)),
                    ("b * abs(x - k)", lambda b, k: b * abs(x - k)), ("b * (x > k)", lambda b, k: b * (x > k)))
     y = np.array(short(f(rng.normal(0, 2), rng.uniform(0, 3)) + rng.normal(0, s, n)))
-    model = lines("data { y : real[N]; x : real[N] }", "param k ~ uniform(0, 3)", "param b ~ normal(0, 3)", f"y ~ normal({text}, {s})")
+    model = lines("data { y : real[N]; x : real[N] }", "param k ~ uniform(0, 3)", "param b ~ normal(0, 3)",
+                  f"y ~ normal({text}, {s})")
 
     def given(k):
         g = f(1.0, column(k))
-        precision = (g ** 2).sum(axis=1) / s ** 2 + 1 / 9
-        mean = (g * y).sum(axis=1) / s ** 2 / precision
-        return 0.5 * mean ** 2 * precision - 0.5 * np.log(precision), {"b": (mean, precision ** -0.5)}
+        precision = (g**2).sum(axis=1) / s**2 + 1 / 9
+        mean = (g * y).sum(axis=1) / s**2 / precision
+        return 0.5 * mean**2 * precision - 0.5 * np.log(precision), {"b": (mean, precision**-0.5)}
 
     answer = posterior(lambda k: given(k)[0], [within("k", 0, 3)], lambda k: given(k)[1])
     return Case(model, {"y": y.tolist(), "x": x.tolist()}, answer)

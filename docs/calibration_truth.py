@@ -1,8 +1,9 @@
 """Posterior summaries of small models, by quadrature and closed forms: the truths of calibration.py.
 
-Nothing here knows of stickler. A density of one to three parameters is integrated by Gauss-Legendre rules on cells that
-are cut in two until cutting them changes nothing. This is done twice, with other rules on other cells that reach further
-out: where quantiles differ the case is given up (`Unsure`), where only a mean or standard deviation differs there is none.
+Nothing here knows of stickler. A density of one to three parameters is integrated by Gauss-Legendre rules
+on cells that are cut in two until cutting them changes nothing. This is done twice, with other rules on
+other cells that reach further out: where quantiles differ the case is given up (`Unsure`), where only a
+mean or standard deviation differs it is taken not to exist.
 """
 import itertools
 
@@ -12,7 +13,7 @@ from scipy.special import expit, logsumexp, ndtr
 LEVELS = (0.05, 0.95)
 SLACK = 0.004      # a quantile may be that of a probability so far off: between two modes it is anywhere
 CHUNK = 20_000     # points evaluated at once, to bound memory
-SPLIT = {1: 1e-8, 2: 2e-6, 3: 1e-5}  # a cell is cut again if cutting it changed the whole by more, by dimensions
+SPLIT = {1: 1e-8, 2: 2e-6, 3: 1e-5}  # by dimensions: a cell is cut again if a cut changed the whole by more
 SMALL = {1: 1e-10, 2: 1e-7, 3: 1e-6}  # a cell with less of the whole is left as it is
 LARGE = {1: 0.01, 2: 0.02, 3: 0.05}   # a cell with more is cut in any case
 MOST = 60_000      # cells, beyond which a density is given up
@@ -80,7 +81,7 @@ def within(name, lower, upper, *hints):
 
 
 class Grid:
-    """Normalised weights of a density on boxes of its coordinates, and the value of each parameter in each box."""
+    """Normalised weights of a density on boxes of its coordinates, and the parameters' values in each box."""
 
     def __init__(self, axes, points, low, high, logs):
         total = logsumexp(logs)
@@ -111,7 +112,7 @@ class Grid:
 
 
 class Rule:
-    """Gauss-Legendre points of a unit cell, their log weights, and a box about each whose size is its weight."""
+    """Gauss-Legendre points of a unit cell, their log weights, and boxes as large as the weights."""
 
     def __init__(self, order, dimensions):
         nodes, weights = np.polynomial.legendre.leggauss(order)
@@ -188,7 +189,7 @@ def integrate(log_density, axes, order, *where):
     return Grid(axes, *[np.concatenate(parts) for parts in zip(*done)])
 
 
-RULES = {  # for each number of dimensions: order of the rule, first step, growth of steps, and how far out they reach
+RULES = {  # by dimensions: order of the rule, first step, growth of steps, and how far out they reach
     1: ((8, 0.25, 1.4, 1e6), (7, 0.2, 1.3, 1e9)),
     2: ((5, 0.25, 2.0, 1e6), (4, 0.2, 2.2, 1e9)),
     3: ((3, 0.25, 4.0, 1e4), (3, 0.2, 3.7, 1e6)),
@@ -236,7 +237,8 @@ def agree(first, second):
     """What both grids say: quantiles must agree; a mean or standard deviation that does not is left out."""
     spread = (first["q95"] - first["q5"]) / 3.29
     for p in ("q5", "q95"):
-        inside = first[p + "_range"][0] - AGREE * spread <= second[p] <= first[p + "_range"][1] + AGREE * spread
+        low, high = first[p + "_range"]
+        inside = low - AGREE * spread <= second[p] <= high + AGREE * spread
         if abs(first[p] - second[p]) > AGREE * spread and not inside:
             raise Unsure(f"{p}: {first[p]} and {second[p]}")
     answer = dict(first)
@@ -250,7 +252,7 @@ def agree(first, second):
 
 
 def posterior(log_density, axes, inner=None):
-    """Summaries of all parameters of a density; `inner` tells (mean, sd) of others, normal given the axes' values."""
+    """Summaries of the parameters of a density; `inner` tells (mean, sd) of others, normal given these."""
     answers = []
     for grid in grids(log_density, axes):
         answer = {axis.name: grid.summary(i) for i, axis in enumerate(axes)}
@@ -279,4 +281,5 @@ def gaussian(mean, covariance, name, weights=None):
         weights, mean, covariance = [1.0], [mean], [covariance]
     means, covariances = np.array(mean, float), np.array(covariance, float)
     sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    return {f"{name}[{i + 1}]": of_normals(np.array(weights), means[:, i], sds[:, i]) for i in range(means.shape[1])}
+    weights = np.array(weights)
+    return {f"{name}[{i + 1}]": of_normals(weights, means[:, i], sds[:, i]) for i in range(means.shape[1])}
