@@ -46,14 +46,17 @@ class Axis:
             return u
         return np.log(self.upper - self.lower) - np.logaddexp(0, u) - np.logaddexp(0, -u)
 
-    def edges(self, first, growth, reach):
-        """Ends of cells: finer near the centres of hints, and out to reach times their scales."""
+    def edges(self, first, growth, reach, limit):
+        """Ends of cells: finer near the centres of hints, and out to reach times their scales.
+
+        Coordinates that are logarithms end at the limit.
+        """
         count = int(np.ceil(np.log(reach / first) / np.log(growth)))
         steps = first * growth ** np.arange(count + 1)
         out = np.concatenate([-steps[::-1], [0], steps])
         points = np.concatenate([centre + scale * out for centre, scale in self.hints])
         if self.kind != "real":
-            points = np.clip(points, -700, 700)
+            points = np.clip(points, -limit, limit)
         points = np.unique(points)
         centres, scales = np.array(self.hints).T
         away = np.min(np.abs(points - centres[:, None]), axis=0)
@@ -189,10 +192,10 @@ def integrate(log_density, axes, order, *where):
     return Grid(axes, *[np.concatenate(parts) for parts in zip(*done)])
 
 
-RULES = {  # by dimensions: order of the rule, first step, growth of steps, and how far out they reach
-    1: ((8, 0.25, 1.4, 1e6), (7, 0.2, 1.3, 1e9)),
-    2: ((5, 0.25, 2.0, 1e6), (4, 0.2, 2.2, 1e9)),
-    3: ((3, 0.25, 4.0, 1e4), (3, 0.2, 3.7, 1e6)),
+RULES = {  # by dimensions: order of the rule, then what `edges` takes
+    1: ((8, 0.25, 1.4, 1e6, 200), (7, 0.2, 1.3, 1e9, 700)),
+    2: ((5, 0.25, 2.0, 1e6, 200), (4, 0.2, 2.2, 1e9, 700)),
+    3: ((3, 0.25, 4.0, 1e4, 200), (3, 0.2, 3.7, 1e6, 700)),
 }
 
 
