@@ -50,9 +50,11 @@ def make(name, index, seed):
     for attempt in range(ATTEMPTS):
         rng = np.random.default_rng([seed, zlib.crc32(name.encode()), index, attempt])
         try:
-            return function(rng)
+            case = function(rng)
         except truths.Unsure:
             continue
+        if case.truth == models.IMPROPER or all(np.isfinite(t["q5"] + t["q95"]) for t in case.truth.values()):
+            return case
     return None
 
 

@@ -130,9 +130,9 @@ def mixture_alone(rng):
     return Case(model, {}, {"b": of_normals(weights, means, scales)})
 
 
-def wide_pair(rng):
-    """Two normals in 1 to 12 dimensions: weight, centres [2, d], scales."""
-    d = int(pick(rng, 1, 2, 3, 4, 5, 6, 8, 10, 12))
+def wide_pair(rng, *dimensions):
+    """Two normals in many dimensions: weight, centres [2, d], scales."""
+    d = int(pick(rng, *(dimensions or (1, 2, 3, 4, 5, 6, 8, 10, 12))))
     w = short(rng.uniform(0.08, 0.92))
     unit = power(rng, -1.5, 1.5)
     scales = short(unit * 10**(rng.uniform(-0.3, 0.3, 2) if rng.random() < 0.7 else rng.uniform(-1.5, 0, 2)))
@@ -180,6 +180,105 @@ def log_mix(rng):
     model = lines("data { y : real[D]; noise : real }", "param a[D] ~ flat()", spelling,
                   "y ~ normal(a, noise)")
     return Case(model, {"y": y, "noise": noise}, of_pairs(w, means, s, np.array(y), noise))
+
+
+@kind("modes")
+def log_mix_many(rng):
+    """More dimensions; the scales alike, so that both normals have much of the weight."""
+    d, w, m, _ = wide_pair(rng, 15, 20, 30)
+    s = short([abs(m[1] - m[0]) * 10**rng.uniform(-1.5, 0)] * 2)
+    spelling = pick(rng, *pair_spellings(w, m, s)[:5])
+    model = lines(f"let D = {d}", f"param a[{d}] ~ flat()", spelling)
+    return Case(model, {}, of_pairs(w, np.outer(m, np.ones(d)), s))
+
+
+PARTS = [  # components that are not normal: spelling and scipy distribution, by centre and scale
+    (lambda m, s: f"normal({m}, {s})", lambda m, s: stats.norm(m, s)),
+    (lambda m, s: f"student_t(3, {m}, {s})", lambda m, s: stats.t(3, m, s)),
+    (lambda m, s: f"double_exponential({m}, {s})", lambda m, s: stats.laplace(m, s)),
+    (lambda m, s: f"logistic({m}, {s})", lambda m, s: stats.logistic(m, s)),
+    (lambda m, s: f"gumbel({m}, {s})", lambda m, s: stats.gumbel_r(m, s)),
+    (lambda m, s: f"skew_normal({m}, {s}, 3)", lambda m, s: stats.skewnorm(3, m, s)),
+]
+POSITIVE_PARTS = [  # by median, and scale of the logarithm
+    (lambda m, s: f"lognormal({short(np.log(m))}, {s})",
+     lambda m, s: stats.lognorm(s, 0, np.exp(short(np.log(m))))),
+    (lambda m, s: f"gamma({short(s**-2)}, {short(s**-2 / m)})",
+     lambda m, s: stats.gamma(short(s**-2), 0, 1 / short(s**-2 / m))),
+    (lambda m, s: f"weibull({short(1 / s)}, {m})", lambda m, s: stats.weibull_min(short(1 / s), 0, m)),
+    (lambda m, s: f"inv_gamma({short(2 + s**-2)}, {short(m * s**-2)})",
+     lambda m, s: stats.invgamma(short(2 + s**-2), 0, short(m * s**-2))),
+]
+
+
+def mixed(rng, weights, centres, scales, table):
+    """Text and log density of a mixture of parts from a table."""
+    parts = [table[rng.integers(len(table))] for _ in weights]
+    text = ", ".join(f"{w}: {part[0](m, s)}" for w, m, s, part in zip(weights, centres, scales, parts))
+    frozen = [part[1](m, s) for m, s, part in zip(centres, scales, parts)]
+
+    def log_density(x):
+        return logsumexp([np.log(w) + dist.logpdf(x) for w, dist in zip(weights, frozen)], axis=0)
+
+    return f"mixture({text})", log_density
+
+
+@kind("modes", 1.5)
+def mixture_of_others(rng):
+    """A mixture of parts that are not all normal, with or without data."""
+    weights, means, scales = components(rng, pick(rng, 2, 3))
+    text, log_prior = mixed(rng, weights, means, scales, PARTS)
+    hints = [(m, s / 2) for m, s in zip(means, scales)]
+    if rng.random() < 0.4:
+        return Case(f"param b ~ {text}\n", {}, posterior(log_prior, [real("b", *hints)]))
+    s = short((max(means) - min(means)) * 10**rng.uniform(-0.5, 0.5))
+    y = short(np.mean(means) + s * rng.normal(0, 0.3, int(rng.integers(1, 4))))
+    model = lines("data { y : real[N] }", f"param b ~ {text}", f"y ~ normal(b, {s})")
+    answer = posterior(lambda b: log_prior(b) + normal(np.array(y), column(b), s).sum(axis=1),
+                       [real("b", *hints)])
+    return Case(model, {"y": y}, answer)
+
+
+@kind("modes", 1.5)
+def mixture_on_positive(rng):
+    """A mixture as the prior of a standard deviation or a rate."""
+    weights = short([0.3, 0.7] if rng.random() < 0.5 else [0.6, 0.4])
+    medians = short(10**(rng.uniform(-1, 1) + np.array([0, 1]) * rng.uniform(0.3, 2.5)))
+    text, log_prior = mixed(rng, weights, medians, short(10**rng.uniform(-1.2, -0.2, 2)), POSITIVE_PARTS)
+    between = np.sqrt(medians[0] * medians[1])
+    if rng.random() < 0.5:
+        y = np.array(short(rng.normal(0, between, int(rng.integers(1, 4)))))
+        model = lines("data { y : real[N] }", f"param s ~ {text}", "y ~ normal(0, s)")
+        log = lambda s: normal(y, 0, column(s)).sum(axis=1)
+    else:
+        y = np.array(short(rng.exponential(1 / between, int(rng.integers(1, 4)))))
+        model = lines("data { y : real[N] }", f"param s ~ {text}", "y ~ exponential(s)")
+        log = lambda s: len(y) * np.log(s) - s * y.sum()
+    answer = posterior(lambda s: log_prior(s) + log(s), [positive("s", *[(m, 0.05) for m in medians])])
+    return Case(model, {"y": y.tolist()}, answer)
+
+
+@kind("modes", 1.5)
+def branch_in_likelihood(rng):
+    """Data from one of two means that a parameter has on either side."""
+    w, s, wide = short(rng.uniform(0.2, 0.8)), power(rng, -0.7, 0.3), pick(rng, 2.0, 5.0)
+    same = lambda b: b
+    one, f, two, g = pick(rng, ("b", same, "-b", lambda b: -b), ("b", same, "b + 4", lambda b: b + 4),
+                          ("b", same, "2 * b", lambda b: 2 * b), ("b", same, "0", lambda b: 0 * b),
+                          ("exp(b)", np.exp, "-exp(b)", lambda b: -np.exp(b)))
+    b0, n = rng.normal(0, wide), int(rng.integers(1, 8))
+    y = np.array(short(np.clip(np.where(rng.random(n) < w, f(b0), g(b0)), -50, 50) + rng.normal(0, s, n)))
+    spelling = pick(rng, f"y ~ mixture({w}: normal({one}, {s}), {short(1 - w)}: normal({two}, {s}))",
+                    f"target += log_mix({w}, normal_lpdf(y | {one}, {s}), normal_lpdf(y | {two}, {s}))")
+    model = lines("data { y : real[N] }", f"param b ~ normal(0, {wide})", spelling)
+
+    def log_density(b):
+        parts = np.log(w) + normal(y, column(f(b)), s), np.log1p(-w) + normal(y, column(g(b)), s)
+        return normal(b, 0, wide) + np.logaddexp(*parts).sum(axis=1)
+
+    hints = [(c * sign, s / 3) for v in y for sign in (1, -1) for c in (v, v - 4, v / 2)]
+    hints += [(np.log(abs(v) + 1e-3), 0.05) for v in y]
+    return Case(model, {"y": y.tolist()}, {"b": posterior(log_density, [real("b", *hints)])["b"]})
 
 
 @kind("modes", 1.5)
@@ -1615,9 +1714,10 @@ def cut_normal(ends, shares):
     low, high = special.ndtr(ends[:-1]), special.ndtr(ends[1:])
     first, last = normal(ends[:-1]), normal(ends[1:])
     pdf = [np.exp(v) for v in (first, last)]
-    means = (pdf[0] - pdf[1]) / (high - low)
+    mass = np.maximum(high - low, 1e-30)
+    means = (pdf[0] - pdf[1]) / mass
     edge = [np.where(np.isfinite(e), e, 0) * p for e, p in zip((ends[:-1], ends[1:]), pdf)]
-    squares = 1 + (edge[0] - edge[1]) / (high - low)
+    squares = 1 + (edge[0] - edge[1]) / mass
     mean = np.sum(shares * means)
     cumulative = np.concatenate([[0], np.cumsum(shares)])
 
