@@ -7,6 +7,7 @@ use super::number;
 use super::say;
 use crate::source::Diagnostic;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The levels of a category in order; the first has code 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,6 +108,15 @@ impl Levels {
     /// Whether the labels are the numbers 1 to J, so that codes and values are the same.
     pub fn are_indices(&self) -> bool {
         self.labels.iter().enumerate().all(|(i, l)| *l == (i + 1).to_string())
+    }
+
+    /// The levels at these places, from 0, in this order.
+    pub fn part(self: &Arc<Levels>, places: &[usize]) -> Arc<Levels> {
+        if places.iter().copied().eq(0..self.len()) {
+            return self.clone();
+        }
+        let labels = places.iter().filter_map(|&i| self.labels.get(i).cloned()).collect();
+        Arc::new(Levels { given: self.given, ..Self::of(labels) })
     }
 
     fn code_of_number(&self, value: f64) -> Option<usize> {

@@ -8,7 +8,7 @@ use crate::data::{Found, Levels, Limit, Missing, Side, listed};
 use crate::dist::{End, Support};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{
-    BaseType, DataDecl, DataSource, DistKind, Expr, ExprKind, Program, Sample, StmtKind, TypeExpr,
+    BaseType, DataDecl, DataSource, DistKind, Expr, ExprKind, Program, Sample, StmtKind, StrLit, TypeExpr,
 };
 use crate::transform;
 use std::collections::HashMap;
@@ -47,6 +47,36 @@ fn described_ends(program: &Program, decl: &DataDecl) -> Option<[f64; 2]> {
         };
         Some([number(low)?, number(high)?])
     })
+}
+
+/// The levels listed for a category, by it or by another one that shares the name of their number: all that
+/// list them agree.
+fn listed_levels<'p>(declared: &[&'p DataDecl], decl: &'p DataDecl) -> Result<Option<&'p [StrLit]>> {
+    let size = |d: &DataDecl| d.ty.levels_name.as_ref().map(|n| n.name.clone());
+    let shares = |d: &&&'p DataDecl| {
+        let category = d.ty.base == BaseType::Category && d.ty.levels.is_some();
+        category && (d.name.name == decl.name.name || size(d).is_some() && size(d) == size(decl))
+    };
+    let mut all = declared.iter().filter(shares);
+    let Some((first, levels)) = all.next().and_then(|d| Some((d, d.ty.levels.as_deref()?))) else {
+        return Ok(None);
+    };
+    let texts = |d: &DataDecl| d.ty.levels.iter().flatten().map(|l| l.text.clone()).collect::<Vec<_>>();
+    match all.find(|other| texts(other) != texts(first)) {
+        None => Ok(Some(levels)),
+        Some(other) => {
+            let size = size(decl).unwrap_or_default();
+            let message = format!(
+                "`{}` and `{}` both have the {size} levels, and list other ones or in another order",
+                first.name.name, other.name.name
+            );
+            Err(Diagnostic::error("other-labels", message)
+                .label(first.ty.span, "")
+                .label(other.ty.span, "")
+                .help("list the same levels for both, or call the number of levels of one of them by another name")
+                .always(true))
+        }
+    }
 }
 
 /// What a program declares as data, in order.
@@ -139,7 +169,8 @@ impl<'d> Lowerer<'d> {
                 continue;
             }
             let columns: Vec<&Found> = family.columns.iter().collect();
-            let levels = match (&decl.ty.levels, self.data_integer(&key)?) {
+            let given = listed_levels(declared, decl)?;
+            let levels = match (given, self.data_integer(&key)?) {
                 (Some(given), _) => {
                     let labels: Vec<&str> = given.iter().map(|l| l.text.as_str()).collect();
                     Levels::given(&labels).map_err(|e| marked(e, decl.ty.span))?
@@ -155,11 +186,11 @@ impl<'d> Lowerer<'d> {
             if let Some(name) = &decl.ty.levels_name {
                 self.level_counts.push(name.name.clone());
                 self.bind_size(&name.name, levels.len(), name.span)?;
-                if !levels.are_indices() {
-                    self.env.set_labels(&name.name, levels.labels().into());
-                }
             }
             family.levels = Arc::new(levels);
+            if let Some(name) = &decl.ty.levels_name {
+                self.env.set_levels(&name.name, family.levels.clone());
+            }
         }
         Ok(families)
     }
@@ -305,6 +336,7 @@ impl<'d> Lowerer<'d> {
     /// Binds a value of the data; a single integer may be a size, and sizes are seen everywhere.
     fn bind_value(&mut self, decl: &DataDecl, value: Value) {
         let name = &decl.name.name;
+        let value = value.along(self.counted_axes(&decl.ty.dims));
         if decl.ty.dims.is_empty() && value.integer {
             self.env.set_everywhere(name, Binding::Value(value));
         } else {
@@ -451,7 +483,7 @@ impl<'d> Lowerer<'d> {
 
     fn values(
         &mut self,
-        found: &Found,
+        found: &Found<'d>,
         decl: &DataDecl,
         families: &HashMap<String, Family<'d>>,
     ) -> Result<Value> {
@@ -469,6 +501,7 @@ impl<'d> Lowerer<'d> {
                 let key = decl.ty.levels_name.as_ref().map_or(&decl.name.name, |n| &n.name);
                 let levels = families.get(key).map(|f| f.levels.clone()).unwrap_or_default();
                 let codes = found.as_category(&levels).map_err(mark)?;
+                self.category_columns.push((decl.name.name.clone(), found.clone()));
                 (codes.into_iter().map(|c| c as f64).collect(), true, Some(levels))
             }
             BaseType::Simplex
@@ -494,7 +527,7 @@ impl<'d> Lowerer<'d> {
             return self.with_missing(&numbers, shape, decl);
         }
         let node = self.b.constant(numbers, shape);
-        Ok(Value { node, integer, from_data: true, levels })
+        Ok(Value { levels, ..Value::plain(node, integer, true) })
     }
 
     fn check_limits(&mut self, found: &Found, numbers: &[f64], decl: &DataDecl) -> Result<()> {
@@ -532,7 +565,7 @@ impl<'d> Lowerer<'d> {
         let mut table: Vec<u32> = (0..n as u32).collect();
         empty.iter().enumerate().for_each(|(k, &i)| table[i] = (n + k) as u32);
         let node = self.b.take(all, table, shape);
-        Ok(Value { node, integer: false, from_data: true, levels: None })
+        Ok(Value::real(node, true))
     }
 }
 

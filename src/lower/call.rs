@@ -159,7 +159,8 @@ impl Lowerer<'_> {
         }
         let node = at((row.build)(&mut self.b, &nodes), span)?;
         let from_data = values.iter().flatten().any(|v| v.from_data);
-        Ok(Value { node, integer: ty.integer, from_data, levels: None })
+        let axes = self.result_axes(row.name, &values, node);
+        Ok(Value::plain(node, ty.integer, from_data).along(axes))
     }
 
     fn type_of(&self, value: &Value) -> Ty {
@@ -200,7 +201,8 @@ impl Lowerer<'_> {
         let integer = values.iter().all(|v| v.integer) && INTEGER_ROWS.contains(&row.name)
             || row.name == "where" && values[1].integer && values[2].integer
             || matches!(row.name, "floor" | "ceil" | "round");
-        Ok(Value { node, integer, from_data: values.iter().any(|v| v.from_data), levels: None })
+        let axes = self.met_axes(&values.iter().collect::<Vec<_>>(), node);
+        Ok(Value::plain(node, integer, values.iter().any(|v| v.from_data)).along(axes))
     }
 
     fn density_function(
@@ -222,6 +224,8 @@ impl Lowerer<'_> {
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
         let from_data = x.from_data || values.iter().any(|v| v.from_data);
         self.check_integer(row, &x, span)?;
+        let axis = self.categories_axis(row, &values);
+        self.check_outcome_labels(&x, axis.as_ref(), args.first().map_or(span, |a| a.value.span), span)?;
         let node = match suffix {
             "_lcdf" | "_lccdf" => {
                 at(crate::dist::log_tail(&mut self.b, row, suffix == "_lccdf", x.node, &nodes), span)?
@@ -232,7 +236,9 @@ impl Lowerer<'_> {
             }
             _ => at(crate::dist::log_density(&mut self.b, row, x.node, &nodes), span)?,
         };
-        Ok(Value::real(node, from_data))
+        let met: Vec<&Value> = std::iter::once(&x).chain(&values).filter(|_| row.event == 0).collect();
+        let axes = self.met_axes(&met, node);
+        Ok(Value::real(node, from_data).along(axes))
     }
 
     /// Arguments put in order, by position and by name. Optional ones that were not given are None.

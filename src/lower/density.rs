@@ -379,9 +379,9 @@ fn restrict(b: &mut Builder, dist: &Dist, dims: &[usize], places: &[usize]) -> D
     let some = |b: &mut Builder, of: &Option<NodeId>| of.map(|of| select(b, of, dims, places));
     let within = |b: &mut Builder, of: &Dist| Box::new(restrict(b, of, dims, places));
     match dist {
-        Dist::Row { row, args, span } => {
+        Dist::Row { row, args, span, levels } => {
             let args = args.iter().map(|&a| select(b, a, dims, places)).collect();
-            Dist::Row { row, args, span: *span }
+            Dist::Row { row, args, span: *span, levels: levels.clone() }
         }
         Dist::Mixture(parts) => {
             let part = |(weight, part): &(NodeId, Dist)| {

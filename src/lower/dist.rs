@@ -2,11 +2,13 @@
 
 use super::env::Value;
 use super::{Lowerer, Result};
+use crate::data::Levels;
 use crate::dist::{self, Distribution, Domain, End, Support};
 use crate::graph::{Graph, NodeId, Op};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Arg, DistExpr, DistKind, Expr, Ident};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A distribution with its arguments.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub enum Dist {
         args: Vec<NodeId>,
         /// Where it was written.
         span: Span,
+        /// What its categories are called, where the axis of its probabilities has labels.
+        levels: Option<Arc<Levels>>,
     },
     /// A sum of weighted densities.
     Mixture(Vec<(NodeId, Dist)>),
@@ -274,7 +278,16 @@ impl Lowerer<'_> {
                 .always(!low.from_data && !high.from_data));
         }
         let values = self.with_defaults(row, values);
-        Ok(Dist::Row { row, args: values.iter().map(|v| v.node).collect(), span })
+        let levels = self.categories_axis(row, &values);
+        Ok(Dist::Row { row, args: values.iter().map(|v| v.node).collect(), span, levels })
+    }
+
+    /// What the categories of a distribution over them are called, where the axis of its probabilities has
+    /// labels.
+    pub(super) fn categories_axis(&self, row: &Distribution, values: &[Value]) -> Option<Arc<Levels>> {
+        let of_levels = matches!(row.support, Support::Integers(End::At(1.0), _));
+        let (_, vector) = row.args.iter().zip(values).find(|(spec, _)| of_levels && spec.rank == 1)?;
+        self.axes_of(vector).pop().flatten()
     }
 
     pub(super) fn with_defaults(&mut self, row: &Distribution, values: Vec<Option<Value>>) -> Vec<Value> {

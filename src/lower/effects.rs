@@ -4,9 +4,10 @@
 //! `w = b m + s^b (x - m) / s`: for b = 1 that is x, for b = 0 the standardised deviation. The values reported are the same;
 //! the shape of the posterior in the coordinates is not.
 
+use super::axes::{self, Axes};
 use super::dist::Dist;
 use super::env::Value;
-use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at};
+use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at};
 use crate::dist::{BaseArg, Distribution, End, Support};
 use crate::graph::NodeId;
 use crate::ops::scalar;
@@ -49,6 +50,7 @@ pub(super) struct Pending {
     name: String,
     parameter: usize,
     dims: Vec<usize>,
+    axes: Axes,
     z: NodeId,
 }
 
@@ -81,7 +83,7 @@ impl Lowerer<'_> {
         p: &ParamDecl,
         prior: Option<&Dist>,
         dims: &[usize],
-        labels: &Labels,
+        axes: &Axes,
         span: Span,
     ) -> Result<bool> {
         if self.coordinates.keep_effects() || p.centering.is_some() || !plain_type(p) {
@@ -93,15 +95,15 @@ impl Lowerer<'_> {
                 if standardised(row).is_none() || !varies {
                     return Ok(false);
                 }
-                let pending = self.reserve(p, dims, labels);
+                let pending = self.reserve(p, dims, axes);
                 self.describe(&pending, row, args, span)?;
                 let node = self.parameters[pending.parameter].named.node;
-                self.define(&p.name, Value::real(node, false))?;
+                self.define(&p.name, Value::real(node, false).along(pending.axes))?;
                 Ok(true)
             }
             Some(_) => Ok(false),
             None if self.split.contains(&p.name.name) => {
-                let pending = self.reserve(p, dims, labels);
+                let pending = self.reserve(p, dims, axes);
                 self.pending.push(pending);
                 Ok(true)
             }
@@ -110,13 +112,13 @@ impl Lowerer<'_> {
     }
 
     /// Gives an effect its coordinates; its value follows.
-    fn reserve(&mut self, p: &ParamDecl, dims: &[usize], labels: &Labels) -> Pending {
+    fn reserve(&mut self, p: &ParamDecl, dims: &[usize], axes: &Axes) -> Pending {
         let offset = self.dimension;
         let size = dims.iter().product();
         self.dimension += size;
         let z = self.b.input(offset, dims.to_vec());
         self.parameters.push(Parameter {
-            named: Named { name: p.name.name.clone(), node: z, labels: labels.clone() },
+            named: Named { name: p.name.name.clone(), node: z, labels: axes::labels(axes, dims.len()) },
             support: "real".into(),
             offset,
             size,
@@ -124,7 +126,7 @@ impl Lowerer<'_> {
             form: Form::Noncentered,
         });
         let parameter = self.parameters.len() - 1;
-        Pending { name: p.name.name.clone(), parameter, dims: dims.to_vec(), z }
+        Pending { name: p.name.name.clone(), parameter, dims: dims.to_vec(), axes: axes.clone(), z }
     }
 
     /// The statement about an effect that waits for it; false if none does.
@@ -138,7 +140,7 @@ impl Lowerer<'_> {
         };
         self.describe(&pending, row, &args, span)?;
         let node = self.parameters[pending.parameter].named.node;
-        self.env.set(name, super::env::Binding::Value(Value::real(node, false)));
+        self.env.set(name, super::env::Binding::Value(Value::real(node, false).along(pending.axes)));
         Ok(true)
     }
 

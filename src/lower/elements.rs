@@ -1,5 +1,6 @@
 //! Arrays that are defined element by element: `let s[1] = ...`, `for t in 2..T { let s[t] = ... }`.
 
+use super::axes::Axes;
 use super::env::Value;
 use crate::graph::{Builder, NodeId};
 use crate::source::{Diagnostic, Span};
@@ -61,7 +62,7 @@ impl Elements {
     pub(super) fn get(&self, index: &[usize], b: &mut Builder) -> Option<Value> {
         let (value, place) = self.find(index)?;
         let node = place.map_or(value.node, |i| b.row(value.node, i));
-        Some(Value { node, ..value.clone() })
+        Some(Value { node, axes: own_axes(value, place), ..value.clone() })
     }
 
     fn find(&self, index: &[usize]) -> Option<(&Value, Option<usize>)> {
@@ -220,7 +221,9 @@ impl Elements {
         let value = self.gather(b, name, &indices, span)?;
         let mut dims = extent;
         dims.extend_from_slice(&b.dims(value.node)[1..]);
-        Ok(Value { node: b.reshape(value.node, dims), ..value })
+        let mut axes = vec![None; self.rank()];
+        axes.extend(value.axes.iter().skip(1).cloned());
+        Ok(Value { node: b.reshape(value.node, dims), ..value }.along(axes))
     }
 
     /// The elements with these indices, along the first axis.
@@ -237,7 +240,8 @@ impl Elements {
         for index in indices {
             let Some((value, place)) = self.find(index) else { return Err(undefined(name, index, span)) };
             let own = if place.is_some() { &b.dims(value.node)[1..] } else { b.dims(value.node) };
-            let (all, shape) = first.get_or_insert_with(|| (value.clone(), own.to_vec()));
+            let like = || Value { axes: own_axes(value, place), ..value.clone() };
+            let (all, shape) = first.get_or_insert_with(|| (like(), own.to_vec()));
             if shape != own {
                 return Err(Diagnostic::error(
                     "shape-mismatch",
@@ -259,8 +263,15 @@ impl Elements {
         let joined = b.concat(&parts.nodes, vec![parts.length]);
         let mut dims = vec![indices.len()];
         dims.extend(shape);
-        Ok(Value { node: b.take(joined, table, dims), ..value })
+        let mut axes = vec![None];
+        axes.extend(value.axes.iter().cloned());
+        Ok(Value { node: b.take(joined, table, dims), ..value }.along(axes))
     }
+}
+
+/// What the axes of one element stand for: of those that were defined together the first axis counts them.
+fn own_axes(value: &Value, place: Option<usize>) -> Axes {
+    value.axes.iter().skip(usize::from(place.is_some())).cloned().collect()
 }
 
 /// Arrays one after another, each once.

@@ -1,5 +1,6 @@
 //! What each name means while a model is lowered.
 
+use super::axes::Axes;
 use super::elements::Elements;
 use crate::data::Levels;
 use crate::graph::{Builder, NodeId};
@@ -18,17 +19,30 @@ pub struct Value {
     pub from_data: bool,
     /// Its levels, for a category.
     pub levels: Option<Arc<Levels>>,
+    /// For each axis the levels that its places stand for; of no meaning where it is not as long as the
+    /// shape.
+    pub axes: Axes,
 }
 
 impl Value {
     /// A real value computed from others.
     pub fn real(node: NodeId, from_data: bool) -> Self {
-        Self { node, integer: false, from_data, levels: None }
+        Self::plain(node, false, from_data)
     }
 
     /// An integer value.
     pub fn integer(node: NodeId, from_data: bool) -> Self {
-        Self { node, integer: true, from_data, levels: None }
+        Self::plain(node, true, from_data)
+    }
+
+    /// A value without levels or labels.
+    pub fn plain(node: NodeId, integer: bool, from_data: bool) -> Self {
+        Self { node, integer, from_data, levels: None, axes: Axes::new() }
+    }
+
+    /// The same with what its axes stand for.
+    pub(super) fn along(self, axes: Axes) -> Self {
+        Self { axes, ..self }
     }
 }
 
@@ -44,8 +58,8 @@ pub(super) enum Binding {
 #[derive(Debug)]
 pub(super) struct Env {
     scopes: Vec<HashMap<String, Binding>>,
-    /// Labels of the elements counted by a size.
-    labels: HashMap<String, Arc<[String]>>,
+    /// Levels that a size counts.
+    levels: HashMap<String, Arc<Levels>>,
     /// What the number of levels of a category is called.
     level_counts: HashMap<String, String>,
 }
@@ -54,7 +68,7 @@ impl Default for Env {
     fn default() -> Self {
         Self {
             scopes: vec![HashMap::new(), HashMap::new()],
-            labels: HashMap::new(),
+            levels: HashMap::new(),
             level_counts: HashMap::new(),
         }
     }
@@ -165,12 +179,19 @@ impl Env {
         self.scopes[0] = before;
     }
 
-    pub(super) fn set_labels(&mut self, size: &str, labels: Arc<[String]>) {
-        self.labels.insert(size.to_string(), labels);
+    pub(super) fn set_levels(&mut self, size: &str, levels: Arc<Levels>) {
+        self.levels.insert(size.to_string(), levels);
     }
 
-    pub(super) fn labels(&self, size: &str) -> Option<Arc<[String]>> {
-        self.labels.get(size).cloned()
+    /// The levels that a size counts.
+    pub(super) fn levels(&self, size: &str) -> Option<Arc<Levels>> {
+        self.levels.get(size).cloned()
+    }
+
+    /// The size that counts these levels, if only one does.
+    pub(super) fn size_of_levels(&self, levels: &Levels) -> Option<&str> {
+        let mut all = self.levels.iter().filter(|(_, known)| ***known == *levels).map(|(size, _)| size);
+        all.next().filter(|_| all.next().is_none()).map(String::as_str)
     }
 
     pub(super) fn set_level_count(&mut self, category: &str, size: &str) {

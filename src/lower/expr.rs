@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::env::Value;
-use super::{Labels, Lowerer, Result, at};
+use super::{Lowerer, Result, at};
 use crate::data::{Levels, listed};
 use crate::graph::NodeId;
 use crate::ops::scalar::{self, ScalarRow};
@@ -45,7 +45,9 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
             ExprKind::Transpose(x) => {
                 let x = self.expr(x)?;
-                Ok(Value { node: self.b.transpose(x.node), ..x })
+                let mut axes = self.axes_of(&x);
+                axes.reverse();
+                Ok(Value { node: self.b.transpose(x.node), ..x }.along(axes))
             }
             ExprKind::Call { name, args } => self.call(name, args, e.span),
             ExprKind::Index { base, indices } => self.index(base, indices, e.span),
@@ -57,7 +59,7 @@ impl Lowerer<'_> {
         if let Some(value) = self.level_comparison(op, left, right)? {
             return Ok(value);
         }
-        let (a, mut b) = (self.expr(left)?, self.expr(right)?);
+        let (mut a, mut b) = (self.expr(left)?, self.expr(right)?);
         if let Some(value) = self.numbered_level(op, (&a, left), (&b, right))? {
             return Ok(value);
         }
@@ -71,14 +73,15 @@ impl Lowerer<'_> {
         } else if let (Some(of_a), Some(of_b)) = (&a.levels, &b.levels) {
             b.node = self.in_terms_of(of_a, of_b, b.node);
         } else {
-            self.refuse_other_counters(&a, left, &b, right)?;
-            self.refuse_other_counters(&b, right, &a, left)?;
+            a.node = self.counter(&b, right, &a, left)?;
+            b.node = self.counter(&a, left, &b, right)?;
         }
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
             let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(op, left, &a, right, &b))?;
             self.warn_column(left, right);
-            return Ok(Value { node, integer: a.integer && b.integer, from_data, levels: None });
+            let axes = self.product_axes(&a, &b);
+            return Ok(Value::plain(node, a.integer && b.integer, from_data).along(axes));
         }
         let row = row_of(op);
         let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(op, left, &a, right, &b))?;
@@ -99,7 +102,8 @@ impl Lowerer<'_> {
             }
             BinaryOp::Div | BinaryOp::ElemDiv => false,
         };
-        Ok(Value { node, integer, from_data, levels: None })
+        let axes = self.met_axes(&[&a, &b], node);
+        Ok(Value::plain(node, integer, from_data).along(axes))
     }
 
     /// `category == 2`: the level that is called so.
@@ -133,6 +137,37 @@ impl Lowerer<'_> {
         let values: Vec<f64> = known.iter().map(place).collect();
         let dims = self.b.dims(places).to_vec();
         self.b.constant(values, dims)
+    }
+
+    /// The variable of a loop in terms of the levels of a category that it is compared with. Where the loop
+    /// counts levels of
+    /// its own, these are found by their labels; of two categories that share none the comparison means
+    /// nothing.
+    fn counter(&mut self, category: &Value, e: &Expr, counter: &Value, other: &Expr) -> Result<NodeId> {
+        let Some(levels) = &category.levels else { return Ok(counter.node) };
+        let (name, variable) = (e.span.text(self.source), other.span.text(self.source));
+        let around = self.loops.iter().rev().find(|l| l.variable == variable);
+        let own = around.and_then(|l| l.levels.clone());
+        match own {
+            // How many levels a category without a name for their number has, only data can say.
+            Some(_) if self.probing && self.env.level_count(name).is_none() => return Ok(counter.node),
+            Some(own) if !self.probing && own.labels() != levels.labels() => {
+                if own.labels().iter().any(|label| levels.code(label).is_some()) {
+                    return Ok(self.in_terms_of(levels, &own, counter.node));
+                }
+                let message = format!("`{variable}` counts levels of which `{name}` has none");
+                return Err(Diagnostic::error("other-labels", message)
+                    .label(other.span, format!("it counts {}", listed(own.labels())))
+                    .label(e.span, format!("its levels are {}", listed(levels.labels())))
+                    .help(format!(
+                        "let the loop count the levels of `{name}`: `{name} : category[N] of K`, \
+                         `for {variable} in 1..K`"
+                    )));
+            }
+            _ => {}
+        }
+        self.refuse_other_counters(category, e, counter, other)?;
+        Ok(counter.node)
     }
 
     /// Refuses to compare a category with the variable of a loop that does not count its levels.
@@ -295,7 +330,9 @@ impl Lowerer<'_> {
         let nodes: Vec<_> = values.iter().map(|v| v.node).collect();
         let integer = values.iter().all(|v| v.integer);
         let from_data = values.iter().any(|v| v.from_data);
-        Ok(Value { node: self.b.stack(&nodes), integer, from_data, levels: None })
+        let node = self.b.stack(&nodes);
+        let axes = self.met_axes(&values.iter().collect::<Vec<_>>(), node);
+        Ok(Value::plain(node, integer, from_data).along(axes))
     }
 
     /// The value of an integer that must be known before the fit.
@@ -348,16 +385,6 @@ impl Lowerer<'_> {
             }
             _ => problem,
         }
-    }
-
-    /// Labels of axes whose sizes are the number of levels of a category.
-    pub(super) fn axis_labels(&self, dims: &[Expr]) -> Labels {
-        dims.iter()
-            .map(|e| match &e.kind {
-                ExprKind::Name(name) => self.env.labels(name),
-                _ => None,
-            })
-            .collect()
     }
 }
 

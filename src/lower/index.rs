@@ -1,10 +1,12 @@
 //! Indexing: places, ranges, and gathers by integer arrays and categories.
 
+use super::axes::Axes;
 use super::env::{Binding, Value};
 use super::{Lowerer, Result};
-use crate::data::listed;
+use crate::data::{Levels, listed};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
+use std::sync::Arc;
 
 /// What an index does to its axis.
 enum Pick {
@@ -13,7 +15,7 @@ enum Pick {
     /// Places in order: the axis stays.
     Range(Vec<usize>),
     /// Places given by an array of this shape: the axis becomes the array's axes.
-    Gather(Vec<usize>, Vec<usize>),
+    Gather(Vec<usize>, Vec<usize>, Axes),
 }
 
 /// Elements picked one axis after the other.
@@ -102,7 +104,11 @@ impl Lowerer<'_> {
             if self.b.scalar_of(value.node).is_none() {
                 return Ok(None);
             }
-            place.push(self.position(e)?);
+            let by_label = self.element_by_label(name, place.len(), (e, &value), base.span)?;
+            place.push(match by_label.as_deref() {
+                Some(&[at]) => at as usize,
+                _ => self.position(e)?,
+            });
         }
         let value = self.element(name, &place, span)?;
         if indices.len() == rank {
@@ -119,7 +125,9 @@ impl Lowerer<'_> {
             Some(Binding::Elements(elements)) if !elements.is_ready() => (elements.rank(), elements.count()),
             _ => return Ok(None),
         };
-        let Some(Places { indices: places, shape, .. }) = self.element_places(name, rank, indices)? else {
+        let Some(Places { indices: places, shape, .. }) =
+            self.element_places(name, rank, indices, base.span)?
+        else {
             return Ok(None);
         };
         if places.is_empty() && indices.len() == rank {
@@ -148,8 +156,31 @@ impl Lowerer<'_> {
         self.index_value(part, base, &rest, span).map(Some)
     }
 
+    /// The places at which a category picks elements that a loop over the levels of a category defines.
+    fn element_by_label(
+        &self,
+        name: &str,
+        axis: usize,
+        (e, value): (&Expr, &Value),
+        base: Span,
+    ) -> Result<Option<Vec<f64>>> {
+        let size = self.counted.get(name).and_then(|sizes| sizes.get(axis)?.as_ref());
+        let counted = size.and_then(|size| self.env.levels(size));
+        let (Some(levels), Some(of), Some(places)) = (&value.levels, counted, self.b.constant_of(value.node))
+        else {
+            return Ok(None);
+        };
+        self.places_by_label((e, levels), &of, places, base).map(Some)
+    }
+
     /// The indices of the elements that are picked, and the shape in which. None if arrays stand among ranges.
-    fn element_places(&mut self, name: &str, rank: usize, indices: &[Index]) -> Result<Option<Places>> {
+    fn element_places(
+        &mut self,
+        name: &str,
+        rank: usize,
+        indices: &[Index],
+        base: Span,
+    ) -> Result<Option<Places>> {
         let mut picked = Places { indices: vec![Vec::with_capacity(rank)], shape: Vec::new(), joint: false };
         for axis in 0..rank {
             let elements = self.env.elements(name);
@@ -163,9 +194,11 @@ impl Lowerer<'_> {
                 }
                 Some(Index::At(e)) => {
                     let value = self.expr(e)?;
-                    match self.b.constant_of(value.node) {
+                    let by_label = self.element_by_label(name, axis, (e, &value), base)?;
+                    let numbers = by_label.or_else(|| self.b.constant_of(value.node).map(|c| c.to_vec()));
+                    match numbers {
                         Some(numbers) if value.integer && numbers.iter().all(|&i| i >= 1.0) => {
-                            picked.at(numbers, self.b.dims(value.node))
+                            picked.at(&numbers, self.b.dims(value.node))
                         }
                         _ => false,
                     }
@@ -185,14 +218,14 @@ impl Lowerer<'_> {
         indices: &[Index],
         span: Span,
     ) -> Result<Value> {
-        let dims = self.b.dims(value.node).to_vec();
+        let (dims, labelled) = (self.b.dims(value.node).to_vec(), self.axes_of(&value));
         if indices.len() > dims.len() {
             return Err(self.too_many_indices(base, &dims, indices.len(), span));
         }
         let mut picks = Vec::with_capacity(dims.len());
         for (axis, &n) in dims.iter().enumerate() {
             picks.push(match indices.get(axis) {
-                Some(index) => self.pick(index, axis, n, base)?,
+                Some(index) => self.pick(index, (axis, n, &labelled), base)?,
                 None => Pick::Range((0..n).collect()),
             });
         }
@@ -200,8 +233,9 @@ impl Lowerer<'_> {
             Diagnostic::error("shape-mismatch", "arrays that index together must have one shape")
                 .label(span, "")
         })?;
+        let axes = picked_axes(&picks, &labelled);
         let node = self.b.take(value.node, table, out);
-        Ok(Value { node, ..value })
+        Ok(Value { node, ..value }.along(axes))
     }
 
     fn too_many_indices(&self, base: &Expr, dims: &[usize], given: usize, span: Span) -> Diagnostic {
@@ -226,7 +260,12 @@ impl Lowerer<'_> {
             .label(base.span, format!("this has shape {}", self.shape(dims)))
     }
 
-    fn pick(&mut self, index: &Index, axis: usize, n: usize, base: &Expr) -> Result<Pick> {
+    fn pick(
+        &mut self,
+        index: &Index,
+        (axis, n, labelled): (usize, usize, &Axes),
+        base: &Expr,
+    ) -> Result<Pick> {
         match index {
             Index::At(Expr { kind: ExprKind::Str(label), span }) => self.labelled(label, *span, axis, base),
             Index::All(_) => Ok(Pick::Range((0..n).collect())),
@@ -263,12 +302,16 @@ impl Lowerer<'_> {
                 if condition || is_mask(&places, n) && value.integer {
                     return Err(self.mask(e, base).always(condition));
                 }
-                if let Some(levels) = value.levels.as_ref().filter(|l| !l.are_indices() && l.len() != n) {
-                    return Err(self.other_levels(e, base, levels, n));
-                }
                 if let Some(levels) = value.levels.as_ref().filter(|l| self.other_count(l.len(), n)) {
                     return Err(self.of_other_category(e, base, levels.len(), n));
                 }
+                let places = match (&value.levels, &labelled[axis]) {
+                    (Some(levels), Some(of)) => self.places_by_label((e, levels), of, &places, base.span)?,
+                    (Some(levels), None) if !levels.are_indices() && levels.len() != n => {
+                        return Err(self.other_levels(e, base, levels, n));
+                    }
+                    _ => places.to_vec(),
+                };
                 if let Some(levels) = value.levels.as_ref().filter(|l| places.len() == n && l.len() < n) {
                     self.warn_rows_as_levels(e, base, n - levels.len());
                 }
@@ -287,7 +330,10 @@ impl Lowerer<'_> {
                     positions.push(p as usize - 1);
                 }
                 let shape = self.b.dims(value.node).to_vec();
-                Ok(if shape.is_empty() { Pick::One(positions[0]) } else { Pick::Gather(positions, shape) })
+                Ok(match shape.is_empty() {
+                    true => Pick::One(positions[0]),
+                    false => Pick::Gather(positions, shape, self.axes_of(&value)),
+                })
             }
         }
     }
@@ -370,7 +416,7 @@ impl Lowerer<'_> {
     }
 
     /// The error of a category that indexes an axis with another number of places than it has levels.
-    fn other_levels(&self, e: &Expr, base: &Expr, levels: &crate::data::Levels, n: usize) -> Diagnostic {
+    fn other_levels(&self, e: &Expr, base: &Expr, levels: &Levels, n: usize) -> Diagnostic {
         let name = e.span.text(self.source);
         let message = format!("`{name}` has {} levels, and this axis has {n} places", levels.len());
         Diagnostic::error("level-count", message)
@@ -453,6 +499,24 @@ impl Lowerer<'_> {
     }
 }
 
+/// What the axes of the result stand for: of part of an axis the labels of that part.
+fn picked_axes(picks: &[Pick], labelled: &[Option<Arc<Levels>>]) -> Axes {
+    let mut axes = Axes::new();
+    let mut gathered = false;
+    for (pick, levels) in picks.iter().zip(labelled) {
+        match pick {
+            Pick::One(_) => {}
+            Pick::Range(places) => axes.push(levels.as_ref().map(|levels| levels.part(places))),
+            Pick::Gather(_, _, own) if !gathered => {
+                axes.extend(own.iter().cloned());
+                gathered = true;
+            }
+            Pick::Gather(..) => {}
+        }
+    }
+    axes
+}
+
 /// Flat positions and shape of the result. Several gathers run together; their axes stand where the first one is.
 fn table(picks: &[Pick], dims: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
     let mut strides = vec![1usize; dims.len()];
@@ -470,7 +534,7 @@ fn table(picks: &[Pick], dims: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
                 axes.push(places.iter().map(|p| p * strides[k]).collect());
                 out.push(places.len());
             }
-            Pick::Gather(places, shape) => match joint {
+            Pick::Gather(places, shape, _) => match joint {
                 None => {
                     joint = Some((shape, axes.len()));
                     axes.push(places.iter().map(|p| p * strides[k]).collect());

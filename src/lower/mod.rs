@@ -1,5 +1,6 @@
 //! Model and data to graph: every name becomes a node, every statement a term of the log density.
 
+mod axes;
 mod bind;
 mod bounds;
 mod call;
@@ -263,6 +264,10 @@ struct Lowerer<'d> {
     effects: Vec<Effect>,
     /// What the step of a recursion reads from outside, while it is lowered.
     inside: Option<recursion::Inside>,
+    /// The sizes that the indices of elements count.
+    counted: axes::Counted,
+    /// The columns that categories were read from.
+    category_columns: Vec<(String, Found<'d>)>,
 }
 
 impl<'d> Lowerer<'d> {
@@ -306,6 +311,8 @@ impl<'d> Lowerer<'d> {
             pending: Vec::new(),
             effects: Vec::new(),
             inside: None,
+            counted: axes::Counted::new(),
+            category_columns: Vec::new(),
         }
     }
 
@@ -326,6 +333,7 @@ impl<'d> Lowerer<'d> {
         let mut defining = Vec::new();
         lanes::defined_elements(&program.statements, &mut defining);
         self.defining = defining.into_iter().map(str::to_string).collect();
+        self.counted = axes::counted(program);
         self.single = reported::single_elements(program);
         if !self.coordinates.keep_effects() {
             self.split = effects::split_effects(program, self.source);

@@ -1,5 +1,6 @@
 //! Latent variables: coordinates, constrained value, Jacobian and prior.
 
+use super::axes::{self, Axes};
 use super::dist::Dist;
 use super::env::Value;
 use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at, density};
@@ -27,20 +28,21 @@ pub(super) fn is_walk(dist: &Dist) -> bool {
 
 impl Lowerer<'_> {
     pub(super) fn param(&mut self, p: &ParamDecl, span: Span) -> Result<()> {
-        let (dims, labels) = self.param_dims(p)?;
+        let (dims, axes) = self.param_dims(p)?;
+        let labels = axes::labels(&axes, dims.len());
         let own = p.prior.as_ref().filter(|d| self.is_own(d));
         let prior = p.prior.as_ref().filter(|_| own.is_none()).map(|d| self.dist(d)).transpose()?;
         if prior.as_ref().is_some_and(is_walk) {
             self.warn_walk(&labels, p.name.span);
         }
         if let Some((Centering::Noncentered, place)) = p.centering {
-            return self.noncentered(p, prior, dims, labels, place, span);
+            return self.noncentered(p, prior, dims, axes, place, span);
         }
-        if self.effect(p, prior.as_ref(), &dims, &labels, span)? {
+        if self.effect(p, prior.as_ref(), &dims, &axes, span)? {
             return Ok(());
         }
         let region = self.region(p.ty.as_ref(), prior.as_ref(), span)?;
-        let value = self.constrained(&p.name.name, region, &dims, labels, span)?;
+        let value = self.constrained(&p.name.name, region, &dims, labels, span)?.along(axes);
         if let Some(prior) = &prior {
             self.check_structure(prior, &value, p.name.span)?;
             self.check_extent(prior, &value, p.name.span)?;
@@ -60,9 +62,9 @@ impl Lowerer<'_> {
         self.define(&p.name, value)
     }
 
-    fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Labels)> {
+    fn param_dims(&mut self, p: &ParamDecl) -> Result<(Vec<usize>, Axes)> {
         let mut dims = self.sizes(&p.dims)?;
-        let mut labels = self.axis_labels(&p.dims);
+        let mut axes = self.counted_axes(&p.dims);
         if let Some(ty) = &p.ty {
             let inner = self.sizes(&ty.dims)?;
             if let Some(e) = ty.dims.iter().find(|e| e.kind == ExprKind::Int(0)) {
@@ -71,15 +73,15 @@ impl Lowerer<'_> {
                     .label(e.span, "")
                     .help("sizes stand in brackets after the type; bounds are written `real in (0, 1)`"));
             }
-            labels.extend(self.axis_labels(&ty.dims));
+            axes.extend(self.counted_axes(&ty.dims));
             dims.extend(&inner);
             if is_matrix(ty.base) && inner.len() == 1 {
                 dims.push(inner[0]);
-                let again = labels.last().cloned().flatten();
-                labels.push(again);
+                let again = axes.last().cloned().flatten();
+                axes.push(again);
             }
         }
-        Ok((dims, labels))
+        Ok((dims, axes))
     }
 
     /// Makes coordinates, value and Jacobian of a parameter.
@@ -162,7 +164,7 @@ impl Lowerer<'_> {
         p: &ParamDecl,
         prior: Option<Dist>,
         dims: Vec<usize>,
-        labels: Labels,
+        axes: Axes,
         place: Span,
         span: Span,
     ) -> Result<()> {
@@ -205,14 +207,14 @@ impl Lowerer<'_> {
         }
         self.term(prior, TermKind::Prior, span);
         self.parameters.push(Parameter {
-            named: Named { name: p.name.name.clone(), node, labels },
+            named: Named { name: p.name.name.clone(), node, labels: axes::labels(&axes, dims.len()) },
             support: "real".into(),
             offset,
             size,
             improper: false,
             form: Form::Noncentered,
         });
-        self.define(&p.name, Value::real(node, false))
+        self.define(&p.name, Value::real(node, false).along(axes))
     }
 
     /// Refuses a type that the non-centred form of a prior does not have: its values follow from the prior alone.
@@ -230,7 +232,7 @@ impl Lowerer<'_> {
         if !shaped && !bounded {
             return Ok(());
         }
-        let dist = Dist::Row { row: prior, args: args.to_vec(), span: place };
+        let dist = Dist::Row { row: prior, args: args.to_vec(), span: place, levels: None };
         let own = self.region_of_prior(&dist, span)?;
         let written = self.region(Some(ty), Some(&dist), span)?;
         if own.transform.name == written.transform.name && own.bounds == written.bounds {

@@ -23,10 +23,11 @@ const WRITTEN_OUT: [usize; 4] = [2, 3, 4, 5];
 const BEYOND: &str = "index-out-of-range";
 
 /// Problems that only real data can have.
-const OF_DATA: [&str; 14] = [
+const OF_DATA: [&str; 15] = [
     BEYOND,
     "mask-as-index",
     "level-count",
+    "other-labels",
     "unordered-levels",
     "outside-support",
     "data-outside-domain",

@@ -51,9 +51,12 @@ impl Dist {
     fn renamed(&self, now: &impl Fn(NodeId) -> NodeId) -> Dist {
         let inner = |inner: &Dist| Box::new(inner.renamed(now));
         match self {
-            Dist::Row { row, args, span } => {
-                Dist::Row { row, args: args.iter().map(|a| now(*a)).collect(), span: *span }
-            }
+            Dist::Row { row, args, span, levels } => Dist::Row {
+                row,
+                args: args.iter().map(|a| now(*a)).collect(),
+                span: *span,
+                levels: levels.clone(),
+            },
             Dist::Mixture(parts) => {
                 Dist::Mixture(parts.iter().map(|(weight, part)| (now(*weight), part.renamed(now))).collect())
             }

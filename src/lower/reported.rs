@@ -3,15 +3,15 @@
 //! A predicted quantity is an input of the graph beyond all coordinates. What depends on one is known only after the fit,
 //! draw by draw: it may be predicted from and reported, but is no part of the log density.
 
+use super::axes;
 use super::dist::Dist;
 use super::env::Value;
 use super::faults::Faults;
 use super::stmt::Around;
-use super::{Labels, Lowerer, Named, Parameter, Predicted, Result, at, density};
+use super::{Lowerer, Named, Predicted, Result, at, density};
 use crate::dist::{Distribution, End, Sampler, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::{NodeId, Op};
-use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{DeriveDecl, Expr, ExprKind, Ident, PredictDecl, Program, Stmt, StmtKind};
 use std::collections::HashMap;
@@ -34,42 +34,16 @@ impl Lowerer<'_> {
             return self.report_element(&d.name, &d.indices, value);
         }
         let dims = self.b.dims(value.node).to_vec();
-        let labels = if d.indices.is_empty() {
-            self.labels_of(&d.value, &dims)
+        let axes = if d.indices.is_empty() {
+            self.axes_of(&value)
         } else {
             self.check_sizes(d, &dims)?;
-            self.axis_labels(&d.indices)
+            self.counted_axes(&d.indices)
         };
-        self.define(&d.name, value.clone())?;
+        let labels = axes::labels(&axes, dims.len());
+        self.define(&d.name, value.clone().along(axes))?;
         self.reports.push(Report::Whole(Named { name: d.name.name.clone(), node: value.node, labels }));
         Ok(())
-    }
-
-    /// The labels of a parameter of this shape that an expression treats element by element.
-    fn labels_of(&self, e: &Expr, dims: &[usize]) -> Labels {
-        let none = vec![None; dims.len()];
-        match &e.kind {
-            ExprKind::Name(name) => {
-                let own = |p: &&Parameter| p.named.name == *name && self.b.dims(p.named.node) == dims;
-                self.parameters.iter().find(own).map_or(none, |p| p.named.labels.clone())
-            }
-            ExprKind::Unary(_, x) => self.labels_of(x, dims),
-            ExprKind::Binary(_, a, b) => match self.labels_of(a, dims) {
-                labels if labels.iter().any(Option::is_some) => labels,
-                _ => self.labels_of(b, dims),
-            },
-            ExprKind::Call { name, args } if scalar::find(&name.name).is_some() => {
-                let all = args.iter().map(|a| self.labels_of(&a.value, dims));
-                all.into_iter().find(|labels| labels.iter().any(Option::is_some)).unwrap_or(none)
-            }
-            ExprKind::Call { .. }
-            | ExprKind::Real(_)
-            | ExprKind::Int(_)
-            | ExprKind::Str(_)
-            | ExprKind::Transpose(_)
-            | ExprKind::Index { .. }
-            | ExprKind::Array(_) => none,
-        }
     }
 
     /// Refuses sizes other than those of the value.
@@ -103,8 +77,9 @@ impl Lowerer<'_> {
             return self.report_element(&p.name, &p.dims, value);
         }
         let dims = self.sizes(&p.dims)?;
-        let labels = self.axis_labels(&p.dims);
-        let value = self.drawn(dist, dims, p)?;
+        let axes = self.counted_axes(&p.dims);
+        let labels = axes::labels(&axes, dims.len());
+        let value = self.drawn(dist, dims, p)?.along(axes);
         self.define(&p.name, value.clone())?;
         self.reports.push(Report::Whole(Named { name: p.name.name.clone(), node: value.node, labels }));
         Ok(())
@@ -112,7 +87,7 @@ impl Lowerer<'_> {
 
     /// Refuses to draw where an argument is left out that a density can do without: the number of draws of a multinomial distribution.
     fn refuse_unknown(&self, dist: &Dist) -> Result<()> {
-        let Dist::Row { row, args, span } = dist else { return Ok(()) };
+        let Dist::Row { row, args, span, .. } = dist else { return Ok(()) };
         let left_out = |a: &NodeId| self.b.scalar_of(*a).is_some_and(f64::is_nan);
         let unknown =
             row.args.iter().zip(args).find(|(spec, a)| spec.default.is_some_and(f64::is_nan) && left_out(a));
@@ -158,7 +133,8 @@ impl Lowerer<'_> {
             ExprKind::Name(name) => self.loops.iter().rev().find(|l| l.variable == *name),
             _ => None,
         };
-        let label = label.and_then(|l| l.labels.as_ref()?.get(i - 1).cloned());
+        let label =
+            label.and_then(|l| l.levels.as_ref().filter(|l| !l.are_indices())?.labels().get(i - 1).cloned());
         label.unwrap_or_else(|| i.to_string())
     }
 
@@ -191,7 +167,7 @@ impl Lowerer<'_> {
         let offset =
             BEYOND + self.predicted.iter().map(|d| d.dims.iter().product::<usize>().max(1)).sum::<usize>();
         let node = self.b.input(offset, dims.clone());
-        let value = Value { node, integer: is_discrete(&dist), from_data: false, levels: None };
+        let value = Value::plain(node, is_discrete(&dist), false);
         self.check_extent(&dist, &value, p.name.span)?;
         // The density says whether vectors and matrices fit; nobody computes it.
         if let Some((row, _)) = of_vectors(&dist) {

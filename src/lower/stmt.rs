@@ -4,6 +4,7 @@ use super::effects::has_word;
 use super::elements::undefined;
 use super::env::{Binding, Value};
 use super::{Lowerer, Result, TermKind, at};
+use crate::data::Levels;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{ExprKind, ForLoop, Ident, IfStmt, LetDecl, Sample, Stmt, StmtKind};
 use std::sync::Arc;
@@ -17,8 +18,8 @@ pub(super) struct Around {
     pub(super) variable: String,
     /// Its last value as it is written.
     pub(super) end: String,
-    /// The labels of the levels that the variable counts.
-    pub(super) labels: Option<Arc<[String]>>,
+    /// The levels that the variable counts.
+    pub(super) levels: Option<Arc<Levels>>,
     /// Whether its first value is the same whatever the data are.
     pub(super) begins: bool,
 }
@@ -177,13 +178,13 @@ impl Lowerer<'_> {
 
     /// Works inside a loop.
     pub(super) fn within<T>(&mut self, f: &ForLoop, work: impl FnOnce(&mut Self) -> T) -> T {
-        let labels = match &f.to.kind {
-            ExprKind::Name(size) => self.env.labels(size),
+        let levels = match &f.to.kind {
+            ExprKind::Name(size) => self.env.levels(size),
             _ => None,
         };
         let end = f.to.span.text(self.source).to_string();
         let begins = self.expr(&f.from).is_ok_and(|v| !v.from_data);
-        self.loops.push(Around { variable: f.var.name.clone(), end, labels, begins });
+        self.loops.push(Around { variable: f.var.name.clone(), end, levels, begins });
         let done = work(self);
         self.loops.pop();
         done
@@ -278,7 +279,10 @@ impl Lowerer<'_> {
     pub(super) fn named(&mut self, name: &str, span: Span) -> Result<Value> {
         match self.env.get(name) {
             Some(Binding::Value(v)) => Ok(v.clone()),
-            Some(Binding::Elements(_)) => self.env.elements(name).whole(&mut self.b, name, span),
+            Some(Binding::Elements(_)) => {
+                let whole = self.env.elements(name).whole(&mut self.b, name, span)?;
+                Ok(self.with_counted_axes(name, whole))
+            }
             Some(Binding::Function(_)) => {
                 Err(Diagnostic::error("function-as-value", format!("`{name}` is a function"))
                     .label(span, "")

@@ -30,11 +30,15 @@ impl Lowerer<'_> {
     /// Refuses data outside the support, and reals where integers are needed.
     pub(super) fn check_value(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         match dist {
-            Dist::Row { row, args, .. } => self.check_row_value(row, args, value, span),
+            Dist::Row { row, args, levels, span: place } => {
+                self.check_row_value(row, args, value, span)?;
+                self.check_outcome_labels(value, levels.as_ref(), span, *place)
+            }
             Dist::Mixture(parts) => {
                 for (_, part) in parts {
-                    if let Dist::Row { row, .. } = part {
+                    if let Dist::Row { row, levels, span: place, .. } = part {
                         self.check_integer(row, value, span)?;
+                        self.check_outcome_labels(value, levels.as_ref(), span, *place)?;
                     }
                 }
                 self.check_some_part(parts, value, span)
@@ -52,7 +56,7 @@ impl Lowerer<'_> {
     /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means, nor by one of marks or weights.
     pub(super) fn check_extent(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         let inside = match dist {
-            Dist::Row { row, args, span: place } => {
+            Dist::Row { row, args, span: place, .. } => {
                 return self.check_row_extent(row, args, *place, value, span);
             }
             Dist::Mixture(parts) => {

@@ -171,7 +171,7 @@ impl Lowerer<'_> {
     /// K elements have K - 1 free directions. K factors normal(0, s) integrate over them to a multiple of 1/s, so that the
     /// posterior of s is its prior divided by s, and near 0 nothing may hold it.
     pub(super) fn warn_sum_to_zero(&mut self, value: NodeId, dist: &Dist) {
-        let Dist::Row { row, args, span: place } = dist else { return };
+        let Dist::Row { row, args, span: place, .. } = dist else { return };
         let Some(scale) = super::effects::scale_of(row.name, args) else { return };
         let Some(p) = self.parameters.iter().find(|p| p.named.node == value) else { return };
         let zero = matches!(&p.form, Form::Transformed { transform, .. } if transform.name == "sum_to_zero");
@@ -481,7 +481,7 @@ impl Lowerer<'_> {
 
     /// Warns of a probability where log odds are read, and of a rate where its logarithm is.
     pub(super) fn warn_response_scale(&mut self, dist: &Dist) {
-        let Dist::Row { row, args, span } = dist else { return };
+        let Dist::Row { row, args, span, .. } = dist else { return };
         let (unit, what, meant) = match row.name.rsplit_once('_') {
             Some((plain, "logit")) => (true, "log odds", plain),
             Some((plain, "log")) => (false, "the logarithm of a rate", plain),

@@ -190,7 +190,7 @@ impl Lowerer<'_> {
         for &(sequence, lag) in &feeds.earlier {
             let node = input(inner, &starts[sequence].dims);
             let (integer, from_data) = flags[sequence];
-            earlier.insert((sequence, lag), Value { node, integer, from_data, levels: None });
+            earlier.insert((sequence, lag), Value::plain(node, integer, from_data));
         }
         let mut known = HashMap::new();
         for (&place, found) in &reading.found {
@@ -258,12 +258,9 @@ impl Lowerer<'_> {
         };
         let values: Vec<Value> = lags.iter().map(element).collect::<Option<_>>().ok_or_else(unfit)?;
         let nodes: Vec<NodeId> = values.iter().map(|v| v.node).collect();
-        let value = Value {
-            node: if stacked { self.b.stack(&nodes) } else { nodes[0] },
-            integer: values.iter().all(|v| v.integer),
-            from_data: values.iter().any(|v| v.from_data),
-            levels: None,
-        };
+        let node = if stacked { self.b.stack(&nodes) } else { nodes[0] };
+        let (integer, from_data) = (values.iter().all(|v| v.integer), values.iter().any(|v| v.from_data));
+        let value = Value::plain(node, integer, from_data);
         let ExprKind::Index { base, indices } = &e.kind else { return Err(unfit()) };
         if indices.len() == 1 {
             return Ok(Some(value));

@@ -114,7 +114,7 @@ impl Lowerer<'_> {
             let whole = [&[before + steps], &dims[..]].concat();
             let node = self.b.take(node, (from as u32..(from + count) as u32).collect(), whole);
             let (integer, from_data) = flags[k];
-            let value = Value { node, integer, from_data, levels: None };
+            let value = Value::plain(node, integer, from_data);
             self.env.elements(name).define_after(name, first, before, (value, steps), defined.name.span)?;
         }
         Ok(())
