@@ -23,7 +23,7 @@ fn what_cannot_be_read_is_said_of_its_column_alone() {
         ("odd.feather", "lists", "lists or structures"),
         ("odd.feather", "pairs", "lists or structures"),
         ("odd.feather", "price", "decimal"),
-        ("odd.feather", "day", "dates or times"),
+        ("odd.feather", "day", "dates"),
         ("odd.feather", "huge", "exact up to 2^53"),
         ("odd.feather", "view", "views"),
     ];
@@ -37,6 +37,20 @@ fn what_cannot_be_read_is_said_of_its_column_alone() {
     let text = std::fs::read(folder("plain.feather")).unwrap();
     let error = Dataset::from_texts(&[("x.csv", &text)]).unwrap_err();
     assert!(error.help.is_some_and(|h| h.contains(".feather")), "{}", error.message);
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused() {
+    for file in ["default.feather", "stream.arrows"] {
+        let mut bytes = std::fs::read(folder(file)).unwrap();
+        // A text of one letter: its length, the letter, and a zero.
+        let name = |letter: u8| [1, 0, 0, 0, letter, 0];
+        let places: Vec<usize> = (0..bytes.len() - 6).filter(|&i| bytes[i..i + 6] == name(b'k')).collect();
+        assert!(!places.is_empty(), "{file}");
+        places.into_iter().for_each(|i| bytes[i..i + 6].copy_from_slice(&name(b'y')));
+        let error = Dataset::from_texts(&[(file, bytes)]).unwrap_err();
+        assert!(error.code == "duplicate-column" && error.notes[0].contains("1 and 2"), "{error:?}");
+    }
 }
 
 /// A file with any byte changed, or cut off anywhere, is read or refused; it is never the end of the program.

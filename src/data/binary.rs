@@ -22,8 +22,30 @@ pub fn unusable(file: &str, name: &str, (why, help): Trouble) -> Diagnostic {
         "unusable-column",
         format!("column `{}` of {file} cannot be used: {why}", say::shown(name)),
     )
-    .place(Place { column: Some(name.to_string()), ..say::file(file) })
+    .place(column(file, name))
     .help(help)
+}
+
+/// The trouble with a column of dates, times or lengths of time: what number stands for one depends on its
+/// unit and origin.
+pub fn time(what: &str) -> Trouble {
+    (
+        format!("it holds {what}, and a model reads numbers"),
+        "write it as a number with a meaning: the days since some day, the hours since the start, or the year",
+    )
+}
+
+/// The trouble with a column of decimal numbers, whose digits are integers to be scaled.
+pub fn decimal() -> Trouble {
+    (
+        "it holds decimal numbers".into(),
+        "write it as a real: in pandas `astype(\"float64\")`, in SQL a cast to double",
+    )
+}
+
+/// Where a column of a file without lines stands.
+pub fn column(file: &str, name: &str) -> Place {
+    Place { column: Some(name.to_string()), ..say::file(file) }
 }
 
 /// Up to eight bytes as a number.
@@ -42,10 +64,10 @@ pub fn integer(bytes: &[u8], signed: bool) -> Result<f64, Trouble> {
         64_u32.checked_sub(8 * bytes.len() as u32).filter(|_| !bytes.is_empty()).ok_or_else(damaged)?;
     let raw = little_endian(bytes) as u64;
     let value = match signed {
-        true => (raw << spare).cast_signed() >> spare,
-        false => i64::try_from(raw).unwrap_or(i64::MAX),
+        true => i128::from((raw << spare).cast_signed() >> spare),
+        false => i128::from(raw),
     };
-    if value.checked_abs().is_none_or(|n| n >= EXACT) {
+    if value.abs() >= i128::from(EXACT) {
         return Err((
             format!("it holds the integer {value}, and integers are exact up to 2^53 - 1"),
             "write identifiers as text, and quantities as reals",
@@ -73,6 +95,8 @@ mod tests {
         for beyond in [EXACT.to_le_bytes(), i64::MIN.to_le_bytes()] {
             assert!(integer(&beyond, true).is_err());
         }
-        assert!(integer(&u64::MAX.to_le_bytes(), false).is_err());
+        assert_eq!(integer(&3_000_000_000_u32.to_le_bytes(), false), Ok(3e9));
+        let (why, _) = integer(&u64::MAX.to_le_bytes(), false).unwrap_err();
+        assert!(why.contains("18446744073709551615"), "{why}");
     }
 }

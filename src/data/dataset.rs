@@ -82,6 +82,11 @@ impl Dataset {
         self.files.iter().flat_map(DataFile::names).collect()
     }
 
+    /// What may be wrong with the files.
+    pub fn doubts(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.files.iter().flat_map(|f| &f.doubts)
+    }
+
     /// Whether nothing at all was given.
     pub fn is_empty(&self) -> bool {
         self.files.iter().all(|f| f.entries.is_empty())

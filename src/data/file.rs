@@ -1,6 +1,7 @@
 //! One data file in memory: its named arrays, and where in the file each cell stood.
 
 use super::array::Array;
+use super::say;
 use crate::source::{Diagnostic, Place};
 use std::collections::HashMap;
 
@@ -13,6 +14,8 @@ pub struct DataFile {
     pub entries: Vec<Entry>,
     /// What kind of file it is.
     pub layout: Layout,
+    /// What may be wrong with it.
+    pub doubts: Vec<Diagnostic>,
     index: HashMap<String, usize>,
 }
 
@@ -43,7 +46,13 @@ pub enum Layout {
 impl DataFile {
     /// A file with these entries; names must be distinct where not empty.
     pub fn new(name: &str, entries: Vec<Entry>, layout: Layout) -> Self {
-        let mut file = Self { name: name.to_string(), entries: Vec::new(), layout, index: HashMap::new() };
+        let mut file = Self {
+            name: name.to_string(),
+            entries: Vec::new(),
+            layout,
+            doubts: Vec::new(),
+            index: HashMap::new(),
+        };
         for entry in entries {
             file.set(entry);
         }
@@ -118,6 +127,26 @@ impl DataFile {
             }
         }
     }
+}
+
+/// Refuses a table two of whose columns have one name: none is taken for the other. A column without a name
+/// may have company.
+pub fn distinct<'n>(
+    file: &str,
+    names: impl Iterator<Item = &'n str>,
+    place: impl Fn(&str) -> Place,
+) -> Result<(), Diagnostic> {
+    let mut seen = HashMap::new();
+    for (i, name) in names.enumerate().filter(|(_, name)| !name.is_empty()) {
+        if let Some(first) = seen.insert(name, i) {
+            let message = format!("two columns of {file} are called `{}`", say::shown(name));
+            return Err(Diagnostic::error("duplicate-column", message)
+                .place(place(name))
+                .note(format!("they are columns {} and {}", first + 1, i + 1))
+                .help("give each column a name of its own"));
+        }
+    }
+    Ok(())
 }
 
 /// The indices, from 1, of cell `i` of an array of that shape: `[3, 2]`; nothing for a scalar.

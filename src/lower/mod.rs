@@ -195,6 +195,7 @@ pub fn lower_with(
         }
     }
     faults.into_result(|_| true)?;
+    lowerer.warnings.extend(data.doubts().cloned());
     Ok(lowerer.finish())
 }
 

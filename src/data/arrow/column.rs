@@ -1,7 +1,7 @@
 //! One column of an Arrow file: from the buffers of each batch of rows to cells, one batch after another.
 
 use super::super::array::{Array, Cells, Interner, MISSING};
-use super::super::binary::{Trouble, damaged, fixed, integer, little_endian, utf8};
+use super::super::binary::{Trouble, damaged, decimal, fixed, integer, little_endian, time, utf8};
 use super::flat::Table;
 use std::borrow::Cow;
 
@@ -56,8 +56,11 @@ pub fn kind(field: Table<'_>) -> Result<Kind, Trouble> {
         5 => Ok(Kind::Text { places: 4 }),
         20 => Ok(Kind::Text { places: 8 }),
         6 => Ok(Kind::Truth),
-        7 => other("decimal numbers"),
-        8..=11 | 18 => other("dates or times"),
+        7 => Err(decimal()),
+        8 => Err(time("dates")),
+        9 => Err(time("times of day")),
+        10 => Err(time("points in time")),
+        11 | 18 => Err(time("lengths of time")),
         12..=14 | 16 | 17 | 21 | 25 | 26 => {
             Err(("it holds lists or structures".into(), "write one number or text a row"))
         }

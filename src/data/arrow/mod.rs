@@ -5,8 +5,8 @@ mod column;
 mod flat;
 mod lz4;
 
-use super::binary::{MOST_ROWS, Trouble, damaged, little_endian, unusable};
-use super::file::{DataFile, Entry, Layout};
+use super::binary::{self, MOST_ROWS, Trouble, damaged, little_endian, unusable};
+use super::file::{DataFile, Entry, Layout, distinct};
 use super::input::Input;
 use super::say;
 use crate::source::Diagnostic;
@@ -46,6 +46,7 @@ pub fn read(file: &str, input: &Input<'_>) -> Result<DataFile, Diagnostic> {
     if rows == 0 {
         return Err(Diagnostic::error("no-rows", format!("{file} has no rows")).place(say::file(file)));
     }
+    distinct(file, fields.iter().map(|f| f.name.as_str()), |name| binary::column(file, name))?;
     let entry = |field: Field| Entry {
         value: field.column.map(Column::finish).map_err(|t| Box::new(unusable(file, &field.name, t))),
         name: field.name,

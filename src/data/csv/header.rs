@@ -1,10 +1,10 @@
 //! The first line of a table: which delimiter, which names, and what the file is if it is no table at all.
 
+use super::super::file::distinct;
 use super::super::number::{Reading, read_cell};
 use super::super::say;
 use super::cell::{Broken, cell};
 use crate::source::Diagnostic;
-use std::collections::HashMap;
 
 /// The delimiters tried, in order of preference when a header holds as many of each.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -75,18 +75,7 @@ fn name(file: &str, content: &[u8], column: usize) -> Result<String, Diagnostic>
 }
 
 fn check(file: &str, names: &[String]) -> Result<(), Diagnostic> {
-    let mut seen = HashMap::new();
-    for (i, name) in names.iter().enumerate().filter(|(_, n)| !n.is_empty()) {
-        if let Some(first) = seen.insert(name, i) {
-            return Err(Diagnostic::error(
-                "duplicate-column",
-                format!("two columns of {file} are called `{}`", say::shown(name)),
-            )
-            .place(say::line(file, 1, Some(name)))
-            .note(format!("they are columns {} and {}", first + 1, i + 1))
-            .help("give each column a name of its own"));
-        }
-    }
+    distinct(file, names.iter().map(String::as_str), |name| say::line(file, 1, Some(name)))?;
     let numbers = names.iter().filter(|n| matches!(read_cell(n.as_bytes()), Reading::Number(_))).count();
     if numbers > 0 && names.iter().all(|n| !matches!(read_cell(n.as_bytes()), Reading::Text)) {
         return Err(Diagnostic::error(

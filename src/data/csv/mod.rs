@@ -2,11 +2,13 @@
 //!
 //! Accepted: a header line; commas, tabs, semicolons or bars between cells (by extension or by what the header holds);
 //! RFC 4180 quotes, with line breaks and doubled quotes inside; a byte-order mark; LF or CRLF; a last line with or
-//! without a break; blank lines (skipped, but a missing cell inside a table of one column). Spaces around a cell do not
+//! without a break, unless that cuts a number in two ([`ending`]); blank lines (skipped, but a missing cell
+//! inside a table of one column). Spaces around a cell do not
 //! count. Which cells are missing is said by [`MISSING_MARKERS`](super::MISSING_MARKERS).
 
 mod cell;
 mod columns;
+mod ending;
 mod header;
 mod record;
 mod window;
@@ -16,6 +18,7 @@ use super::input::Input;
 use super::say;
 use crate::source::{Diagnostic, Place};
 use columns::{BadText, Builder, Columns};
+use ending::{Ending, ending};
 use header::Header;
 pub use header::refuse_binary;
 use record::{Kind, Step, Trouble};
@@ -42,7 +45,26 @@ pub fn read(file: &str, input: &Input<'_>, delimiter: Option<u8>) -> Result<Data
     let entries = entries.filter_map(|(name, builder)| {
         builder.finish().map(|array| Entry { name, value: Ok(array), line: Some(1) })
     });
-    Ok(DataFile::new(file, entries.collect(), Layout::Table(lines)))
+    let mut entries: Vec<Entry> = entries.collect();
+    let doubt = first.tail.and_then(|tail| {
+        let rows = entries.last()?.value.as_ref().map_or(0, super::array::Array::len);
+        judged(file, &tail, lines.line(rows.saturating_sub(1)), entries.last_mut()?)
+    });
+    let mut table = DataFile::new(file, entries, Layout::Table(lines));
+    table.doubts.extend(doubt);
+    Ok(table)
+}
+
+/// Judges the last cell of a table without a last end of line: half a number makes its column unusable.
+fn judged(file: &str, tail: &str, line: usize, entry: &mut Entry) -> Option<Diagnostic> {
+    match ending(file, &entry.name, line, entry.value.as_ref().ok()?, tail) {
+        Ending::Complete => None,
+        Ending::Doubtful(doubt) => Some(doubt),
+        Ending::Cut(error) => {
+            entry.value = Err(Box::new(error));
+            None
+        }
+    }
 }
 
 /// One reading of a table from beginning to end.
@@ -51,6 +73,8 @@ struct Pass<'a> {
     window: Window<'a>,
     header: Header,
     line: usize,
+    /// The last cell as written, where the last line has no end.
+    tail: Option<String>,
 }
 
 impl<'a> Pass<'a> {
@@ -74,7 +98,7 @@ impl<'a> Pass<'a> {
             if let Some(header) = header::header(file, window.lines(), delimiter)? {
                 let line = line + record::count_breaks(&window.lines()[..header.end]);
                 window.consume(header.end);
-                return Ok(Self { file, window, header, line });
+                return Ok(Self { file, window, header, line, tail: None });
             }
             some = window.more().map_err(|e| super::input::unreadable(file, &e))?;
         }
@@ -87,6 +111,9 @@ impl<'a> Pass<'a> {
         let (mut map, mut blanks, mut seen) = (LineMap::default(), 0, 0);
         loop {
             let used = self.rows(&mut columns, &mut map, &mut blanks)?;
+            if self.window.ends_open() && used > 0 {
+                self.tail = Some(last_cell(&self.window.lines()[..used], self.header.delimiter));
+            }
             self.window.consume(used);
             if seen == 0 && used > 0 {
                 let rows = size.map_or(0.0, |size| 1.03 * size as f64 * columns.rows() as f64 / used as f64);
@@ -173,6 +200,13 @@ fn blank_line(lines: &[u8], at: usize, delimiter: u8) -> Option<usize> {
         end += 1;
     }
     (lines.get(end) == Some(&b'\n')).then_some(end + 1)
+}
+
+/// The last cell of some whole lines, as written.
+fn last_cell(lines: &[u8], delimiter: u8) -> String {
+    let line = lines.strip_suffix(b"\n").unwrap_or(lines);
+    let start = line.iter().rposition(|b| *b == delimiter || *b == b'\n').map_or(0, |i| i + 1);
+    String::from_utf8_lossy(line[start..].trim_ascii()).into_owned()
 }
 
 /// The byte after the last line break.

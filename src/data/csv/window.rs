@@ -14,17 +14,24 @@ pub struct Window<'a> {
     /// One past the last line break in hand.
     complete: usize,
     ended: bool,
+    /// Whether the last line had no break of its own.
+    open: bool,
 }
 
 impl<'a> Window<'a> {
     /// A window over a reader, empty until [`Window::more`] is called.
     pub fn new(reader: Box<dyn Read + 'a>) -> Self {
-        Self { reader, buffer: Vec::new(), start: 0, complete: 0, ended: false }
+        Self { reader, buffer: Vec::new(), start: 0, complete: 0, ended: false, open: false }
     }
 
     /// The whole lines in hand; the last byte, if any, is a line break.
     pub fn lines(&self) -> &[u8] {
         &self.buffer[self.start..self.complete]
+    }
+
+    /// Whether the file has been read to its end, which is in the middle of a line.
+    pub fn ends_open(&self) -> bool {
+        self.open
     }
 
     /// Steps over bytes that have been dealt with.
@@ -51,6 +58,7 @@ impl<'a> Window<'a> {
                 self.ended = true;
                 if self.buffer.last().is_some_and(|b| *b != b'\n') {
                     self.buffer.push(b'\n');
+                    self.open = true;
                 }
             }
             if let Some(last) = self.buffer[old..].iter().rposition(|b| *b == b'\n') {

@@ -6,8 +6,8 @@ mod levels;
 mod snappy;
 mod thrift;
 
-use super::binary::{MOST_ROWS, Trouble, little_endian, unusable};
-use super::file::{DataFile, Entry, Layout};
+use super::binary::{self, MOST_ROWS, Trouble, little_endian, unusable};
+use super::file::{DataFile, Entry, Layout, distinct};
 use super::input::Input;
 use super::say;
 use crate::source::Diagnostic;
@@ -47,6 +47,7 @@ pub fn read(file: &str, input: &Input<'_>) -> Result<DataFile, Diagnostic> {
     if entries.is_empty() {
         return Err(broken(file));
     }
+    distinct(file, entries.iter().map(|e| e.name.as_str()), |name| binary::column(file, name))?;
     Ok(DataFile::new(file, entries, Layout::Rows))
 }
 
@@ -95,22 +96,67 @@ fn whole<'a>(
     Ok(column)
 }
 
-/// What a column holds.
+/// What a column holds: by its physical type, and by what one of the two notations of its meaning says of it.
 fn kind(leaf: &Value<'_>) -> Result<Kind, Trouble> {
-    const DECIMAL: i64 = 5;
-    let converted = leaf.number(6);
-    let decimal = converted == Some(DECIMAL) || leaf.field(10).is_some_and(|l| l.field(DECIMAL).is_some());
-    // Unsigned integers of 8, 16, 32 and 64 bits.
-    let signed = !matches!(converted, Some(11..=14));
-    match leaf.number(1) {
-        _ if decimal => Err(("it holds decimal numbers".into(), "write it as a real")),
-        Some(0) => Ok(Kind::Truth),
-        Some(1) => Ok(Kind::Integer { bytes: 4, signed }),
-        Some(2) => Ok(Kind::Integer { bytes: 8, signed }),
-        Some(4) => Ok(Kind::Single),
-        Some(5) => Ok(Kind::Double),
-        Some(6) => Ok(Kind::Text),
+    let meaning = match leaf.field(10).map_or(Meaning::Plain, logical) {
+        Meaning::Plain => converted(leaf.number(6)),
+        said => said,
+    };
+    match (leaf.number(1), meaning) {
+        (_, Meaning::Decimal) => Err(binary::decimal()),
+        (_, Meaning::Time(what)) => Err(binary::time(what)),
+        (Some(0), _) => Ok(Kind::Truth),
+        (Some(1), _) => Ok(Kind::Integer { bytes: 4, signed: meaning != Meaning::Unsigned }),
+        (Some(2), _) => Ok(Kind::Integer { bytes: 8, signed: meaning != Meaning::Unsigned }),
+        (Some(3), _) => Err(binary::time("points in time")),
+        (Some(4), _) => Ok(Kind::Single),
+        (Some(5), _) => Ok(Kind::Double),
+        (Some(6), _) => Ok(Kind::Text),
         _ => Err(("it holds values of a kind that is not read here".into(), "write it as numbers or text")),
+    }
+}
+
+/// What the values of a column mean beyond what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// What they are.
+    Plain,
+    /// Integers without a sign.
+    Unsigned,
+    /// Digits to be scaled.
+    Decimal,
+    /// Dates, times or lengths of time, in words.
+    Time(&'static str),
+}
+
+/// The newer notation: one field, by whose number the meaning is known.
+fn logical(of: &Value<'_>) -> Meaning {
+    const INTEGER: i64 = 10;
+    const SIGNED: i64 = 2;
+    let unsigned = of.field(INTEGER).is_some_and(|integer| integer.number(SIGNED) == Some(0));
+    let known = [
+        (5, Meaning::Decimal),
+        (6, Meaning::Time("dates")),
+        (7, Meaning::Time("times of day")),
+        (8, Meaning::Time("points in time")),
+    ];
+    match known.iter().find(|(id, _)| of.field(*id).is_some()) {
+        Some((_, meaning)) => *meaning,
+        None if unsigned => Meaning::Unsigned,
+        None => Meaning::Plain,
+    }
+}
+
+/// The older notation: a number.
+fn converted(meaning: Option<i64>) -> Meaning {
+    match meaning {
+        Some(5) => Meaning::Decimal,
+        Some(6) => Meaning::Time("dates"),
+        Some(7 | 8) => Meaning::Time("times of day"),
+        Some(9 | 10) => Meaning::Time("points in time"),
+        Some(11..=14) => Meaning::Unsigned,
+        Some(21) => Meaning::Time("lengths of time"),
+        _ => Meaning::Plain,
     }
 }
 
