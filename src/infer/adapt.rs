@@ -4,6 +4,7 @@
 use super::Options;
 use super::flow::Flow;
 use super::gaussian::Gaussian;
+use super::mass::{Mass, SAME, SURELY};
 use super::psis::smooth;
 use super::rivals::Rival;
 use super::sample::{Proposal, Sample};
@@ -63,7 +64,7 @@ pub(super) fn adapt(
     }
     let count = effort * draws(flow, d);
     let mut current = Arc::new(Students::around(&modes(q, rivals)?)?);
-    let mut best: Option<(f64, Arc<Students>)> = None;
+    let mut best: Option<(f64, Mass, Arc<Students>)> = None;
     let mut idle = 0;
     for round in 0..ROUNDS as u64 {
         let proposal = Proposal::Adapted(Arc::clone(&current));
@@ -72,8 +73,14 @@ pub(super) fn adapt(
         let smoothed = smooth(&log_weights);
         let even = effective(&smoothed.weights) / log_weights.len() as f64 - (smoothed.khat - LIGHT).max(0.0);
         idle += 1;
-        if best.as_ref().is_none_or(|b| even > b.0) {
-            best = Some((even, Arc::clone(&current)));
+        // Weights are even, too, where draws no longer come to a part of the posterior: its mass is missing then.
+        let mass = Mass::new(&log_weights);
+        let preferred = |best: &(f64, Mass, Arc<Students>)| {
+            let overlooks = |a: &Mass, b: &Mass| b.exceeds(a, SURELY, SAME);
+            !overlooks(&mass, &best.1) && (even > best.0 || overlooks(&best.1, &mass))
+        };
+        if best.as_ref().is_none_or(preferred) {
+            best = Some((even, mass, Arc::clone(&current)));
             idle = 0;
         }
         if even > EVEN || idle >= PATIENCE || options.stop.requested() {
@@ -82,7 +89,7 @@ pub(super) fn adapt(
         let Some(next) = current.fitted(&points, &flattened(&log_weights, d)) else { break };
         current = Arc::new(next);
     }
-    best.map(|(_, mixture)| Proposal::Adapted(mixture))
+    best.map(|(_, _, mixture)| Proposal::Adapted(mixture))
 }
 
 /// The masses, means and factors of all modes; None where one is not known.

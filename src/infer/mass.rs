@@ -4,6 +4,8 @@ use crate::num::special::log_sum_exp;
 
 /// Masses that differ by less, in logarithms, count as the same.
 pub(super) const SAME: f64 = 0.01;
+/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the posterior.
+pub(super) const SURELY: f64 = 4.0;
 
 /// The mass of a posterior, by draws of one proposal.
 #[derive(Clone, Copy)]

@@ -60,6 +60,11 @@ impl Part {
         (self.share, self.height) = (share, share.ln() + self.peak);
     }
 
+    /// Its scale.
+    fn covariance(&self) -> Vec<f64> {
+        covariance_of(&self.factor, self.mean.len())
+    }
+
     /// Degrees of freedom.
     fn freedom(&self) -> f64 {
         2.0 * f64::from(self.half_freedom)
@@ -152,9 +157,10 @@ impl Sums {
         }
     }
 
-    /// The part that suits these points, from the one that the sums are about; its scale drawn towards that of all points where few speak for it. None
-    /// where hardly any do.
-    fn part(&self, about: &[f64], all: &[f64]) -> Option<Part> {
+    /// The part that suits these points, from the one that the sums are about; its scale drawn towards another
+    /// one where few speak for it. None where hardly any do.
+    fn part(&self, old: &Part, drawn_to: &[f64]) -> Option<Part> {
+        let about = &old.mean;
         let d = about.len();
         let sums: Vec<f64> = self.0.iter().map(|s| (0..LANES).map(|lane| s.lane(lane)).sum()).collect();
         let (before, of_places) = sums.split_at(BEFORE);
@@ -167,7 +173,8 @@ impl Sums {
             (second[i * (i + 1) / 2 + j] - near * step[i] * step[j]) / share
         };
         let towards = d as f64 / (d as f64 + effective);
-        let scale = all.iter().enumerate().map(|(p, a)| (1.0 - towards) * own(p) + towards * a).collect();
+        let scale =
+            drawn_to.iter().enumerate().map(|(p, a)| (1.0 - towards) * own(p) + towards * a).collect();
         let mean = about.iter().zip(&step).map(|(m, s)| m + s).collect();
         (effective > 2.0).then(|| Part::new(share, HALF_FREEDOM, mean, scale)).flatten()
     }
@@ -246,6 +253,12 @@ fn moments(points: &[f64], weights: &[f64], d: usize) -> (Vec<f64>, Vec<f64>) {
     (mean, covariance)
 }
 
+/// `C Cᵀ` of a factor.
+fn covariance_of(factor: &[f64], d: usize) -> Vec<f64> {
+    let row = |i: usize| &factor[i * d..(i + 1) * d];
+    (0..d * d).map(|p| dot(row(p / d), row(p % d))).collect()
+}
+
 fn scaled(a: &[f64], by: f64) -> Vec<f64> {
     a.iter().map(|x| by * x).collect()
 }
@@ -254,15 +267,11 @@ impl Students {
     /// A part for each mode, given with its mass, its mean and the lower factor of its covariance; and the wide one.
     pub(super) fn around(modes: &[(f64, &[f64], &[f64])]) -> Option<Students> {
         let d = modes.first()?.1.len();
-        let covariance = |factor: &[f64]| -> Vec<f64> {
-            let row = |i: usize| &factor[i * d..(i + 1) * d];
-            (0..d * d).map(|p| dot(row(p / d), row(p % d))).collect()
-        };
         let total: f64 = modes.iter().map(|(mass, ..)| mass).sum();
         let (mut mean, mut all) = (vec![0.0; d], vec![0.0; d * d]);
         let mut parts = Vec::with_capacity(modes.len() + 1);
         for (mass, centre, factor) in modes {
-            let (share, own) = (mass / total, covariance(factor));
+            let (share, own) = (mass / total, covariance_of(factor, d));
             mean.iter_mut().zip(*centre).for_each(|(m, x)| *m += share * x);
             all.iter_mut().zip(&own).for_each(|(a, x)| *a += share * x);
             parts.push(Part::new(0.5 * share, HALF_FREEDOM, centre.to_vec(), own)?);
@@ -357,8 +366,14 @@ impl Students {
     /// One round of expectation and maximisation.
     fn maximise(&mut self, of: &Eights, all: &[f64]) {
         let sums = best_lanes(Expectation { mixture: self, of });
-        let parts: Vec<Part> =
-            sums.iter().zip(&self.parts).filter_map(|(sums, old)| sums.part(&old.mean, all)).collect();
+        // The scale of all points is that of the distance between modes. It says nothing of a mode that is
+        // known, and such a one is never given up.
+        let is_known = |k: usize| self.modes > 1 && k < self.modes;
+        let next = |(k, (sums, old)): (usize, (&Sums, &Part))| match is_known(k) {
+            true => sums.part(old, &old.covariance()).or_else(|| Some(old.clone())),
+            false => sums.part(old, all),
+        };
+        let parts: Vec<Part> = sums.iter().zip(&self.parts).enumerate().filter_map(next).collect();
         if parts.is_empty() {
             return;
         }

@@ -6,7 +6,7 @@ use super::choice::NO_MEAN;
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
-use super::mass::{Mass, SAME};
+use super::mass::{Mass, SAME, SURELY};
 use super::sample::Proposal;
 use super::thrift::is_heavy;
 use super::{KHAT_LIMIT, Options};
@@ -22,9 +22,7 @@ const STRAIGHT: f64 = 0.2;
 /// and each evaluation costs.
 const SOON: usize = 2;
 const NEARLY_GAUSSIAN: f64 = 0.005;
-/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the posterior; and the same if the other is a grid, which
-/// goes where others do not.
-const SURELY: f64 = 4.0;
+/// A grid that found more mass than another proposal, by so many standard errors, goes where that does not.
 const PROBABLY: f64 = 1.5;
 /// Weights with a long tail do not know their standard error: mass that they found counts where it is so much more, in logarithms.
 const MUCH: f64 = 0.3;
