@@ -20,6 +20,10 @@ const REACH: f64 = 7.0;
 const REACH_EACH: f64 = 30.0;
 const EACH_SIDE: [usize; 2] = [96, 160];
 const LEAST_EACH_SIDE: usize = 24;
+/// Beyond, each point lies so much further out than the one before, so often: what is far away is wide where tails are
+/// long, and the parts of a mixture are searched by themselves.
+const FURTHER: f64 = 1.25;
+const FAR_OUT: i32 = 28;
 /// A place on a line so many nats above the mode is where its coordinate should be.
 const HIGHER: f64 = 2.0;
 /// Most places on lines.
@@ -115,13 +119,17 @@ fn on_a_line(
     let reach = if sd.is_finite() { REACH.max(REACH_EACH * sd) } else { REACH };
     let sides = if sd.is_finite() { reach / (APART * sd) } else { 0.0 };
     let apart = reach / sides.max(side as f64);
-    let point = |k: usize| {
+    let point = |away: f64| {
         let mut z = top.z.clone();
-        z[i] += (k as f64 - side as f64) * apart;
+        z[i] += away;
         z
     };
-    let points: Vec<Vec<f64>> = (0..=2 * side).map(point).collect();
+    let near = (1..=side).map(|k| k as f64 * apart);
+    let side: Vec<f64> = near.chain((1..=FAR_OUT).map(|k| side as f64 * apart * FURTHER.powi(k))).collect();
+    let before = side.iter().rev().map(|x| -x);
+    let points: Vec<Vec<f64>> = before.chain([0.0]).chain(side.iter().copied()).map(point).collect();
     let values = evaluate(evaluator, &points);
+    let side = side.len();
     let beyond = |k: usize| k + 2 <= side || k >= side + 2;
     let is_top = |&k: &usize| {
         beyond(k) && values[k].is_finite() && values[k] > values[k - 1] && values[k] >= values[k + 1]

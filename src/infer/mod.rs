@@ -301,7 +301,7 @@ fn from_modes(
     }
     let (start, batch, mut rivals) =
         best_start(target, starts, !found.parts.is_empty(), options, &mut gradients)?;
-    rivals.extend(of_parts(&start, found.parts, &rivals));
+    rivals.extend(of_parts(target, &start, found.parts, &rivals));
     rivals.truncate(RIVALS);
     let fitted = refine(target, start.0, batch, options, watch)?;
     gradients += fitted.gradients;
@@ -310,13 +310,18 @@ fn from_modes(
 
 /// The parts of a mixture that matter beside what was found, without those that were: by their own curvature, for a part may have mass where the sum has no
 /// mode.
-fn of_parts(start: &(Gaussian, f64), parts: Vec<mode::Part>, known: &[Rival]) -> Vec<Rival> {
+fn of_parts(
+    target: &dyn Target,
+    start: &(Gaussian, f64),
+    parts: Vec<mode::Part>,
+    known: &[Rival],
+) -> Vec<Rival> {
     let constant = 0.5 * start.0.mean.len() as f64 * LN_2PI;
     let mut new: Vec<Rival> = Vec::new();
     for part in parts {
         let q = whiten::dense(part.mode.point, part.mode.curvature);
         let behind = (start.1 - part.log_mass - constant).max(0.0);
-        if let Some(rival) = Rival::of_part(&start.0, q, behind)
+        if let Some(rival) = Rival::of_part(target, &start.0, q, behind)
             && known.iter().chain(&new).all(|other| rival.differs(other))
         {
             new.push(rival);
@@ -403,7 +408,7 @@ fn best_start(
     tried.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
     let mut tried = tried.into_iter();
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
-    let rivals = tried.filter_map(|other| Rival::new(&best, other)).take(RIVALS).collect();
+    let rivals = tried.filter_map(|other| Rival::new(target, &best, other)).take(RIVALS).collect();
     Ok(((best.q, best.elbo), best.batch, rivals))
 }
 

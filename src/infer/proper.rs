@@ -6,7 +6,7 @@
 //! which a scale that goes to zero or to infinity leaves them as they are.
 
 use super::{Finding, Stop, mode};
-use crate::num::linalg::{cholesky, log_det_cholesky};
+use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::target::{Evaluator, ModelTarget, Target};
 use std::ops::ControlFlow;
 
@@ -26,6 +26,12 @@ const STEADY: usize = 8;
 const SAME: f64 = 0.1;
 /// Most steps of a search for the mode of the others.
 const STEPS: usize = 200;
+/// Most steps by Newton's method, most halvings of one, and the gain in nats of a step that is none any more.
+const NEWTON_STEPS: usize = 30;
+const HALVINGS: i32 = 30;
+const AT_TOP: f64 = 1e-4;
+/// The share of a log density below which its differences are rounding.
+const ROUNDING: f64 = 1e-12;
 /// Most coordinates beside the one that is held.
 const MOST_OTHERS: usize = 150;
 /// Coordinates of one parameter that are followed: they play the same part.
@@ -90,8 +96,8 @@ impl Margins<'_> {
         while far <= FARTHEST {
             let from = others.clone();
             let Some(margin) = self.margin(i, centre[i] + side * far, &mut others) else {
-                // What overflows hides how a margin ends; a bound is its end.
-                return power < NO_MASS && self.overflows(i, centre[i] + side * far, &from);
+                // What overflows or is lost in rounding hides how a margin ends; a bound is its end.
+                return power < NO_MASS && self.is_hidden(i, centre[i] + side * far, &from);
             };
             highest = f64::max(highest, margin);
             if margin < highest - NOTHING {
@@ -122,25 +128,72 @@ impl Margins<'_> {
             self.gradients += 1;
             return Some(top[0]).filter(|x| x.is_finite());
         }
-        self.gradients += mode::follow(&mut held, others.clone(), STEPS, &mut |place| {
-            top[0] = place.value;
-            others.clone_from(&place.z);
-            ControlFlow::Continue(())
-        })?;
-        let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
-        let mut curvature = vec![0.0; n * n];
-        held.hessian_vectors(others, &units, n, &mut curvature);
-        self.gradients += 2 * n;
-        curvature.iter_mut().for_each(|h| *h = -*h);
-        cholesky(&mut curvature, n).ok()?;
-        let margin = top[0] - 0.5 * log_det_cholesky(&curvature, n);
+        let Some(factor) = newton(&mut held, others, &mut top[0], &mut self.gradients).or_else(|| {
+            self.gradients += mode::follow(&mut held, others.clone(), STEPS, &mut |place| {
+                top[0] = place.value;
+                others.clone_from(&place.z);
+                ControlFlow::Continue(())
+            })?;
+            newton(&mut held, others, &mut top[0], &mut self.gradients)
+        }) else {
+            return None;
+        };
+        let curvature = |i: usize| factor[i * n..=i * n + i].iter().map(|l| l * l).sum::<f64>();
+        if (0..n).any(|i| is_lost(curvature(i), others[i])) {
+            return None;
+        }
+        let margin = top[0] - 0.5 * log_det_cholesky(&factor, n);
         margin.is_finite().then_some(margin)
     }
 
-    /// Whether numbers overflow where a coordinate is held.
-    fn overflows(&self, at: usize, value: f64, others: &[f64]) -> bool {
-        self.target.overflows(&[&others[..at], &[value], &others[at..]].concat())
+    /// Whether numbers overflow where a coordinate is held, or no longer tell the top of the others from its neighbours.
+    fn is_hidden(&mut self, at: usize, value: f64, others: &[f64]) -> bool {
+        let n = others.len();
+        let mut held = Held { inner: &mut *self.evaluator, at, value };
+        let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
+        let mut bend = vec![0.0; n * n];
+        held.hessian_vectors(others, &units, n, &mut bend);
+        self.gradients += 2 * n;
+        (0..n).any(|i| is_lost(-bend[i * n + i], others[i]))
+            || self.target.overflows(&[&others[..at], &[value], &others[at..]].concat())
     }
+}
+
+/// Whether a log density of this curvature falls by a nat and more from one number to the next.
+fn is_lost(curvature: f64, z: f64) -> bool {
+    curvature * (f64::EPSILON * z).powi(2) > 1.0
+}
+
+/// Climbs by Newton's steps, which no scale misleads, to a top: the factor of the curvature there. None where the
+/// curvature is none of a top, or steps do not climb.
+fn newton(held: &mut Held, z: &mut Vec<f64>, top: &mut f64, gradients: &mut usize) -> Option<Vec<f64>> {
+    let n = z.len();
+    let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
+    let (mut slope, mut value) = (vec![0.0; n], [f64::NAN]);
+    for _ in 0..NEWTON_STEPS {
+        held.evaluate(z, 1, &mut value, &mut slope);
+        *top = value[0];
+        let mut factor = vec![0.0; n * n];
+        held.hessian_vectors(z, &units, n, &mut factor);
+        *gradients += 2 * n + 1;
+        factor.iter_mut().for_each(|h| *h = -*h);
+        cholesky(&mut factor, n).ok()?;
+        let mut step = slope.clone();
+        solve_cholesky(&factor, n, &mut step);
+        let gain = dot(&step, &slope);
+        if gain < AT_TOP + ROUNDING * value[0].abs() {
+            return value[0].is_finite().then_some(factor);
+        }
+        let climbs = |k: i32| {
+            let next: Vec<f64> = z.iter().zip(&step).map(|(z, s)| z + s * 0.5_f64.powi(k)).collect();
+            let mut at = [f64::NAN];
+            held.log_density(&next, 1, &mut at);
+            *gradients += 1;
+            (at[0] > value[0]).then_some(next)
+        };
+        *z = (0..HALVINGS).find_map(climbs)?;
+    }
+    None
 }
 
 /// An evaluator with one coordinate held.

@@ -3,14 +3,17 @@
 use super::gaussian::{Fitted, Gaussian};
 use super::{Finding, Fit, KHAT_LIMIT, Path};
 use crate::num::linalg::{dot, solve_lower};
+use crate::target::Target;
 use crate::vi::Scale;
 
 /// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
 const COMPARABLE: f64 = 4.0;
-/// One so far away adds to a variance by its mass times the square of its distance: more than this share of it matters, if the mass is no smaller
-/// than so many nats say.
+/// One so far away adds to a variance by its mass times the square of its distance: more than this share of it
+/// matters, if the mass is no smaller than so many nats say.
 const OF_VARIANCE: f64 = 0.05;
-const FARTHEST_BEHIND: f64 = 12.0;
+const FARTHEST_BEHIND: f64 = 20.0;
+/// Most dimensions in which the distance is taken in the parameters themselves, too.
+const FEW: usize = 24;
 /// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it as each other.
 const ENDED: f64 = 1.0;
 const UNFINISHED: f64 = 10.0;
@@ -30,17 +33,18 @@ pub(super) struct Rival {
 
 impl Rival {
     /// What a short fit found, beside the best of all, if it matters.
-    pub(super) fn new(best: &Fitted, other: Fitted) -> Option<Rival> {
+    pub(super) fn new(target: &dyn Target, best: &Fitted, other: Fitted) -> Option<Rival> {
         let near = (2.0 * best.gap).clamp(ENDED, UNFINISHED);
         let is_near = other.gap < near;
-        Rival::of_part(&best.q, other.q, best.elbo - other.elbo).filter(|_| is_near)
+        Rival::of_part(target, &best.q, other.q, best.elbo - other.elbo).filter(|_| is_near)
     }
 
     /// A Gaussian with so many nats less mass than the best, if it is another and matters.
-    pub(super) fn of_part(best: &Gaussian, q: Gaussian, behind: f64) -> Option<Rival> {
+    pub(super) fn of_part(target: &dyn Target, best: &Gaussian, q: Gaussian, behind: f64) -> Option<Rival> {
         let far = distance(best, &q)?;
-        let moves =
-            behind < COMPARABLE || behind < FARTHEST_BEHIND && (-behind).exp() * far * far > OF_VARIANCE;
+        let adds = |far: f64| (-behind).exp() * far * far > OF_VARIANCE;
+        let moves = behind < COMPARABLE
+            || behind < FARTHEST_BEHIND && (adds(far) || adds(distance_outside(target, best, &q)));
         moves.then_some(Rival { behind, q: Some(q) })
     }
 
@@ -77,6 +81,29 @@ fn distance(a: &Gaussian, b: &Gaussian) -> Option<f64> {
     };
     let [of_a, of_b] = [a, b].map(in_units_of);
     (of_a.min(of_b) > SAME).then_some(of_a)
+}
+
+/// The same in the parameters themselves, the farthest of them: a scale that is near on a logarithmic scale may be far.
+fn distance_outside(target: &dyn Target, a: &Gaussian, b: &Gaussian) -> f64 {
+    let d = a.mean.len();
+    if d > FEW || target.solves_equations() {
+        return 0.0;
+    }
+    let parameters = |z: &[f64]| {
+        let mut all = target.constrain(z);
+        all.truncate(all.len().saturating_sub(target.beside()));
+        all
+    };
+    let (centre, factor) = (parameters(&a.mean), a.factor.dense(d));
+    let mut variances = vec![0.0; centre.len()];
+    for k in 0..d {
+        let along: Vec<f64> = (0..d).map(|i| a.mean[i] + factor[i * d + k]).collect();
+        let moved = parameters(&along);
+        variances.iter_mut().zip(moved.iter().zip(&centre)).for_each(|(v, (m, c))| *v += (m - c).powi(2));
+    }
+    let away = parameters(&b.mean);
+    let far = away.iter().zip(&centre).zip(&variances).map(|((b, a), v)| (b - a).abs() / v.sqrt());
+    far.filter(|x| x.is_finite()).fold(0.0, f64::max)
 }
 
 /// Says in a fit what became of other modes.
