@@ -2,7 +2,7 @@
 
 use super::dist::Dist;
 use super::env::Value;
-use super::{Lowerer, Result, at};
+use super::{Lowerer, Result, at, left_out};
 use crate::dist::{self, Distribution, End, Support};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar;
@@ -36,18 +36,19 @@ impl Lowerer<'_> {
             }
             None => None,
         };
-        if checked.is_err() || has_edges(dist) {
-            // A value that counts for nothing need not be one that the distribution can give, or at which its density is finite.
-            if let Some((dist, value, weight)) = self.with_weight(dist, value, weight) {
-                self.check_value(&dist, &value, s.value.span)?;
-                return at(sum(&mut self.b, &dist, value.node, Some(weight)), s.dist.span);
+        if let Some((dist, value, weight)) = self.with_weight(dist, value, weight) {
+            // A value that counts for nothing need not be one that the distribution can give.
+            checked.or_else(|_| self.check_value(&dist, &value, s.value.span))?;
+            if self.b.dims(value.node) == [0] {
+                return Ok(self.b.number(0.0));
             }
+            return at(sum(&mut self.b, &dist, value.node, Some(weight)), s.dist.span);
         }
         checked?;
         at(sum(&mut self.b, dist, value.node, weight), s.dist.span)
     }
 
-    /// The values whose weight is not zero, with their distribution and weights; None if all have some, or a value is no number.
+    /// The values whose weight is not zero, with their distribution and weights; None if all have some.
     fn with_weight(
         &mut self,
         dist: &Dist,
@@ -57,17 +58,18 @@ impl Lowerer<'_> {
         if !dist.is_elementwise() {
             return None;
         }
-        let dims = self.b.dims(value.node).to_vec();
-        let spread = self.b.broadcast_to(weight?, &dims);
-        let weights = self.b.constant_of(spread)?;
-        let places: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] != 0.0).collect();
-        if places.len() == weights.len() {
-            return None;
+        let b = &mut self.b;
+        // The one value of a turn of a loop is a list of one, of which nothing may be left.
+        let mut dims = b.dims(value.node).to_vec();
+        if dims.is_empty() {
+            dims.push(1);
         }
-        let part = restrict(&mut self.b, dist, &dims, &places);
-        let node = select(&mut self.b, value.node, &dims, &places);
-        let weight = select(&mut self.b, spread, &dims, &places);
-        Some((part, Value { node, ..value.clone() }, weight))
+        let weights = b.broadcast_to(weight?, &dims);
+        let places = left_out::kept(b, weights)?;
+        let values = b.broadcast_to(value.node, &dims);
+        let part = restrict(b, dist, &dims, &places, left_out::elements);
+        let [node, weights] = [values, weights].map(|all| left_out::elements(b, all, &dims, &places));
+        Some((part, Value { node, ..value.clone() }, weights))
     }
 
     /// Weights, which must be known before the fit and may not be negative.
@@ -121,12 +123,6 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether values may lie at an end of the support, where a density may be zero or infinite.
-fn has_edges(dist: &Dist) -> bool {
-    let Dist::Row { row, .. } = dist else { return false };
-    matches!(row.support, Support::Interval(..)) && row.support != Support::REAL
-}
-
 /// The sum over all elements.
 pub(super) fn sum(b: &mut Builder, dist: &Dist, x: NodeId, weight: Option<NodeId>) -> Built {
     match dist {
@@ -164,9 +160,30 @@ fn renormalised(
     upper: Option<NodeId>,
     x: NodeId,
 ) -> Built {
+    let [lower, upper] = kept(b, inner, lower, upper);
+    if let Dist::Row { row, args, .. } = inner
+        && row.discrete
+        && (lower.is_some() || upper.is_some())
+        && let Some(density) = dist::log_density_between(b, row, x, args, [lower, upper])?
+    {
+        return Ok(density);
+    }
     let density = each(b, inner, x)?;
     let mass = interval_mass(b, inner, lower, upper)?;
     b.sub(density, mass)
+}
+
+/// The limits that cut anything off; those of counts as the first and the last count that is kept.
+fn kept(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Option<NodeId>) -> [Option<NodeId>; 2] {
+    let discrete = matches!(dist, Dist::Row { row, .. } if row.discrete);
+    // No count is below 0 anyway.
+    let starts = |row: &Distribution| matches!(row.support, Support::Integers(End::At(0.0), _));
+    let counts = matches!(dist, Dist::Row { row, .. } if starts(row));
+    let cuts = |b: &Builder, id: NodeId| b.constant_of(id).is_none_or(|c| c.iter().any(|x| !(*x <= 0.0)));
+    let lower = lower.filter(|&lower| !counts || cuts(b, lower));
+    let whole = |b: &mut Builder, limit: NodeId, row| if discrete { b.unary(row, limit) } else { limit };
+    let lower = lower.map(|limit| whole(b, limit, &scalar::CEIL));
+    [lower, upper.map(|limit| whole(b, limit, &scalar::FLOOR))]
 }
 
 /// Element by element.
@@ -241,18 +258,9 @@ fn cumulative(b: &mut Builder, dist: &Dist, x: NodeId, tail: Tail) -> Built {
     })
 }
 
-/// log P(lower ≤ X ≤ upper).
+/// log P(lower ≤ X ≤ upper), for limits that are whole numbers where X is one.
 fn interval_mass(b: &mut Builder, dist: &Dist, lower: Option<NodeId>, upper: Option<NodeId>) -> Built {
     let discrete = matches!(dist, Dist::Row { row, .. } if row.discrete);
-    // No count is below 0 anyway.
-    let starts = |row: &Distribution| matches!(row.support, Support::Integers(End::At(0.0), _));
-    let counts = matches!(dist, Dist::Row { row, .. } if starts(row));
-    let cuts = |b: &Builder, id: NodeId| b.constant_of(id).is_none_or(|c| c.iter().any(|x| !(*x <= 0.0)));
-    let lower = lower.filter(|&lower| !counts || cuts(b, lower));
-    // The first and the last integer between the limits.
-    let whole = |b: &mut Builder, limit: NodeId, row| if discrete { b.unary(row, limit) } else { limit };
-    let lower = lower.map(|limit| whole(b, limit, &scalar::CEIL));
-    let upper = upper.map(|limit| whole(b, limit, &scalar::FLOOR));
     match (lower, upper) {
         (None, None) => Ok(b.number(0.0)),
         (Some(lower), None) => cumulative(b, dist, lower, Tail::AtLeast),
@@ -356,7 +364,7 @@ fn censored_sum(
         if places.is_empty() {
             continue;
         }
-        let part = restrict(b, inner, &dims, places);
+        let part = restrict(b, inner, &dims, places, select);
         let x = select(b, x, &dims, places);
         let weight = weight.map(|w| select(b, w, &dims, places));
         let term = match tail {
@@ -374,10 +382,13 @@ fn censored_sum(
     Ok(total)
 }
 
+/// What lists elements of an array that broadcasts to these dims.
+type Select = fn(&mut Builder, NodeId, &[usize], &[usize]) -> NodeId;
+
 /// The distribution of the listed elements alone.
-fn restrict(b: &mut Builder, dist: &Dist, dims: &[usize], places: &[usize]) -> Dist {
+fn restrict(b: &mut Builder, dist: &Dist, dims: &[usize], places: &[usize], select: Select) -> Dist {
     let some = |b: &mut Builder, of: &Option<NodeId>| of.map(|of| select(b, of, dims, places));
-    let within = |b: &mut Builder, of: &Dist| Box::new(restrict(b, of, dims, places));
+    let within = |b: &mut Builder, of: &Dist| Box::new(restrict(b, of, dims, places, select));
     match dist {
         Dist::Row { row, args, span, levels } => {
             let args = args.iter().map(|&a| select(b, a, dims, places)).collect();
@@ -385,7 +396,7 @@ fn restrict(b: &mut Builder, dist: &Dist, dims: &[usize], places: &[usize]) -> D
         }
         Dist::Mixture(parts) => {
             let part = |(weight, part): &(NodeId, Dist)| {
-                (select(b, *weight, dims, places), restrict(b, part, dims, places))
+                (select(b, *weight, dims, places), restrict(b, part, dims, places, select))
             };
             Dist::Mixture(parts.iter().map(part).collect())
         }

@@ -14,6 +14,7 @@ mod expr;
 mod faults;
 mod index;
 mod lanes;
+mod left_out;
 mod ode;
 mod own;
 mod param;

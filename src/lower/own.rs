@@ -1,8 +1,8 @@
 //! Distributions that a model defines itself: `fn my_lpdf(y, mu) = ...` makes `y ~ my(mu)` a statement.
 
 use super::env::{Binding, Value};
-use super::{Lowerer, Result, at};
-use crate::graph::NodeId;
+use super::{Lowerer, Result, at, left_out};
+use crate::graph::{BuildError, NodeId};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{DistExpr, DistKind, FnDecl};
 use std::sync::Arc;
@@ -67,8 +67,22 @@ impl Lowerer<'_> {
                 .help("give the arguments an index as the left side has, or describe the whole array"));
         }
         if let Some(weight) = self.known_weight(weight)? {
-            each = at(crate::dist::weighted(&mut self.b, each, weight), d.span)?;
+            each = at(self.weighted(each, weight), d.span)?;
         }
         at(self.b.sum(each, None), d.span)
+    }
+
+    /// Log densities times known weights, without those whose weight is 0.
+    fn weighted(&mut self, each: NodeId, weight: NodeId) -> std::result::Result<NodeId, BuildError> {
+        let b = &mut self.b;
+        let dims = b.common(&[each, weight])?;
+        let [all, weights] = [each, weight].map(|x| b.broadcast_to(x, &dims));
+        match left_out::kept(b, weights) {
+            Some(places) => {
+                let [some, weights] = [all, weights].map(|x| left_out::elements(b, x, &dims, &places));
+                b.mul(some, weights)
+            }
+            None => b.mul(all, weights),
+        }
     }
 }
