@@ -5,9 +5,9 @@ mod common;
 use common::{check_row, value};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use stickler::dist::{LOG_BETWEEN, NORMAL_VARIANCE, ORDERED_AROUND, ORDERED_GAP};
+use stickler::dist::{BETWEEN_LIMITS, LOG_BETWEEN, NORMAL_VARIANCE, ORDERED_AROUND, ORDERED_GAP};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};
-use stickler::ops::scalar::{ScalarRow, TABLE, find};
+use stickler::ops::scalar::{LOGIT_INV_CLOGLOG, LOGIT_PHI, ScalarRow, TABLE, find};
 
 fn rows() -> impl Iterator<Item = &'static ScalarRow> {
     TABLE.iter().copied().flatten().copied()
@@ -35,7 +35,9 @@ fn slopes_are_derivatives() {
 /// Functions that no model can name: those that plans compute in place of others, and the mass between limits.
 #[test]
 fn slopes_in_plans_are_derivatives() {
-    for row in [&NORMAL_VARIANCE, &ORDERED_GAP, &ORDERED_AROUND, &LOG_BETWEEN] {
+    let alone =
+        [&NORMAL_VARIANCE, &ORDERED_GAP, &ORDERED_AROUND, &LOG_BETWEEN, &LOGIT_PHI, &LOGIT_INV_CLOGLOG];
+    for row in alone.iter().chain(BETWEEN_LIMITS) {
         for probe in row.probes {
             check_row(row, probe, &[], "plans");
         }

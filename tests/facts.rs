@@ -48,6 +48,7 @@ fn rows() -> Vec<&'static ScalarRow> {
             Density::Events(_) => all.extend(events::probes(d).flat_map(|p| in_density(&p))),
         }
     }
+    all.extend(dist::BETWEEN_LIMITS);
     all.extend(transform::TABLE.iter().flat_map(|t| in_transform(t)));
     let mut listed: Vec<&'static ScalarRow> = Vec::new();
     for row in all {

@@ -3,7 +3,7 @@
 use super::draw::uniform;
 use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, location_scale, shifted};
+use super::shared::{LN_PI, location_scale, log1p_square, shifted};
 use crate::facts::known;
 use crate::num::real::Real;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -11,9 +11,9 @@ use std::f64::consts::{FRAC_1_PI, PI};
 
 scalar_row! {
     JOINT = "cauchy"(x, mu, sigma), "-log(1 + ((x - mu) / sigma)²)";
-    value -((x - mu) / sigma).square().log1p();
-    slopes(_y) { let z = (x - mu) / sigma; location_scale(minus_log1p_slope(z), z, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4]];
+    value -log1p_square((x - mu) / sigma).0;
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(-log1p_square(z).1, z, sigma) };
+    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4], &[-1e200, 0.0, 0.5]];
     // The case nu = 1 of the t distribution.
     facts Facts::difference_with_log(
         (0, 1),
@@ -42,12 +42,6 @@ scalar_row! {
     value log_cdf((mu - x) / sigma);
     slopes(y) { let z = (x - mu) / sigma; location_scale(-ratio(z, y), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[-1e5, 1.0, 0.5], &[1e5, 1.0, 2.0], &[0.5, 0.0, 1.0]]
-}
-
-/// d/dz of -log(1 + z²).
-#[inline(always)]
-pub(super) fn minus_log1p_slope<T: Real>(z: T) -> T {
-    -(z.scale(2.0) / z.square().shift(1.0))
 }
 
 /// log(½ + atan(z) / π): the angle is taken from the nearer of 0 and ∓∞, so that neither tail cancels.

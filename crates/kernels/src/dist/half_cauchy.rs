@@ -3,32 +3,25 @@
 use super::draw::uniform;
 use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, scale_only};
+use super::shared::{LN_PI, log1p_square, scale_only};
 use crate::facts::known;
 use crate::num::real::Real;
 use crate::ops::scalar::{Facts, scalar_row};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
 
-/// -log(1 + z²) and its slope, which share a division.
-#[inline(always)]
-fn folded<T: Real>(z: T) -> (T, T) {
-    let (log, inverse) = z.square().log1p_and_recip();
-    (-log, -(z.scale(2.0) * inverse))
-}
-
 scalar_row! {
     JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
-    value -(x * sigma.recip()).square().log1p_and_recip().0;
-    slopes(_y) { let r = sigma.recip(); let z = x * r; let g = folded(z).1 * r; [g, -(g * z)] };
+    value -log1p_square(x * sigma.recip()).0;
+    slopes(_y) { let r = sigma.recip(); let z = x * r; let g = -log1p_square(z).1 * r; [g, -(g * z)] };
     both(at, _need) {
         let [x, sigma] = at;
         let r = sigma.recip();
         let z = x * r;
-        let (value, slope) = folded(z);
-        let g = slope * r;
-        (value, [g, -(g * z)])
+        let (log, slope) = log1p_square(z);
+        let g = -slope * r;
+        (-log, [g, -(g * z)])
     };
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0], &[1e200, 0.5]];
     facts Facts::with_log(
         |a, k| jets::scaled(a, k, [0, 1], |z| known::student(z, 1.0)),
         |a, k| jets::log_scaled(a, k, [0, 1], |t| known::student_log(t, 1.0))
@@ -38,9 +31,9 @@ scalar_row! {
 scalar_row! {
     /// The first part, by the inverse of the scale: plans use it where the scale is known.
     BY_INVERSE = "half_cauchy.inverse"(x, r), "-log(1 + (x r)²)";
-    value -(x * r).square().log1p_and_recip().0;
-    slopes(_y) { let g = folded(x * r).1; [g * r, g * x] };
-    both(at, _need) { let [x, r] = at; let (value, g) = folded(x * r); (value, [g * r, g * x]) };
+    value -log1p_square(x * r).0;
+    slopes(_y) { let g = -log1p_square(x * r).1; [g * r, g * x] };
+    both(at, _need) { let [x, r] = at; let (log, g) = log1p_square(x * r); (-log, [-(g * r), -(g * x)]) };
     probes [&[0.3, 0.5], &[300.0, 2.0], &[1e-4, 0.2]]
 }
 

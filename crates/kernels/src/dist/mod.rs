@@ -15,6 +15,7 @@ mod other_names;
 mod row;
 mod shared;
 mod tails;
+mod truncated;
 
 pub use density::{log_density, log_density_sum, weighted};
 pub use exponential::JOINT as EXPONENTIAL_JOINT;
@@ -32,6 +33,7 @@ pub use row::{
     Probe, Sampler, Support,
 };
 pub use shared::{MINUS_LOG, SHAPE_LOG};
+pub use truncated::{ROWS as BETWEEN_LIMITS, log_density_between};
 pub use weibull::{JOINT as WEIBULL_JOINT, LCCDF as WEIBULL_LCCDF};
 
 mod bernoulli;

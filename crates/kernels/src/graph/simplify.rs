@@ -26,9 +26,11 @@ enum Simpler {
 /// `outer` after `inner`, where one function or none does.
 fn composed(outer: &ScalarRow, inner: &ScalarRow) -> Option<Simpler> {
     use Simpler::{Itself, Of, Row, Times};
-    let pairs: [(&ScalarRow, &ScalarRow, Simpler); 18] = [
+    let pairs: [(&ScalarRow, &ScalarRow, Simpler); 20] = [
         (&scalar::LOG, &scalar::EXP, Itself),
         (&scalar::LOGIT, &scalar::INV_LOGIT, Itself),
+        (&scalar::LOGIT, &scalar::PHI, Row(&scalar::LOGIT_PHI)),
+        (&scalar::LOGIT, &scalar::INV_CLOGLOG, Row(&scalar::LOGIT_INV_CLOGLOG)),
         (&scalar::NEG, &scalar::NEG, Itself),
         (&scalar::INV_PHI, &scalar::PHI, Itself),
         (&scalar::LOG, &scalar::INV_LOGIT, Row(&scalar::LOG_INV_LOGIT)),

@@ -62,6 +62,22 @@ scalar_row! { CLOGLOG = "cloglog"(p), "log(-log(1 - p))"; value (-((-p).log1p())
 scalar_row! { INV_CLOGLOG = "inv_cloglog"(x), "1 - exp(-exp(x))"; value -((-(x.exp())).expm1()); slopes(_y) [(x - x.exp()).exp()]; probes [&[0.5], &[-5.0], &[2.0]];
     facts Facts::of(|x, _| known::inv_cloglog(x[0]))
 }
+scalar_row! {
+    /// What graphs compute for the log odds of 1 - exp(-exp(x)): log(exp(e^x) - 1).
+    LOGIT_INV_CLOGLOG = "logit_inv_cloglog"(x), "log odds of inv_cloglog(x), accurate in both tails";
+    value {
+        let e = x.exp();
+        x.if_less(T::splat(SMALL), x + e.scale(0.5), e + (-e).log1m_exp())
+    };
+    slopes(_y) {
+        let e = x.exp();
+        let small = e.scale(0.5).shift(1.0) + e.square().scale(1.0 / 12.0);
+        [x.if_less(T::splat(SMALL), small, -(e / (-e).expm1()))]
+    };
+    probes [&[0.5], &[-5.0], &[2.0], &[-30.0], &[5.0]]
+}
+/// From here on down e^x adds to log(exp(e^x) - 1) no more than half of itself, to a unit of rounding.
+const SMALL: f64 = -15.0;
 scalar_row! { SIN = "sin"(x), "sine"; value x.sin(); slopes(_y) [x.cos()]; probes [&[0.5], &[-3.0]];
     facts Facts::of(|x, _| known::wave(x[0]))
 }

@@ -61,6 +61,12 @@ scalar_row! {
     facts Facts::of(|x, _| known::log_phi(x[0]))
 }
 scalar_row! {
+    /// What graphs compute for log(Φ / (1 - Φ)), whose 1 - Φ has no digits left from 8 on.
+    LOGIT_PHI = "logit_Phi"(x), "log odds of Phi(x), accurate in both tails";
+    value x.log_phi() - (-x).log_phi(); slopes(_y) [x.phi_ratio() + (-x).phi_ratio()];
+    probes [&[0.5], &[-3.0], &[-20.0], &[8.0], &[30.0]]
+}
+scalar_row! {
     LOG_BESSEL_I0 = "log_bessel_i0"(x), "log of the modified Bessel function of the first kind and order 0";
     value x.lift1(sf::log_bessel_i0, sf::bessel_ratio);
     slopes(_y) [x.lift1(sf::bessel_ratio, sf::bessel_ratio_slope)];
