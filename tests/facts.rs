@@ -464,7 +464,8 @@ fn functions_of_a_probability_are_sums_of_its_logs() {
 #[test]
 fn curvature_bounds_are_attained() {
     let mut seen = 0;
-    for row in rows() {
+    let is_tight = |row: &&ScalarRow| mistakes::LOOSE.iter().all(|(loose, _)| *loose != row.name);
+    for row in rows().into_iter().filter(is_tight) {
         for setting in row.probes {
             for k in 0..row.args.len() {
                 for (jet, log) in jets(row) {

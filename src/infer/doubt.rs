@@ -1,13 +1,16 @@
 //! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are none.
 
 use super::improper::reasons;
+use super::priors::beside_priors;
 use super::proper::endless_margins;
-use super::symmetry::symmetry;
+use super::symmetry::{around, symmetry};
 use super::{Finding, Fit, KHAT_LIMIT, Model, Output, Stop};
 use crate::target::{ModelTarget, Target};
 
 /// Rounding errors of a log density, in nats, that can be told from none.
 const ROUNDING: f64 = 0.01;
+/// Points about the answer at which the gradient is looked at.
+const LOOKS: u64 = 16;
 /// A standard deviation of so many times what nine tenths of the draws span is that of a few draws far away.
 const LONG: f64 = 5.0;
 /// The same of a parameter, from which on its mean is that of these draws too, and no answer.
@@ -28,6 +31,8 @@ pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
     fit.findings.extend(rounded(fit));
     fit.findings.extend(vanished(target, fit));
     fit.findings.extend(not_finite(fit));
+    fit.findings.extend(no_number(target, fit));
+    fit.findings.extend(beside_priors(target, fit));
     let long_tails = long_tails(target, fit);
     fit.findings.extend(long_tails);
 }
@@ -65,6 +70,22 @@ fn without_end(model: &Model, target: &ModelTarget, stop: &Stop) -> Option<Findi
         Some(standardised) => endless_margins(&standardised, stop),
         None => endless_margins(target, stop),
     }
+}
+
+/// The finding about a log density or a gradient that is no number at some points about the answer.
+fn no_number(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
+    if fit.has("not-a-number") || !fit.as_declared || fit.mean.len() != target.dimension() {
+        return None;
+    }
+    let d = target.dimension();
+    let mut evaluator = target.evaluator();
+    let is_astray = |z: &Vec<f64>| {
+        let (mut value, mut slope) = ([0.0], vec![0.0; d]);
+        evaluator.evaluate(z, 1, &mut value, &mut slope);
+        value[0].is_nan() || value[0].is_finite() && slope.iter().any(|g| g.is_nan())
+    };
+    let point = (0..LOOKS).map(|k| around(target, fit, k)).find(is_astray)?;
+    Some(Finding::NotANumber { trouble: Box::new(target.trouble(&point)?) })
 }
 
 /// The finding about flat priors where an approximation is poor.

@@ -224,6 +224,14 @@ findings! {
         /// All paths.
         of: usize,
     } Caution "lost-paths" "some of the paths of a named method found no Gaussian with a finite ELBO"
+    PriorConflict {
+        /// The parameters; the numbers are those of the first.
+        names: Vec<String>,
+        /// Mean and standard deviation of the answer.
+        posterior: [f64; 2],
+        /// Median of the prior, and half the width of the middle 68 % of it.
+        prior: [f64; 2],
+    } Caution "prior-conflict" "the answer lies where the stated prior of a parameter hardly reaches: prior and data disagree"
 
     // What was done.
     GapCorrected {
@@ -234,6 +242,10 @@ findings! {
         /// Modes.
         count: usize,
     } Note "several-modes" "the posterior has several modes, and the answer is of all of them"
+    PriorKept {
+        /// The parameters.
+        names: Vec<String>,
+    } Note "prior-kept" "the posterior of a parameter is its stated prior: the data say nothing of it"
     LongTailsDerived {
         /// The quantities.
         names: Vec<String>,

@@ -31,6 +31,8 @@ mod model;
 mod nested;
 mod nuts;
 mod options;
+mod overlooked;
+mod priors;
 mod proper;
 mod psis;
 mod quadrature;

@@ -161,10 +161,18 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
         tops.swap(0, k);
     }
     let modes = tops.into_iter().map(Mode::from).collect();
+    Some(Modes { modes, parts: as_parts(branches), gradients: search.gradients })
+}
+
+/// The parts of a mixture, each where it alone is highest.
+pub(super) fn parts(target: &dyn Target, stop: &Stop) -> Vec<Part> {
+    as_parts(of_branches(target, expected(target, stop).as_deref(), stop))
+}
+
+fn as_parts(tops: Vec<Top>) -> Vec<Part> {
     let part =
         |top: Top| Some(Part { log_mass: Some(top.log_mass()).filter(|m| m.is_finite())?, mode: top.into() });
-    let parts = branches.into_iter().filter_map(part).collect();
-    Some(Modes { modes, parts, gradients: search.gradients })
+    tops.into_iter().filter_map(part).collect()
 }
 
 /// How many random points modes of a target are searched from.

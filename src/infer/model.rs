@@ -8,6 +8,7 @@ use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
 use super::level::level;
 use super::nested::{Tried, Ways};
+use super::overlooked::overlooked;
 use super::rivals::Rival;
 use super::{
     Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach,
@@ -134,7 +135,10 @@ fn in_suitable_coordinates(
     let taken_apart = |ways: Ways, watch: Watch| {
         let mut tried = nested::fit(parted, ways, options, watch);
         let told = in_states.as_ref().map(|moved| states_told(declared, moved));
-        tried.fit.iter_mut().for_each(|fit| fit.findings.extend(told.clone()));
+        tried.fit.iter_mut().for_each(|fit| {
+            fit.findings.extend(told.clone());
+            fit.findings.extend(overlooked(declared, fit, options));
+        });
         tried
     };
     let Tried { fit: mut nested, others } = taken_apart(Ways::Promising, watch);

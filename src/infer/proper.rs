@@ -249,7 +249,7 @@ mod tests {
             ("param a ~ flat()\nparam b ~ flat()\n", true),
             ("param a ~ normal(0, 1)\nparam b ~ flat()\n", true),
             ("param a ~ normal(0, 1)\nparam b ~ normal(0, 1)\n", false),
-            ("param a : real > 1 ~ flat()\nlet b = 1 / a\n", false),
+            ("param a : real > 1 ~ flat()\nlet b = 1 / a\n", true),
         ] {
             let text = format!("data {{ y : real[N]; x : real[N] }}\n{priors}y ~ normal(a * b * x + b, 1)");
             let text = if priors.contains("let") { text } else { text.replace(" + b", "") };

@@ -7,7 +7,7 @@ use crate::target::Target;
 use crate::vi::Scale;
 
 /// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
-const COMPARABLE: f64 = 4.0;
+pub(super) const COMPARABLE: f64 = 4.0;
 /// One so far away adds to a variance by its mass times the square of its distance: more than this share of it
 /// matters, if the mass is no smaller than so many nats say.
 const OF_VARIANCE: f64 = 0.05;
@@ -21,6 +21,9 @@ const UNFINISHED: f64 = 10.0;
 /// Short fits that ended nearer to each other, in standard deviations of both, found the same mode: their means are off by about the root of twice their
 /// gaps, of half a nat each.
 const SAME: f64 = 2.0;
+
+/// One about the same place that is so much wider, or narrower, is another: a slab about a spike.
+const WIDER: f64 = 4.0;
 
 /// Another mode.
 #[derive(Clone, Debug)]
@@ -36,12 +39,19 @@ impl Rival {
     pub(super) fn new(target: &dyn Target, best: &Fitted, other: Fitted) -> Option<Rival> {
         let near = (2.0 * best.gap).clamp(ENDED, UNFINISHED);
         let is_near = other.gap < near;
-        Rival::of_part(target, &best.q, other.q, best.elbo - other.elbo).filter(|_| is_near)
+        // Short fits of one mode may differ in width.
+        let far = apart(&best.q, &other.q)?;
+        Rival::reaching(target, &best.q, other.q, best.elbo - other.elbo, far).filter(|_| is_near)
     }
 
-    /// A Gaussian with so many nats less mass than the best, if it is another and matters.
+    /// A part of a mixture with so many nats less mass than the best, if it is another and matters.
     pub(super) fn of_part(target: &dyn Target, best: &Gaussian, q: Gaussian, behind: f64) -> Option<Rival> {
         let far = distance(best, &q)?;
+        Rival::reaching(target, best, q, behind, far)
+    }
+
+    /// One that reaches so far from the best, if it matters.
+    fn reaching(target: &dyn Target, best: &Gaussian, q: Gaussian, behind: f64, far: f64) -> Option<Rival> {
         let adds = |far: f64| (-behind).exp() * far * far > OF_VARIANCE;
         let moves = behind < COMPARABLE
             || behind < FARTHEST_BEHIND && (adds(far) || adds(distance_outside(target, best, &q)));
@@ -67,8 +77,36 @@ impl Rival {
     }
 }
 
-/// How far from the first Gaussian the second lies, in standard deviations of the first along the way there; None if they may be the same one.
+/// How far from the first Gaussian the second reaches, in standard deviations of the first; None if they may be the
+/// same one.
 fn distance(a: &Gaussian, b: &Gaussian) -> Option<f64> {
+    let wider = widest(a, b);
+    match apart(a, b) {
+        Some(far) => Some(far.max(wider)),
+        None => (wider > WIDER || widest(b, a) > WIDER).then_some(wider),
+    }
+}
+
+/// The largest standard deviation of the second along an axis of its own, in units of the first.
+fn widest(a: &Gaussian, b: &Gaussian) -> f64 {
+    let d = a.mean.len();
+    match (&a.factor, &b.factor) {
+        (Scale::Diagonal(a), Scale::Diagonal(b)) => b.iter().zip(a).map(|(b, a)| b / a).fold(0.0, f64::max),
+        (a, b) => {
+            let (a, b) = (a.dense(d), b.dense(d));
+            let length = |k: usize| {
+                let mut axis: Vec<f64> = (0..d).map(|i| b[i * d + k]).collect();
+                solve_lower(&a, d, &mut axis);
+                dot(&axis, &axis).sqrt()
+            };
+            (0..d).map(length).fold(0.0, f64::max)
+        }
+    }
+}
+
+/// How far from the first Gaussian the second lies, in standard deviations of the first along the way there; None if
+/// these are no more than short fits leave.
+fn apart(a: &Gaussian, b: &Gaussian) -> Option<f64> {
     let d = a.mean.len();
     let between: Vec<f64> = a.mean.iter().zip(&b.mean).map(|(a, b)| a - b).collect();
     let in_units_of = |q: &Gaussian| match &q.factor {

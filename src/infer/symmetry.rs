@@ -107,7 +107,7 @@ pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
 
 /// A point around the answer: about where draws of it lie, and up to twice as far away. Coordinates of parameters that are not any real number lie about zero
 /// where the answer is not known in these.
-fn around(target: &ModelTarget, fit: &Fit, k: u64) -> Vec<f64> {
+pub(super) fn around(target: &ModelTarget, fit: &Fit, k: u64) -> Vec<f64> {
     let mut z = vec![0.0; target.dimension()];
     let mut stream = Stream::new(1, PURPOSE, POINTS + k);
     stream.fill_normal(&mut z);

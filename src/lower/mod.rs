@@ -23,9 +23,11 @@ mod reach;
 mod recursion;
 mod renamed;
 mod reported;
+mod stated;
 mod states;
 mod stmt;
 mod support;
+mod uninformed;
 mod unsaid;
 mod warnings;
 mod weights;
@@ -34,6 +36,7 @@ pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
 pub use env::Value;
 pub use probe::{check, outline};
+pub use stated::Stated;
 pub use states::in_states;
 
 use crate::data::{Dataset, Found};
@@ -65,6 +68,8 @@ pub struct Lowered {
     pub predicted: Vec<Predicted>,
     /// Quantities that are, or are computed from, what is drawn.
     pub simulated: Vec<Named>,
+    /// Priors that are stated in numbers alone.
+    pub stated: Vec<Stated>,
     /// Hierarchical effects that did not get the coordinates declared.
     pub effects: Vec<Effect>,
     /// What can be used, but may not be as it was meant.
@@ -214,6 +219,8 @@ struct Lowerer<'d> {
     derived: Vec<Named>,
     predicted: Vec<Predicted>,
     simulated: Vec<Named>,
+    /// The priors of parameters as wholes.
+    given: Vec<stated::Given>,
     /// What is to be reported, in the order of the text.
     reports: Vec<reported::Report>,
     /// Names of which `derive` and `predict` give single elements.
@@ -285,6 +292,7 @@ impl<'d> Lowerer<'d> {
             derived: Vec::new(),
             predicted: Vec::new(),
             simulated: Vec::new(),
+            given: Vec::new(),
             reports: Vec::new(),
             single: Vec::new(),
             after_draws: Vec::new(),
@@ -353,6 +361,8 @@ impl<'d> Lowerer<'d> {
             self.warn_improper();
             self.warn_partly_described(program);
             self.warn_without_likelihood(program);
+            self.warn_unread_data(program);
+            self.warn_uninformed();
         }
         faults
     }
@@ -374,6 +384,7 @@ impl<'d> Lowerer<'d> {
             derived: self.derived,
             predicted: self.predicted,
             simulated: self.simulated,
+            stated: stated::alone(self.given),
             effects: self.effects,
             warnings: self.warnings,
             legend: self.legend,

@@ -53,6 +53,7 @@ impl Lowerer<'_> {
                 Diagnostic::error("shape-mismatch", message).label(span, "").note(e.to_string())
             })?;
             self.warn_sum_to_zero(value.node, prior);
+            self.note_prior(value.node, prior);
             self.term(node, TermKind::Prior, span);
         }
         if let Some(own) = own {

@@ -40,6 +40,7 @@ impl Lowered {
             derived: self.derived.iter().map(named).collect(),
             predicted: self.predicted.iter().map(predicted).collect(),
             simulated: self.simulated.iter().map(named).collect(),
+            stated: self.stated.clone(),
             effects: self.effects.iter().map(effect).collect(),
             warnings: Vec::new(),
             legend: self.legend.clone(),

@@ -223,6 +223,7 @@ impl Lowerer<'_> {
         let dist = self.dist(&s.dist)?;
         let node = self.density_sum(&dist, &value, weight, s)?;
         self.warn_sum_to_zero(value.node, &dist);
+        self.note_prior(value.node, &dist);
         if super::param::is_walk(&dist) {
             self.warn_walk_along(value.node, s.value.span);
         }

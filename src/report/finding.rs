@@ -113,6 +113,19 @@ fn words(finding: &Finding) -> String {
             exchanged.join(", "),
             in_order(ordered.as_ref())
         ),
+        Finding::PriorConflict { names, posterior: [mean, sd], prior: [middle, width] } => format!(
+            "the prior of {} hardly reaches where the data put it: {} is {} ± {}, and its prior {} ± {}; look at the units of \
+             the data, or give a prior that allows such values",
+            first_few(names),
+            names.first().map_or("", String::as_str),
+            number(*mean),
+            number(*sd),
+            number(*middle),
+            number(*width)
+        ),
+        Finding::PriorKept { names } => {
+            format!("the posterior of {} is its prior: the data say nothing of it", first_few(names))
+        }
         Finding::LostInRounding { log_density } => format!(
             "the log density is about {log_density:.0e} where the posterior is, and the differences that make the answer are lost in its \
              rounding errors; bring data and priors to the same scale"

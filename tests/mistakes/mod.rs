@@ -136,6 +136,13 @@ const OPEN: &[(&str, &str)] = &[
     ),
 ];
 
+/// Bounds on curvature that hold and are seldom attained, and why.
+pub(super) const LOOSE: [(&str, &str); 3] =
+    [("poisson_between", VARIANCE), ("binomial_between", VARIANCE), ("neg_binomial_between", VARIANCE)];
+
+const VARIANCE: &str =
+    "a quarter of the width squared is the variance of two ends alone, of the same weight (Popoviciu)";
+
 /// Of a density f that falls, so that P(X ≤ x) ≥ x f(x).
 const FALLING: &str = "in log x the slope g = x f(x)/P(X ≤ x) lies between 0 and 1, and the curvature g (1 - g + x f'(x)/f(x)) is \
                        bounded, because g |x f'(x)/f(x)| is";
@@ -169,6 +176,7 @@ fn a_wrong_fact_in_any_row_is_caught() {
     assert!(made > 1000, "only {made} mistakes were made");
     let excused = |name: &str, what: &str| {
         what.contains(" bounded ") && OPEN.iter().any(|(row, reason)| *row == name && !reason.is_empty())
+            || what.contains("curvature too high") && LOOSE.iter().any(|(row, _)| *row == name)
     };
     let missed: Vec<String> =
         missed.iter().filter(|(n, w)| !excused(n, w)).map(|(n, w)| format!("{n} in {w}")).collect();

@@ -13,7 +13,7 @@ scalar_row! {
     JOINT = "cauchy"(x, mu, sigma), "-log(1 + ((x - mu) / sigma)²)";
     value -log1p_square((x - mu) / sigma).0;
     slopes(_y) { let z = (x - mu) / sigma; location_scale(-log1p_square(z).1, z, sigma) };
-    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4], &[-1e200, 0.0, 0.5]];
+    probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4]];
     // The case nu = 1 of the t distribution.
     facts Facts::difference_with_log(
         (0, 1),

@@ -21,7 +21,7 @@ scalar_row! {
         let g = -slope * r;
         (-log, [g, -(g * z)])
     };
-    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0], &[1e200, 0.5]];
+    probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
     facts Facts::with_log(
         |a, k| jets::scaled(a, k, [0, 1], |z| known::student(z, 1.0)),
         |a, k| jets::log_scaled(a, k, [0, 1], |t| known::student_log(t, 1.0))

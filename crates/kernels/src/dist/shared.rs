@@ -109,3 +109,21 @@ pub(super) fn logit(p: f64) -> f64 {
 pub(super) fn exponential_quantile(p: f64) -> f64 {
     -el::log1p(-p)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_that_are_no_numbers_have_logarithms() {
+        for (z, tolerance) in
+            [(0.5_f64, 1e-15), (1e100, 1e-15), (1e153, 1e-15), (1e200, 1e-15), (-3e290, 1e-15)]
+        {
+            let (log, slope) = log1p_square(z);
+            let truth = if z.abs() < 1e8 { (z * z).ln_1p() } else { 2.0 * z.abs().ln() };
+            assert!((log - truth).abs() <= tolerance * truth.max(1.0), "{z}: {log}");
+            let truth = if z.abs() < 1e8 { 2.0 * z / (1.0 + z * z) } else { 2.0 / z };
+            assert!((slope - truth).abs() <= tolerance * truth.abs(), "{z}: {slope}");
+        }
+    }
+}
