@@ -29,7 +29,7 @@ impl Lowerer<'_> {
 
     /// Warns of parameters that no statement about data depends on, by themselves or by others that they have a prior with.
     pub(super) fn warn_uninformed(&mut self) {
-        if self.probing || self.coordinates != Coordinates::Declared || self.described_in_steps {
+        if self.coordinates != Coordinates::Declared || self.described_in_steps {
             return;
         }
         let graph = self.b.graph();
