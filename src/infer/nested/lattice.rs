@@ -18,10 +18,12 @@ pub(super) struct Lattice {
 
 /// Lattices for groups of one coordinate, and of two at most; the widest last. Most groups are wholly within five standard deviations; an effect of which the
 /// data say little on one side (no event among a few) is as wide there as its prior, and narrow at its mode.
-const ONE: [Lattice; 3] = [
+// A robust group of few is a needle at its mode where its scale is small, with tails that reach the data.
+const ONE: [Lattice; 4] = [
     Lattice { points: 12, generators: [1, 0], reach: 2.3 },
     Lattice { points: 18, generators: [1, 0], reach: 3.2 },
     Lattice { points: 28, generators: [1, 0], reach: 4.5 },
+    Lattice { points: 48, generators: [1, 0], reach: 7.5 },
 ];
 // Neighbours among the numbers of Fibonacci make the most even lattices of two coordinates.
 const TWO: [Lattice; 2] = [

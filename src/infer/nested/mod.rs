@@ -119,9 +119,14 @@ pub(super) fn fit(
     let mut best: Option<Fit> = None;
     let others = Cell::new(few);
     let put_off = (ways == Ways::Promising && !few).then_some(&others);
-    let whole = Whole { target, options, judged: OnceCell::new(), put_off };
+    let whole = Whole { target, options, judged: OnceCell::new(), put_off, reaches_far: Cell::new(false) };
     let mut attempt = |conditional: Conditional| -> bool {
         let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
+        // Draws around a mode of all inner coordinates together do not come where groups, one by one, have mass.
+        let known = best.as_ref().is_some_and(|fit| fit.khat < KHAT_LIMIT && !fit.is_doubtful());
+        if known && whole.reaches_far.get() && conditional.hangs_together() {
+            return false;
+        }
         let Some(found) = with(&whole, conditional, watch) else { return false };
         let settled = found.khat < light && !found.is_doubtful();
         if best.as_ref().is_none_or(|other| better(&found, other)) {
@@ -187,6 +192,9 @@ fn with(
     let aside = aside::aside(&conditional, q, options.seed);
     if aside.is_wide {
         conditional.reach_far();
+    }
+    if conditional.reaches_far() {
+        whole.reaches_far.set(true);
     }
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
@@ -377,6 +385,8 @@ struct Whole<'a> {
     judged: OnceCell<Option<[f64; 2]>>,
     /// To be told where a partition is put off, if that may be.
     put_off: Option<&'a Cell<bool>>,
+    /// Whether groups that were looked at one by one reach far from their modes.
+    reaches_far: Cell<bool>,
 }
 
 impl Whole<'_> {

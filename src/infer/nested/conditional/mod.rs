@@ -52,9 +52,11 @@ const MOST_GRADIENTS: usize = 20_000;
 /// Gradients of the outer coordinates where each takes a few of the model.
 const SMOOTH_GRADIENTS: usize = 2048;
 /// Outer points at which it is seen how far groups reach, how much further apart than draws these lie, and the share of a group that is left out.
-const LOOKS: usize = 64;
-const WIDER: f64 = 1.3;
+const LOOKS: usize = 128;
+const WIDER: f64 = 1.6;
 const LITTLE: f64 = 1e-5;
+/// Groups that reach further, in standard deviations, have a share of their mass where draws around their modes hardly come.
+const FAR: f64 = 8.0;
 /// Entries of the prior's Hessian that differ by a larger share between anchors follow the outer coordinates.
 const VARIES: f64 = 0.01;
 /// Most work of one factorisation.
@@ -254,7 +256,9 @@ impl<'t> Conditional<'t> {
 
     /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer coordinates.
     pub(super) fn look_how_far(&mut self, q: &Gaussian, seed: u64) {
-        let Some(lattice) = self.lattice().filter(|_| self.grouped.is_some()) else { return };
+        let Some(lattice) = self.lattice_for(f64::INFINITY).filter(|_| self.grouped.is_some()) else {
+            return;
+        };
         let looks = spared(self.target, LOOKS, LANES).next_multiple_of(LANES);
         let outer = points(q, looks, WIDER, [seed, 0]);
         let (this, drawn_group) = (&*self, self.drawn_group());
@@ -265,6 +269,7 @@ impl<'t> Conditional<'t> {
             farthest(&mut solver, &lanes(&outer, LANES), &drawn_group, lattice, LITTLE)
         };
         self.far = (0..looks).step_by(LANES).map(look).fold(0.0, f64::max);
+        self.wide |= self.far > FAR;
     }
 
     /// Takes the widest lattice for groups from then on, however even weights are without one.
@@ -447,7 +452,12 @@ impl<'t> Conditional<'t> {
 
     /// The lattice that serves all groups, if they are small.
     pub(super) fn lattice(&self) -> Option<&'static Lattice> {
-        lattice(sizes(&self.group).into_iter().max()?, self.far)
+        self.lattice_for(self.far)
+    }
+
+    /// The same for groups that reach so far from their modes.
+    fn lattice_for(&self, far: f64) -> Option<&'static Lattice> {
+        lattice(sizes(&self.group).into_iter().max()?, far)
     }
 
     /// Gradients evaluated so far.
