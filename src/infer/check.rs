@@ -18,6 +18,9 @@ const ENDLESS: f64 = 1e100;
 /// tails of its own.
 const EVEN: f64 = 0.5;
 const LARGE: f64 = 0.1;
+/// A standard error of so many standard deviations leaves one mean in a hundred further off than a tenth of one, which is what
+/// makes an answer wrong.
+const MATTERS: f64 = 0.04;
 /// Draws that summarise the Gaussian itself.
 pub(super) const PLAIN: usize = 2048;
 
@@ -72,7 +75,11 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
     let least = if tail < KHAT_LIMIT { 0.5 } else { 1.0 };
     if trusted && margin < least {
         let endless = khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE);
-        findings.push(Finding::DrawsUsedUp { worst, of: names.get(least_known).cloned(), endless });
+        let of = names.get(least_known).cloned();
+        findings.push(match endless || tail >= KHAT_LIMIT || worst > MATTERS {
+            true => Finding::DrawsUsedUp { worst, of, endless },
+            false => Finding::FewDraws { worst, of },
+        });
     }
     findings.extend(astray.map(|trouble| Finding::NotANumber { trouble: Box::new(trouble) }));
     let outputs = if trusted { corrected } else { gaussian.clone() };

@@ -218,6 +218,12 @@ findings! {
         /// The power of the distance that the lowest falls like.
         power: f64,
     } Caution "slow-tails" "a few draws far away decide the standard deviation of a parameter; its quantiles are not affected"
+    FewDraws {
+        /// The largest standard error, in standard deviations.
+        worst: f64,
+        /// The quantity that has it.
+        of: Option<String>,
+    } Caution "few-draws" "as many importance draws as can be held leave standard errors larger than is aimed at"
     LostPaths {
         /// Paths without a Gaussian.
         lost: usize,

@@ -33,6 +33,13 @@ fn words(finding: &Finding) -> String {
                 "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{of}{endless}"
             )
         }
+        Finding::FewDraws { worst, of } => {
+            let of = of.as_ref().map_or(String::new(), |name| format!(", for {name}"));
+            format!(
+                "the importance draws were used up with standard errors of up to {worst:.3} standard deviations{of}: more than \
+                 is aimed at, and too little to matter"
+            )
+        }
         Finding::GapLeft { gradients, gap, asked } => format!(
             "the fit used up its {gradients} gradients with an estimated gap of {}; {asked} was asked for",
             nats(*gap)
