@@ -23,7 +23,7 @@ const LEAST_EACH_SIDE: usize = 24;
 /// Beyond, each point lies so much further out than the one before, so often: what is far away is wide where tails are
 /// long, and the parts of a mixture are searched by themselves.
 const FURTHER: f64 = 1.25;
-const FAR_OUT: i32 = 28;
+const FAR_OUT: usize = 28;
 /// A place on a line so many nats above the mode is where its coordinate should be.
 const HIGHER: f64 = 2.0;
 /// Most places on lines.
@@ -54,8 +54,9 @@ pub(super) fn starts(
     let [fewest, most] = EACH_SIDE.map(|n| spared(target, n, LEAST_EACH_SIDE));
     let side = (about / (2 * d.max(1))).clamp(fewest, most);
     if let Some(curvature) = curvature.filter(|_| d <= LINES && !target.solves_equations()) {
+        let far_out = if target.searches() { 0 } else { FAR_OUT };
         for i in 0..d {
-            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], side);
+            let (found, count) = on_a_line(evaluator, top, i, curvature[i * d + i], [side, far_out]);
             let best = found.iter().reduce(|a, b| if b.0 > a.0 { b } else { a });
             if let Some((_, z)) = best.filter(|(value, _)| *value > top.value + HIGHER) {
                 (together[i], risen) = (z[i], true);
@@ -113,7 +114,7 @@ fn on_a_line(
     top: &Place,
     i: usize,
     curvature: f64,
-    side: usize,
+    [side, far_out]: [usize; 2],
 ) -> (Vec<(f64, Vec<f64>)>, usize) {
     let sd = curvature.sqrt().recip();
     let reach = if sd.is_finite() { REACH.max(REACH_EACH * sd) } else { REACH };
@@ -125,7 +126,8 @@ fn on_a_line(
         z
     };
     let near = (1..=side).map(|k| k as f64 * apart);
-    let side: Vec<f64> = near.chain((1..=FAR_OUT).map(|k| side as f64 * apart * FURTHER.powi(k))).collect();
+    let side: Vec<f64> =
+        near.chain((1..=far_out).map(|k| side as f64 * apart * FURTHER.powi(k as i32))).collect();
     let before = side.iter().rev().map(|x| -x);
     let points: Vec<Vec<f64>> = before.chain([0.0]).chain(side.iter().copied()).map(point).collect();
     let values = evaluate(evaluator, &points);

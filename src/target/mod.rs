@@ -51,6 +51,11 @@ pub trait Target: Send + Sync {
         false
     }
 
+    /// Whether each evaluation takes a search, which far from the posterior takes many steps.
+    fn searches(&self) -> bool {
+        false
+    }
+
     /// Whether priors of some parameters may depend on others.
     fn is_hierarchical(&self) -> bool {
         true

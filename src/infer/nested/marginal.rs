@@ -72,6 +72,10 @@ impl Target for Marginal<'_> {
         self.conditional.target.operations()
     }
 
+    fn searches(&self) -> bool {
+        self.conditional.parts.how != How::Quadratic
+    }
+
     fn coordinate_names(&self) -> Vec<String> {
         let names = self.conditional.target.coordinate_names();
         self.conditional.parts.outer.iter().map(|&i| names[i].clone()).collect()
