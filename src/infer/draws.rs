@@ -22,6 +22,8 @@ use std::f64::consts::SQRT_2;
 pub(super) const HELD: usize = 60_000_000;
 /// Most work for importance draws: numbers made on the way.
 const WORK: usize = 2_000_000_000;
+/// Most operations of draws that solve equations each: the tails of one parameter are no reason for minutes.
+const OF_EQUATIONS: usize = 8_000_000_000;
 /// Most importance draws.
 const MOST_DRAWS: usize = 131_072;
 /// Importance draws to begin with: those of the pilot, where they serve.
@@ -31,8 +33,9 @@ const FEWEST_DEAR: usize = 1024;
 const LEAST_DEAR: usize = 256;
 /// Operations of a model that take so little time that draws are cheap even where each takes a search.
 const LITTLE: usize = 1000;
-/// Draws between looks at whether to stop.
+/// Draws between looks at whether to stop, and where each solves equations.
 const AT_ONCE: usize = 4096;
+const AT_ONCE_SOLVED: usize = 512;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
@@ -56,6 +59,14 @@ const EFFICIENT: f64 = 0.3;
 /// Draws that judge a proposal, and the fewest where each takes long.
 pub(super) const PILOT: usize = 2048;
 const LEAST_PILOT: usize = 512;
+
+/// Most draws where each solves equations: those of a quarter of a minute or so.
+fn affordable(target: &dyn Target) -> usize {
+    match target.solves_equations() {
+        true => OF_EQUATIONS / target.operations().max(1),
+        false => usize::MAX,
+    }
+}
 
 /// Draws that judge a proposal for a model.
 pub(super) fn pilot(target: &dyn Target) -> usize {
@@ -199,7 +210,8 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
     let most = (HELD / (copies * outputs.max(1)))
         .min(WORK / (d * d + 50 * outputs))
         .clamp(fewest, MOST_DRAWS)
-        .min(flow.most_draws());
+        .min(flow.most_draws())
+        .min(affordable(flow.model()).max(fewest));
     let many = if *proposal == Proposal::Gaussian { MANY.min(HELD / outputs.max(1)) } else { 0 };
     let mut sample = Sample::new(*flow, q, proposal.clone(), options.seed);
     if let (None, Some(pilot)) = (options.draws, pilot) {
@@ -213,9 +225,10 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         }
     };
     let mut count = options.draws.unwrap_or(fewest).max(64);
+    let at_once = if flow.model().solves_equations() { AT_ONCE_SOLVED } else { AT_ONCE };
     loop {
         while sample.log_weights().len() < count {
-            sample.extend(count.min(sample.log_weights().len() + AT_ONCE));
+            sample.extend(count.min(sample.log_weights().len() + at_once));
             if options.stop.requested() && sample.log_weights().len() >= fewest {
                 break;
             }

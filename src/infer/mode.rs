@@ -59,6 +59,9 @@ const DISPERSED: u64 = 1 << 32;
 const OTHERS: u64 = 3;
 const OTHERS_OF_FEW: u64 = 12;
 const VERY_FEW: usize = 3;
+/// The same where equations are solved: rates of processes that follow each other may change places.
+const OTHERS_OF_RATES: u64 = 8;
+const FEW_RATES: usize = 10;
 /// Rounds of as many, at most, while these end at so many heights that there may be more; and the operations of searches from which on no more are made.
 const ROUNDS: u64 = 10;
 const LONG: usize = 100_000_000;
@@ -177,8 +180,11 @@ fn as_parts(tops: Vec<Top>) -> Vec<Part> {
 
 /// How many random points modes of a target are searched from.
 pub(super) fn others(target: &dyn Target) -> u64 {
-    let soon = target.dimension() <= VERY_FEW && !target.solves_equations();
-    if soon { OTHERS_OF_FEW } else { OTHERS }
+    match (target.dimension(), target.solves_equations()) {
+        (..=VERY_FEW, false) => OTHERS_OF_FEW,
+        (..=FEW_RATES, true) => OTHERS_OF_RATES,
+        _ => OTHERS,
+    }
 }
 
 /// Whether searches that ended at so many different heights leave a doubt that there are more: their number by Bayes' rule, if all had the same

@@ -107,8 +107,12 @@ impl Driver {
     }
 
     /// Tries a step into `next`; returns the size of its error.
+    ///
+    /// What estimates it is a method of order 3, and its error is that of the step to the power 2/3 or so: as in Hairer
+    /// and Wanner's RADAU5 a tolerance r is one of r^(2/3) / 10 for the estimate.
     fn step(&mut self, system: &mut System, t: f64, h: f64, exact: bool) -> f64 {
-        self.method.step(system, t, h, &self.states, &mut self.next, exact)
+        let error = self.method.step(system, t, h, &self.states, &mut self.next, exact);
+        error * 10.0 * system.ode.tolerance.relative.cbrt().min(0.1)
     }
 
     fn accept(&mut self, system: &mut System, t: f64) {

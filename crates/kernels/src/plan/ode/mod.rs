@@ -22,8 +22,10 @@ use explicit::Explicit;
 use implicit::Implicit;
 use std::sync::Arc;
 
-/// Steps that a solution is thought to take beside one for each of its times.
-const STEPS: usize = 30;
+/// Steps that a solution is thought to take beside one for each of its times: an implicit one takes those of a method of
+/// order 3, which its error is estimated by.
+const EXPLICIT_STEPS: usize = 30;
+const IMPLICIT_STEPS: usize = 150;
 /// How often a step looks at the rates: stages of the explicit method; stages of the implicit one, with the iterations that solve for them.
 const EXPLICIT_RATES: usize = 12;
 const IMPLICIT_RATES: usize = 12;
@@ -71,12 +73,19 @@ impl OdeCode {
     /// they are taken.
     pub(super) fn operations(&self) -> usize {
         let (rate, states) = (self.rate.operations(), self.ode.states);
-        let each = match self.ode.method {
+        let (steps, each) = match self.ode.method {
             // Each stage is a sum over those before it.
-            OdeMethod::DormandPrince => EXPLICIT_RATES * (rate + 2 * EXPLICIT_RATES * states),
-            OdeMethod::Radau => IMPLICIT_RATES * (1 + self.directions()) * (rate + 2 * states),
+            OdeMethod::DormandPrince => {
+                (EXPLICIT_STEPS, EXPLICIT_RATES * (rate + 2 * EXPLICIT_RATES * states))
+            }
+            // A system of three times the states is factored once, and solved for each direction and iteration.
+            OdeMethod::Radau => {
+                let (factor, solved) = (18 * states.pow(3), 18 * states * states);
+                let groups = 1 + self.directions();
+                (IMPLICIT_STEPS, factor + IMPLICIT_RATES * groups * (rate + 2 * states) + 4 * groups * solved)
+            }
         };
-        (STEPS + self.ode.times.len()) * each
+        (steps + self.ode.times.len()) * each
     }
 
     /// Number of states.
