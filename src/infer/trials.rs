@@ -31,6 +31,11 @@ const MUCH: f64 = 0.3;
 /// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
     let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
+    // What is to end is judged by the draws that were made before.
+    if options.stop.requested() {
+        let first = trials.tailed().swap_remove(0);
+        return trials.best(first);
+    }
     // What was fitted at one mode sees nothing of others, and has light weights all the same.
     if trials.modes() {
         return trials.best(Proposal::Gaussian);
