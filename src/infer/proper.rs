@@ -128,16 +128,14 @@ impl Margins<'_> {
             self.gradients += 1;
             return Some(top[0]).filter(|x| x.is_finite());
         }
-        let Some(factor) = newton(&mut held, others, &mut top[0], &mut self.gradients).or_else(|| {
+        let factor = newton(&mut held, others, &mut top[0], &mut self.gradients).or_else(|| {
             self.gradients += mode::follow(&mut held, others.clone(), STEPS, &mut |place| {
                 top[0] = place.value;
                 others.clone_from(&place.z);
                 ControlFlow::Continue(())
             })?;
             newton(&mut held, others, &mut top[0], &mut self.gradients)
-        }) else {
-            return None;
-        };
+        })?;
         let curvature = |i: usize| factor[i * n..=i * n + i].iter().map(|l| l * l).sum::<f64>();
         if (0..n).any(|i| is_lost(curvature(i), others[i])) {
             return None;

@@ -48,7 +48,7 @@ impl Lowerer<'_> {
         let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
         let count: usize = dims.iter().product();
         let args = (0..count).map(|e| numbers.iter().map(|of| of(e)).collect()).collect();
-        Some(Stated { parameter, row: *row, args, bounds })
+        Some(Stated { parameter, row, args, bounds })
     }
 
     /// The ends of a parameter's values, which are numbers of any size between them.
