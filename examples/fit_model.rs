@@ -1,5 +1,5 @@
-//! A model file with its data, fitted from Rust by one of the paper's algorithms with a callback for each step:
-//! `cargo run --example fit_model`.
+//! A model file with its data, fitted from Rust by one of the paper's algorithms with a callback for each
+//! step: `cargo run --example fit_model`.
 
 use std::ops::ControlFlow;
 use stickler::data::Dataset;

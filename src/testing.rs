@@ -36,7 +36,8 @@ const SEED: u64 = 20_261_115;
 const POINTS: usize = 3;
 /// Spread of the seeded points.
 const SPREAD: f64 = 0.5;
-/// Digits of a number in a snapshot: enough to show a mistake, few enough to survive another order of additions.
+/// Digits of a number in a snapshot: enough to show a mistake, few enough to survive another order of
+/// additions.
 const DIGITS: usize = 9;
 
 /// Why a model's gradient cannot be trusted.

@@ -1,8 +1,9 @@
-//! The default fit against reference posteriors: right where it says that it is, flagged where it does not. Skipped where
-//! the references are not. The whole set: `cargo test --release --test accuracy -- --ignored`.
+//! The default fit against reference posteriors: right where it says that it is, flagged where it does not.
+//! Skipped where the references are not. The whole set: `cargo test --release --test accuracy -- --ignored`.
 //!
-//! The reference of the scales in pilots is a sum over a grid: that of effects has a kurtosis of two thousand, so that the standard deviation of
-//! the eight thousand effective draws of posteriordb's is known to 25 %.
+//! The reference of the scales in pilots is a sum over a grid: that of effects has a kurtosis of two
+//! thousand, so that the standard deviation of the eight thousand effective draws of posteriordb's is known
+//! to 25 %.
 
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -50,8 +51,8 @@ fn fit(folder: &Path, name: &str) -> Fit {
     infer::fit_model(&model, &target, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Errors beyond the limits: of the mean in standard deviations and of the logarithm of the standard deviation, less three
-/// times the reference's own Monte Carlo error.
+/// Errors beyond the limits: of the mean in standard deviations and of the logarithm of the standard
+/// deviation, less three times the reference's own Monte Carlo error.
 fn complaints(name: &str, fit: &Fit, reference: &Value) -> Vec<String> {
     let regression = REGRESSIONS.iter().any(|r| name.starts_with(r));
     let (mean_limit, sd_limit) = match fit.khat {
@@ -82,8 +83,9 @@ fn complaints(name: &str, fit: &Fit, reference: &Value) -> Vec<String> {
 
 /// Puts the scales of pilots as they follow from a sum in the place of those that were sampled.
 ///
-/// Five groups by eight scenarios, each pair once, with effects normal(10 mu, sigma) and mu ~ normal(0, 1): the covariance of the outcomes is a
-/// number on each of four subspaces, the grand mean, contrasts of groups, contrasts of scenarios, and the rest.
+/// Five groups by eight scenarios, each pair once, with effects normal(10 mu, sigma) and mu ~ normal(0, 1):
+/// the covariance of the outcomes is a number on each of four subspaces, the grand mean, contrasts of groups,
+/// contrasts of scenarios, and the rest.
 fn know_exactly(reference: &mut Value, folder: &Path) {
     const GROUPS: f64 = 5.0;
     const SCENARIOS: f64 = 8.0;

@@ -1,4 +1,5 @@
-//! Arrow files give what the same table gives as CSV; what cannot be read is said of the column that is asked for.
+//! Arrow files give what the same table gives as CSV; what cannot be read is said of the column that is asked
+//! for.
 
 mod binary_tables;
 

@@ -1,4 +1,5 @@
-//! Effects whose likelihood is not that of one mode: a fit is right, by sums over fine grids, or says that it may not be.
+//! Effects whose likelihood is not that of one mode: a fit is right, by sums over fine grids, or says that it
+//! may not be.
 
 mod fits;
 
@@ -11,7 +12,8 @@ use stickler::target::{ModelTarget, Target};
 
 const GROUPS: usize = 6;
 
-/// Means and standard deviations of effects normal(mu, spread) for mu ~ normal(0, wide), from the log likelihood of each.
+/// Means and standard deviations of effects normal(mu, spread) for mu ~ normal(0, wide), from the log
+/// likelihood of each.
 fn exact(log_likelihood: impl Fn(usize, f64) -> f64, spread: f64, wide: f64) -> Vec<[f64; 2]> {
     let grid: Vec<f64> = (0..4800).map(|k| spread * (0.005 * (f64::from(k) + 0.5) - 12.0)).collect();
     let likelihoods: Vec<Vec<f64>> = (0..GROUPS)
@@ -90,7 +92,8 @@ fn other_modes_are_found_or_told() {
     }
 }
 
-/// A coordinate by itself, with two signs, beside effects that hang together: its other mode is part of the answer, or told.
+/// A coordinate by itself, with two signs, beside effects that hang together: its other mode is part of the
+/// answer, or told.
 #[test]
 fn signs_beside_groups_are_found_or_told() {
     let text = "data { y : real[J]; s : real[J]; z : real[N] }\nparam mu ~ cauchy(5, 5)\nparam tau ~ half_normal(1)\n\
@@ -114,7 +117,8 @@ fn signs_beside_groups_are_found_or_told() {
     }
 }
 
-/// A hierarchy of few groups, written in standardised coordinates: the scale has a long tail, and given it all effects are easy.
+/// A hierarchy of few groups, written in standardised coordinates: the scale has a long tail, and given it
+/// all effects are easy.
 #[test]
 fn the_scale_of_few_standardised_effects_is_right() {
     let counts = [1.0, 0.0, 7.0, 2.0];
@@ -152,8 +156,9 @@ fn the_scale_of_few_standardised_effects_is_right() {
     );
 }
 
-/// Animals that were never seen may not be there at all, and how easily each is caught says little then: with sixty of them Laplace's approximation
-/// misses so much that it has no mode. Sums over a grid of the three others, and over the ease of an animal for each number of times that it was seen.
+/// Animals that were never seen may not be there at all, and how easily each is caught says little then: with
+/// sixty of them Laplace's approximation misses so much that it has no mode. Sums over a grid of the three
+/// others, and over the ease of an animal for each number of times that it was seen.
 #[test]
 fn animals_that_were_never_seen_are_integrated_out() {
     const SEEN: [usize; 6] = [32, 10, 8, 5, 3, 2];
@@ -192,8 +197,9 @@ fn animals_that_were_never_seen_are_integrated_out() {
     }
 }
 
-/// Errors in both variables, with scales that nobody knows: whether x or y is the noisy one the data do not say, and slope and scales of the posterior form a thin
-/// sheet with edges. The pairs are Gaussian given the four of them, and points of the prior, evenly spread, weigh by that.
+/// Errors in both variables, with scales that nobody knows: whether x or y is the noisy one the data do not
+/// say, and slope and scales of the posterior form a thin sheet with edges. The pairs are Gaussian given the
+/// four of them, and points of the prior, evenly spread, weigh by that.
 #[test]
 fn errors_in_both_variables_are_weighed_as_the_pairs_say() {
     const X: [f64; 30] = [
@@ -242,7 +248,8 @@ fn halton(mut k: u64, base: u64) -> f64 {
     sum
 }
 
-/// Few groups with a gamma of unknown shape and rate, nearly all of them without events: given the two, rates are gammas again, and counts negative binomial.
+/// Few groups with a gamma of unknown shape and rate, nearly all of them without events: given the two, rates
+/// are gammas again, and counts negative binomial.
 #[test]
 fn few_rates_without_events_follow_their_gamma() {
     let counts = [0.0, 0.0, 0.0, 12.0, 0.0, 1.0];
@@ -270,8 +277,9 @@ fn few_rates_without_events_follow_their_gamma() {
     }
 }
 
-/// Where a concentration is so large that a density is lost in rounding errors, these are not taken for a peak: along equal shares the log density of two
-/// simplexes of three grows by two for each e of the concentration, and then ends.
+/// Where a concentration is so large that a density is lost in rounding errors, these are not taken for a
+/// peak: along equal shares the log density of two simplexes of three grows by two for each e of the
+/// concentration, and then ends.
 #[test]
 fn rounding_errors_of_concentrated_shares_are_no_peak() {
     let text =
@@ -290,8 +298,8 @@ fn rounding_errors_of_concentrated_shares_are_no_peak() {
     assert!([34.0, 40.0, 60.0].iter().all(|k| !(log_density(*k) > log_density(20.0) + 2.2 * (k - 20.0))));
 }
 
-/// A stochastic frontier: the scale of what is lost may be next to nothing, and then all else stands still. Against a sum over the three parameters,
-/// with the losses integrated out in closed form.
+/// A stochastic frontier: the scale of what is lost may be next to nothing, and then all else stands still.
+/// Against a sum over the three parameters, with the losses integrated out in closed form.
 #[test]
 fn the_scale_of_losses_is_followed_to_nothing() {
     let (x, y) = (
@@ -328,8 +336,9 @@ fn the_scale_of_losses_is_followed_to_nothing() {
     }
 }
 
-/// Groups whose means and whose spreads are effects, the spreads about a scale of their own that may be next to nothing: given location and scale of these,
-/// groups are pairs. Against a sum over the two and over the spread of each group, with its mean integrated out in closed form.
+/// Groups whose means and whose spreads are effects, the spreads about a scale of their own that may be next
+/// to nothing: given location and scale of these, groups are pairs. Against a sum over the two and over the
+/// spread of each group, with its mean integrated out in closed form.
 #[test]
 fn scales_of_spreads_are_followed_to_nothing() {
     const ROWS: usize = 6;

@@ -1,5 +1,5 @@
-//! What is promised end to end: measured errors of certified runs stay below the printed bounds, the divergence below its
-//! bound, and the evidence inside its interval.
+//! What is promised end to end: measured errors of certified runs stay below the printed bounds, the
+//! divergence below its bound, and the evidence inside its interval.
 
 mod certificates;
 
@@ -50,7 +50,8 @@ fn measured(
     licensed.collect()
 }
 
-/// Mean and variance of the best Gaussian for one coordinate, by Newton steps on Gauss's integrals over a fine grid.
+/// Mean and variance of the best Gaussian for one coordinate, by Newton steps on Gauss's integrals over a
+/// fine grid.
 fn best_gaussian(target: &ModelTarget) -> (f64, f64) {
     let mut evaluator = target.evaluator();
     let (mut m, mut c) = (0.0, 0.5);

@@ -1,4 +1,5 @@
-//! Models with known answers: tiers, constants in closed form, and traps where a careless rule would certify too much.
+//! Models with known answers: tiers, constants in closed form, and traps where a careless rule would certify
+//! too much.
 
 mod certificates;
 

@@ -1,4 +1,5 @@
-//! Known answers by other words: links by hand, products of exponentials, truncation, constrained parameters, norms, mixtures.
+//! Known answers by other words: links by hand, products of exponentials, truncation, constrained parameters,
+//! norms, mixtures.
 
 mod certificates;
 
@@ -83,7 +84,8 @@ fn rates_and_scales_that_are_products() {
 
 #[test]
 fn simplexes_are_log_concave_in_their_coordinates() {
-    // Stick i breaks with log z_i and log(1 - z_i) weighted by α_i and Σ_(j>i) α_j, Jacobian included: at most Σ_(j≥i) α_j / 4.
+    // Stick i breaks with log z_i and log(1 - z_i) weighted by α_i and Σ_(j>i) α_j, Jacobian included: at
+    // most Σ_(j≥i) α_j / 4.
     for (prior, total) in [("1, 1, 1", 3.0), ("2, 3, 4", 9.0), ("0.5, 0.5, 0.5", 1.5), ("0.1, 3, 0.2", 3.3)] {
         let c = alone(&format!("param s : simplex[3] ~ dirichlet([{prior}])"));
         is(&c, Tier::ConcaveSmooth, total / 4.0, 0.0);
@@ -122,7 +124,8 @@ fn probabilities_with_conjugate_priors() {
 
 #[test]
 fn cut_points_are_bounded_sharply() {
-    // v(η - l) + v(η - u): 1/(1 + c) up to c = cosh((u - l)/2) = 2, c²/(4 (c² - 1)) beyond; end categories 1/4.
+    // v(η - l) + v(η - u): 1/(1 + c) up to c = cosh((u - l)/2) = 2, c²/(4 (c² - 1)) beyond; end categories
+    // 1/4.
     let t = table();
     let between = |gap: f64| {
         let c = (0.5 * gap).cosh();
@@ -308,7 +311,8 @@ fn a_large_hierarchy_is_certified_without_a_full_matrix() {
         "data { b : binary[N] }\nparam m ~ normal(0, 5)\nparam a[N] ~ normal(m, 0.5)\nb ~ bernoulli_logit(a)";
     let target = certificates::model(source, &csv);
     let c = stickler::certify::certify(target.lowered());
-    // All groups alike: m and the mean of the effects are one system of two, every other direction is an effect alone.
+    // All groups alike: m and the mean of the effects are one system of two, every other direction is an
+    // effect alone.
     let groups = GROUPS as f64;
     let at = |theta: f64| two_by_two(0.04 + 4.0 * groups, -4.0 * groups.sqrt(), 4.0 + theta);
     let (least, most) = (at(0.0).0, at(0.25).1);

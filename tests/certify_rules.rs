@@ -1,5 +1,6 @@
-//! Rules for whole statements, with known answers: counts that are cut off, rates and probabilities of any shape, cut-points that
-//! move together, mixtures of two normal densities, squares of what has a kink; and their near relatives of which less is true.
+//! Rules for whole statements, with known answers: counts that are cut off, rates and probabilities of any
+//! shape, cut-points that move together, mixtures of two normal densities, squares of what has a kink; and
+//! their near relatives of which less is true.
 
 mod certificates;
 
@@ -28,8 +29,9 @@ fn counts_that_are_cut_off() {
         assert_eq!(c.tier, Tier::Concave, "{statement}: {:?}", c.obstacles);
         assert!((c.least.expect("a constant") - 1.0).abs() < 1e-10, "{statement}");
     }
-    // Between two ends: no more than the variance of a count there, a quarter of the squared width. A tenth of the predictor, because
-    // rates beyond e^30 leave no digits of what is left when they are divided out again.
+    // Between two ends: no more than the variance of a count there, a quarter of the squared width. A tenth
+    // of the predictor, because rates beyond e^30 leave no digits of what is left when they are divided out
+    // again.
     let t = table();
     for (limits, width) in
         [("upper = 30", 30.0), ("lower = 0, upper = 30", 30.0), ("lower = 1, upper = 30", 29.0)]
@@ -136,7 +138,8 @@ fn cut_points_that_move_together() {
 #[test]
 fn mixtures_of_two_normal_densities() {
     let t = table();
-    // Shares 0.9 and 0.1, standard deviations 1 and 5: 1/25 and 1, less 2 α (0.2253 + A/4) with α = 24/25 / 2 ...
+    // Shares 0.9 and 0.1, standard deviations 1 and 5: 1/25 and 1, less 2 α (0.2253 + A/4) with α = 24/25 / 2
+    // ...
     let (narrow, wide): (f64, f64) = (1.0, 1.0 / 25.0);
     let top = (0.9_f64 / 0.1).ln() + 5.0_f64.ln();
     let bent = 2.0 * (narrow - wide) * (0.2253 + 0.25 * top) * (1.0 + 1e-9);

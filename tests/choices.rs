@@ -7,7 +7,8 @@ const DATA: &str = "y,x,c\n0.3,0,1\n1.2,1,2\n-0.4,3,2\n0.1,-1,1\n0.9,0.5,2\n";
 const HEAD: &str =
     "data { y : real[N]; x : real[N]; c : int[N] }\nparam a ~ normal(0, 1)\nparam p ~ lognormal(0, 1)\n";
 
-/// Means whose other branch has slopes that are infinite or no number in some rows, and the same for parts of the log density.
+/// Means whose other branch has slopes that are infinite or no number in some rows, and the same for parts of
+/// the log density.
 const CASES: [&str; 12] = [
     "y ~ normal(where(x > 0, a * x^p, 0), 1)",
     "y ~ normal(where(x <= 0, a, x^p), 1)",

@@ -75,7 +75,8 @@ fn a_table_and_the_model_that_reads_it_hold_at_most_twice_its_numbers() {
         let program = stickler::syntax::parse(model).unwrap();
         let (held, lowered) = most(|| stickler::lower::lower(&program, model, &data).unwrap());
         assert!(held < more + beside, "binding holds {held} bytes more, not {more}:\n{model}");
-        // Compiling looks for structure, which takes the coefficients of a row once more, and a few numbers a row.
+        // Compiling looks for structure, which takes the coefficients of a row once more, and a few numbers a
+        // row.
         let (held, _) = most(|| ModelTarget::from_lowered(lowered));
         assert!(
             held < 2 * numbers + beside,

@@ -1,4 +1,5 @@
-//! Laws of distributions over integers: probabilities sum to one, cumulative probabilities and quantiles agree with them.
+//! Laws of distributions over integers: probabilities sum to one, cumulative probabilities and quantiles
+//! agree with them.
 
 mod events;
 
@@ -84,8 +85,8 @@ fn cumulative_probabilities_agree_with_mpmath() {
         for (key, row) in [("lcdf", dist.lcdf), ("lccdf", dist.lccdf)] {
             let Some(expected) = case[key].as_f64() else { continue };
             let got = at(row.unwrap(), x[0], &args);
-            // Relative in the log, so that probabilities close to one keep their difference from it; and relative to
-            // the terms of the log probability, which are as large as n log n.
+            // Relative in the log, so that probabilities close to one keep their difference from it; and
+            // relative to the terms of the log probability, which are as large as n log n.
             let counts = dist.args.iter().zip(&args).filter(|(spec, _)| spec.domain == Domain::Count);
             let n = counts.fold(x[0], |n, (_, &count)| n.max(count));
             let terms = f64::EPSILON * n * (1.0 + n).ln();

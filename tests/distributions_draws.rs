@@ -1,4 +1,5 @@
-//! Draws have the moments of their distribution, noncentered forms its density, and correlation matrices total mass one.
+//! Draws have the moments of their distribution, noncentered forms its density, and correlation matrices
+//! total mass one.
 
 mod events;
 

@@ -59,7 +59,8 @@ fn pairs(row: &'static stickler::dist::Distribution) -> Vec<(Point, Point)> {
     pairs
 }
 
-/// Whether a piece may come in batches: the points of a Gaussian process may not, nor what a density does not use.
+/// Whether a piece may come in batches: the points of a Gaussian process may not, nor what a density does not
+/// use.
 fn batches(point: &Point, k: usize) -> bool {
     k == 0 || point.dist.args[k - 1].domain != Domain::Data
 }

@@ -32,7 +32,8 @@ fn slopes_are_derivatives() {
     }
 }
 
-/// Functions that no model can name: those that plans compute in place of others, and the mass between limits.
+/// Functions that no model can name: those that plans compute in place of others, and the mass between
+/// limits.
 #[test]
 fn slopes_in_plans_are_derivatives() {
     let alone =

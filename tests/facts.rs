@@ -32,8 +32,8 @@ impl Stream {
     }
 }
 
-/// Every row that has facts, listed once: functions, parts of densities, cumulative probabilities, and whatever the
-/// densities of events and the transforms are built from.
+/// Every row that has facts, listed once: functions, parts of densities, cumulative probabilities, and
+/// whatever the densities of events and the transforms are built from.
 fn rows() -> Vec<&'static ScalarRow> {
     let mut all: Vec<&'static ScalarRow> = scalar::TABLE.iter().copied().flatten().copied().collect();
     for d in dist::TABLE {
@@ -155,8 +155,8 @@ fn settings(row: &ScalarRow, s: &mut Stream) -> Vec<Vec<f64>> {
     all
 }
 
-/// Value, slope and second derivative in argument k, by the row's own slopes; in t with x_k = exp(t) if `log`. The last
-/// number is the size of what cancels in the second derivative.
+/// Value, slope and second derivative in argument k, by the row's own slopes; in t with x_k = exp(t) if
+/// `log`. The last number is the size of what cancels in the second derivative.
 fn derivatives(row: &'static ScalarRow, x: &[f64], k: usize, log: bool) -> [f64; 4] {
     let mut at = x.to_vec();
     if log {
@@ -213,8 +213,9 @@ fn check(
     None
 }
 
-/// Neighbouring points with what the slope rises by between them, and how far rounding may have moved that: by the mean value
-/// theorem the quotient is a second derivative in between, and across a kink it is as large as the points are near.
+/// Neighbouring points with what the slope rises by between them, and how far rounding may have moved that:
+/// by the mean value theorem the quotient is a second derivative in between, and across a kink it is as large
+/// as the points are near.
 fn chords(at: &Place, points: &[f64]) -> Vec<([f64; 2], f64, f64)> {
     let mut all: Vec<(f64, [f64; 4])> = Vec::new();
     let mut sorted = points.to_vec();
@@ -231,7 +232,8 @@ fn chords(at: &Place, points: &[f64]) -> Vec<([f64; 2], f64, f64)> {
     }
     let chord = |pair: &[(f64, [f64; 4])]| {
         let [(p, a), (q, b)] = [pair[0], pair[1]];
-        // A slope is off by its own rounding, by that of the point, and by that of a probability in its denominator.
+        // A slope is off by its own rounding, by that of the point, and by that of a probability in its
+        // denominator.
         let size = |x: f64, f: [f64; 4]| f[1].abs() * (1.0 + f[0].abs()) + x.abs() * f[3];
         ([p, q], (b[1] - a[1]) / (q - p), 1e-12 * (size(p, a) + size(q, b)) / (q - p))
     };
@@ -304,8 +306,9 @@ fn jet_at(jet: JetOf, x: &[f64], k: usize, range: Interval) -> Option<Jet> {
     jet(&args, k)
 }
 
-/// The largest argument at which a row can be looked at. Beyond exp(±100) the powers in the row's own derivatives leave the range
-/// of numbers; probabilities of counts are sums of as many terms as the count is large.
+/// The largest argument at which a row can be looked at. Beyond exp(±100) the powers in the row's own
+/// derivatives leave the range of numbers; probabilities of counts are sums of as many terms as the count is
+/// large.
 fn most(row: &ScalarRow, log: bool) -> f64 {
     match (log, row.name.ends_with("cdf")) {
         (false, false) => f64::MAX,
@@ -339,7 +342,8 @@ fn derivatives_lie_within_the_facts() {
     assert!(wrong.is_empty(), "{} wrong, among them\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Rows that depend on two arguments through their difference do: moving both leaves the value, and the slopes are opposite.
+/// Rows that depend on two arguments through their difference do: moving both leaves the value, and the
+/// slopes are opposite.
 #[test]
 fn differences_are_all_that_matters() {
     for row in rows() {
@@ -371,7 +375,8 @@ fn differences_are_all_that_matters() {
     }
 }
 
-/// Rows that stay the same when one number is added to all their arguments do; their slopes add up to nothing.
+/// Rows that stay the same when one number is added to all their arguments do; their slopes add up to
+/// nothing.
 #[test]
 fn shifts_leave_values_alone() {
     let mut seen = 0;
@@ -459,8 +464,8 @@ fn functions_of_a_probability_are_sums_of_its_logs() {
     assert!(seen > 50, "only {seen} values were looked at");
 }
 
-/// Finite bounds on the second derivative over the whole line are attained to a tenth at probes: a fact that is wrong by more
-/// is caught here if it is too wide and above if it is too narrow.
+/// Finite bounds on the second derivative over the whole line are attained to a tenth at probes: a fact that
+/// is wrong by more is caught here if it is too wide and above if it is too narrow.
 #[test]
 fn curvature_bounds_are_attained() {
     let mut seen = 0;

@@ -1,4 +1,5 @@
-//! The falsifier: sampled Hessians, gradients and chords of thousands of random models against what is certified of them.
+//! The falsifier: sampled Hessians, gradients and chords of thousands of random models against what is
+//! certified of them.
 
 mod certificates;
 

@@ -1,4 +1,5 @@
-//! The house itself: rooms import only from rooms above them, every file says what it is for, every row is registered.
+//! The house itself: rooms import only from rooms above them, every file says what it is for, every row is
+//! registered.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,8 @@ fn files(dir: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Where the rooms stand: those of the package, and those that are crates of their own because they take long to compile.
+/// Where the rooms stand: those of the package, and those that are crates of their own because they take long
+/// to compile.
 const WINGS: [&str; 2] = ["src", "crates/kernels/src"];
 
 /// The files of all rooms with their paths below `src`, and their text.

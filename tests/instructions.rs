@@ -1,7 +1,9 @@
-//! How many instructions a gradient takes, counted by callgrind: a guard that no other program on the machine disturbs.
+//! How many instructions a gradient takes, counted by callgrind: a guard that no other program on the machine
+//! disturbs.
 //!
-//! Without `valgrind` nothing is counted, and that is said. Valgrind knows AVX2 and not AVX-512: what is counted is that path,
-//! where elementwise functions run draw by draw. The numbers belong to the development profile, which the tests are built with.
+//! Without `valgrind` nothing is counted, and that is said. Valgrind knows AVX2 and not AVX-512: what is
+//! counted is that path, where elementwise functions run draw by draw. The numbers belong to the development
+//! profile, which the tests are built with.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -119,7 +121,8 @@ fn target(kernel: &Kernel) -> ModelTarget {
     let source = std::fs::read_to_string(path).expect("the model is there");
     let data = Dataset::from_texts(&[("data.json", &(kernel.data)())]).expect("the data are read");
     let target = ModelTarget::new(&source, &data).expect("the model compiles");
-    // Buffers are made at the first gradient of a thread's evaluator; what is counted makes its own, which is little.
+    // Buffers are made at the first gradient of a thread's evaluator; what is counted makes its own, which is
+    // little.
     evaluate(&target, 1);
     target
 }
@@ -153,7 +156,8 @@ fn counts() -> Option<Vec<f64>> {
     KERNELS.iter().map(|k| Some(called(&text, k.function)? as f64 / REPEATS as f64)).collect()
 }
 
-/// The cost of a call with all that it calls: the number after `calls=`, on the next line, for a function of this name.
+/// The cost of a call with all that it calls: the number after `calls=`, on the next line, for a function of
+/// this name.
 fn called(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {

@@ -1,5 +1,5 @@
-//! Where a formula ends: arrays without elements add nothing, censored values count from their limit, truncated counts from whole numbers, and what
-//! cannot happen and did not adds nothing.
+//! Where a formula ends: arrays without elements add nothing, censored values count from their limit,
+//! truncated counts from whole numbers, and what cannot happen and did not adds nothing.
 
 use stickler::data::Dataset;
 use stickler::target::{ModelTarget, Target};

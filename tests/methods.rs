@@ -1,4 +1,5 @@
-//! The named methods that people compare with: exact where the theory says so, near the best Gaussian elsewhere, never a panic.
+//! The named methods that people compare with: exact where the theory says so, near the best Gaussian
+//! elsewhere, never a panic.
 //!
 //! The default fit against the best of all methods, over 20 seeds, with its stated gap held to account:
 //! `cargo test --release --test methods -- --ignored --nocapture`.
@@ -57,7 +58,8 @@ fn gaussian(mean: &'static [f64], precision: &'static [f64]) -> impl Target {
 }
 
 const MEAN: [f64; 3] = [1.0, -2.0, 0.5];
-/// The inverse of the precision below, by hand: its determinant is 4 · (3 · 2 - 0.25) - 1 · (2 - 0.5 · 0) = 21.
+/// The inverse of the precision below, by hand: its determinant is 4 · (3 · 2 - 0.25) - 1 · (2 - 0.5 · 0) =
+/// 21.
 const PRECISION: [f64; 9] = [4.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 2.0];
 const COVARIANCE: [f64; 9] = [5.75, -2.0, 0.5, -2.0, 8.0, -2.0, 0.5, -2.0, 11.0];
 const DETERMINANT: f64 = 21.0;
@@ -71,8 +73,9 @@ fn error(mean: &[f64], covariance: &[f64]) -> f64 {
     means.chain(entries).fold(0.0, f64::max)
 }
 
-/// Each method with the precision it has on a Gaussian, from a start that is wrong in everything where it starts from one.
-/// Fixed draws have the exact second moments, so their optimum is exact, and a climb ends within 1e-11 of the log density.
+/// Each method with the precision it has on a Gaussian, from a start that is wrong in everything where it
+/// starts from one. Fixed draws have the exact second moments, so their optimum is exact, and a climb ends
+/// within 1e-11 of the log density.
 #[test]
 fn a_gaussian_is_found_by_every_method_with_a_full_covariance() {
     let target = gaussian(&MEAN, &PRECISION);
@@ -90,7 +93,8 @@ fn a_gaussian_is_found_by_every_method_with_a_full_covariance() {
     }
 }
 
-/// The covariance of Pathfinder comes from the steps of a search and is rough; that of `low-rank` has too few directions here.
+/// The covariance of Pathfinder comes from the steps of a search and is rough; that of `low-rank` has too few
+/// directions here.
 #[test]
 fn a_gaussian_is_nearly_found_by_the_others() {
     let target = gaussian(&MEAN, &PRECISION);
@@ -146,7 +150,8 @@ fn a_logistic_regression_comes_near_the_optimum_of_quadrature() {
     }
 }
 
-/// With a gamma prior the logarithm of a Poisson rate has the mode log(a / b) of the posterior's gamma and the curvature a.
+/// With a gamma prior the logarithm of a Poisson rate has the mode log(a / b) of the posterior's gamma and
+/// the curvature a.
 #[test]
 fn laplace_is_the_closed_form_for_a_rate() {
     let text = "data { y : count[N] }\nparam rate ~ gamma(2, 0.5)\ny ~ poisson(rate)";
@@ -215,7 +220,8 @@ fn the_same_seed_gives_the_same_bits_on_one_thread_and_on_two() {
     }
 }
 
-/// A Gaussian in 60 coordinates, alike but for two directions: independent coordinates lose many nats, two directions nothing.
+/// A Gaussian in 60 coordinates, alike but for two directions: independent coordinates lose many nats, two
+/// directions nothing.
 #[test]
 fn few_directions_in_many_coordinates_are_found() {
     let d = 60;

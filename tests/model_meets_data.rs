@@ -1,4 +1,5 @@
-//! Models that are fine by themselves and wrong with their data: what the user is told names the problem and the way out.
+//! Models that are fine by themselves and wrong with their data: what the user is told names the problem and
+//! the way out.
 
 use stickler::data::Dataset;
 use stickler::source::Diagnostic;
@@ -287,7 +288,8 @@ fn what_has_no_weight_may_lie_outside_the_support() {
         &files,
         &[0.3, -0.4],
     );
-    // Where the density at the end of the support is zero or infinite, and distributions that are made of others.
+    // Where the density at the end of the support is zero or infinite, and distributions that are made of
+    // others.
     for dist in [
         "gamma(3, 2)",
         "weibull(0.5, 1)",
@@ -338,7 +340,8 @@ fn sizes_that_are_equal_by_chance_are_not_one_size() {
     assert!(bound(written, "x_1,x_2\n1,2\n2,1\n3,0\n").unwrap().lowered().warnings.is_empty());
 }
 
-/// A loop over rows that picks from the levels, or one over levels that picks rows: each is beyond the other's end but by chance.
+/// A loop over rows that picks from the levels, or one over levels that picks rows: each is beyond the
+/// other's end but by chance.
 #[test]
 fn loops_over_rows_do_not_count_levels() {
     let studies = "data { y : real[N]; study : category[N] of J }\nparam theta[J] ~ normal(0, 1)\n";

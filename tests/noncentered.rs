@@ -1,5 +1,5 @@
-//! A parameter keeps its distribution when it is written `noncentered`: its mean and spread under the prior alone are those of
-//! the centred form, for every prior with a restricted support.
+//! A parameter keeps its distribution when it is written `noncentered`: its mean and spread under the prior
+//! alone are those of the centred form, for every prior with a restricted support.
 
 mod fits;
 
@@ -38,8 +38,8 @@ fn the_prior_stays_what_it_was() {
     }
 }
 
-/// Where the standardised coordinates that a model asks for do not serve, because data say much of every effect, it is fitted in others: with the answer
-/// of the same model without a word on them.
+/// Where the standardised coordinates that a model asks for do not serve, because data say much of every
+/// effect, it is fitted in others: with the answer of the same model without a word on them.
 #[test]
 fn coordinates_change_no_answer() {
     let (mut g, mut t, mut y) = (Vec::new(), Vec::new(), Vec::new());

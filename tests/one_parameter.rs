@@ -1,4 +1,5 @@
-//! Models of one parameter, whose answers are sums over fine grids: no shape of log density leads a fit astray without a word.
+//! Models of one parameter, whose answers are sums over fine grids: no shape of log density leads a fit
+//! astray without a word.
 
 mod fits;
 
@@ -43,7 +44,8 @@ fn check(text: &str, data: &str) {
     );
 }
 
-/// An exponential of an exponential has no expectation under any Gaussian, and a Gaussian that is narrow enough is exact for anything.
+/// An exponential of an exponential has no expectation under any Gaussian, and a Gaussian that is narrow
+/// enough is exact for anything.
 #[test]
 fn exponentials_of_exponentials_are_not_taken_for_gaussian() {
     check("data { y : count[N] }\nparam b ~ half_normal(1)\ny ~ poisson_log(b)", r#"{"y": [3]}"#);

@@ -156,7 +156,8 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Coordinates that points may share: those of the first parameter, those of all but the last, and every second one.
+/// Coordinates that points may share: those of the first parameter, those of all but the last, and every
+/// second one.
 fn splits(target: &ModelTarget) -> Vec<Vec<usize>> {
     let d = target.dimension();
     let starts: Vec<usize> = target.lowered().parameters.iter().map(|p| p.offset).collect();

@@ -1,4 +1,5 @@
-//! Log densities and gradients of the 58 posteriors, against an independent implementation. Skipped where the data are not.
+//! Log densities and gradients of the 58 posteriors, against an independent implementation. Skipped where the
+//! data are not.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,9 @@ fn tolerance(name: &str) -> f64 {
     }
 }
 
-/// What the reference's gradient has that the derivative has not. Stan Math 4.9 takes for the slope of bernoulli_logit in its
-/// argument η, where y = 1 and η > 20, -exp(-η), and not the exp(-η) that it is. irt_2pl gets there at one point.
+/// What the reference's gradient has that the derivative has not. Stan Math 4.9 takes for the slope of
+/// bernoulli_logit in its argument η, where y = 1 and η > 20, -exp(-η), and not the exp(-η) that it is.
+/// irt_2pl gets there at one point.
 fn slip(name: &str, data: &Path, z: &[f64]) -> Vec<f64> {
     let mut slip = vec![0.0; z.len()];
     if name != "irt_2pl-irt_2pl" {

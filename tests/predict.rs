@@ -1,4 +1,5 @@
-//! Predicted quantities are draws of their distributions at each posterior draw: moments, supports and joint behaviour.
+//! Predicted quantities are draws of their distributions at each posterior draw: moments, supports and joint
+//! behaviour.
 
 use std::ops::ControlFlow;
 use stickler::data::Dataset;

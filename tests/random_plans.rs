@@ -167,7 +167,8 @@ impl Growth {
     }
 }
 
-/// Value and gradient, in buffers that are full of what is no number before: whatever is read must have been set.
+/// Value and gradient, in buffers that are full of what is no number before: whatever is read must have been
+/// set.
 fn run<T: Lane>(plan: &Plan, at: &[f64]) -> Vec<f64> {
     let mut ws = Workspace::<T>::new(plan);
     for before in [f64::NAN, 0.0] {

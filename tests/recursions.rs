@@ -1,8 +1,8 @@
-//! Recursions as nodes mean what the same loops mean written out: value, gradient, Hessian-vector products, in batches and
-//! one by one.
+//! Recursions as nodes mean what the same loops mean written out: value, gradient, Hessian-vector products,
+//! in batches and one by one.
 //!
-//! A loop that is cut into pieces too short to be worth a node is written out, so each model is compared with itself in
-//! pieces.
+//! A loop that is cut into pieces too short to be worth a node is written out, so each model is compared with
+//! itself in pieces.
 
 use stickler::certify::{Tier, certify};
 use stickler::data::Dataset;

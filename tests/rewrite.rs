@@ -238,7 +238,8 @@ x ~ normal(f, 0.5)";
     assert!(dump.contains("cholesky.listed") && dump.contains("lower_product"), "{dump}");
 }
 
-/// What a density of events, or a sum that a model writes, adds up is one summed function of a linear predictor.
+/// What a density of events, or a sum that a model writes, adds up is one summed function of a linear
+/// predictor.
 #[test]
 fn sums_of_functions_are_summed_functions() {
     let rows: String = (0..60)
@@ -253,8 +254,8 @@ fn sums_of_functions_are_summed_functions() {
     }
 }
 
-/// What ordered categories have in common is computed once for each, whether rows repeat or not, and whether all rows have the same
-/// cut-points or those of their group, which are not copied out for each row.
+/// What ordered categories have in common is computed once for each, whether rows repeat or not, and whether
+/// all rows have the same cut-points or those of their group, which are not copied out for each row.
 #[test]
 fn ordered_categories_share_their_gaps() {
     let row = |k: i32| format!("{},{},g{}\n", 1 + k * 7 % 4, f64::from(k * 13 % 29) / 14.0 - 1.0, k % 5);
@@ -312,7 +313,8 @@ param k ~ half_normal(2)
 let eta = a + X * b
 ";
 
-/// Regressions whose rates and scales are exponentials, alone, over a shape and times one, with weights and without, some of them censored.
+/// Regressions whose rates and scales are exponentials, alone, over a shape and times one, with weights and
+/// without, some of them censored.
 #[test]
 fn rates_and_scales_of_regressions_are_taken_by_their_logarithms() {
     let data = durations(900);
@@ -345,7 +347,8 @@ fn rates_and_scales_of_regressions_are_taken_by_their_logarithms() {
     }
 }
 
-/// Long chains of functions read predictors row by row, wherever these stand, and what is computed for a row is no coefficient.
+/// Long chains of functions read predictors row by row, wherever these stand, and what is computed for a row
+/// is no coefficient.
 #[test]
 fn predictors_within_chains_are_computed_with_them() {
     let data = durations(700);
@@ -385,7 +388,8 @@ fn choices(rows: usize) -> Dataset {
     Dataset::from_texts(&[("data.csv", text.as_str())]).expect("reads")
 }
 
-/// Log-sum-exps of categories and mixtures are functions of columns, which are computed with them; what was seen is a sum over coefficients.
+/// Log-sum-exps of categories and mixtures are functions of columns, which are computed with them; what was
+/// seen is a sum over coefficients.
 #[test]
 fn categories_and_mixtures_are_computed_column_by_column() {
     let data = choices(600);
@@ -409,7 +413,8 @@ fn categories_and_mixtures_are_computed_column_by_column() {
     }
 }
 
-/// Sums along the short axis of what is computed for each row are sums of columns, alone and within a log-sum-exp.
+/// Sums along the short axis of what is computed for each row are sums of columns, alone and within a
+/// log-sum-exp.
 #[test]
 fn sums_of_what_is_computed_for_rows_are_sums_of_columns() {
     let data = choices(600);
@@ -441,8 +446,8 @@ fn repeated_rows_of_mixtures_are_weighed() {
     assert!(!plan.contains("over 600"), "{plan}");
 }
 
-/// Groups whose rows are scattered over the table, with as many entries in a row as stay in registers and with more, and rows that differ in a scale or a
-/// weight.
+/// Groups whose rows are scattered over the table, with as many entries in a row as stay in registers and
+/// with more, and rows that differ in a scale or a weight.
 #[test]
 fn rows_in_the_order_of_their_groups_sum_to_the_same() {
     let data = table(600, 6, 0.0, 1.0);

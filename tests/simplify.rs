@@ -1,5 +1,5 @@
-//! Identities of the graph builder: each leaves value and gradient as they were and takes the detour out, and a density with a
-//! link is that of the linked distribution.
+//! Identities of the graph builder: each leaves value and gradient as they were and takes the detour out, and
+//! a density with a link is that of the linked distribution.
 
 mod common;
 mod events;
@@ -99,7 +99,8 @@ fn sums_and_roots_in_logs() {
     assert_eq!(names(&b, term), ["mul"]);
 }
 
-/// With an argument of(y), also listed, the density is that of the linked distribution, and the value is unchanged.
+/// With an argument of(y), also listed, the density is that of the linked distribution, and the value is
+/// unchanged.
 #[test]
 fn links_are_the_same_density() {
     let mut links = 0;

@@ -82,8 +82,8 @@ const ROWS: &[Row] = &[
     ("owens_t", |x| sf::owens_t(x[0], x[1]), InLogs(3e-15)),
 ];
 
-/// The rows of an inverse hold (parameters and x, P). The quantile of P must give x back; it is returned in units of P,
-/// so that where P hardly changes with x the quantile is not asked for more than P can say.
+/// The rows of an inverse hold (parameters and x, P). The quantile of P must give x back; it is returned in
+/// units of P, so that where P hardly changes with x the quantile is not asked for more than P can say.
 fn inverse_gamma_p(x: &[f64]) -> f64 {
     let [a, x, p] = [x[0], x[1], x[2]];
     p + (sf::inv_gamma_p(a, p) - x) * sf::gamma_p_dx(a, x).min(p / x)

@@ -19,7 +19,8 @@ fn value(graph: &Graph, node: NodeId, z: &[f64]) -> Vec<f64> {
     (0..graph.node(node).len()).map(|i| workspace.root(&plan, 0, i)).collect()
 }
 
-/// The law: forms in the coordinates give the values of their nodes, and the expansion gives the value of the root.
+/// The law: forms in the coordinates give the values of their nodes, and the expansion gives the value of the
+/// root.
 fn check(name: &str, graph: &Graph, roots: &[NodeId], d: usize, rng: &mut Stream) -> usize {
     let structure = Structure::new(graph, roots, d);
     let z: Vec<f64> = (0..d).map(|_| rng.normal()).collect();

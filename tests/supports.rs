@@ -1,5 +1,5 @@
-//! Outside its support or its arguments' domains a density is minus infinity, for every distribution: a computed value may
-//! stray there. What is known to stay inside is not checked again.
+//! Outside its support or its arguments' domains a density is minus infinity, for every distribution: a
+//! computed value may stray there. What is known to stay inside is not checked again.
 
 mod events;
 
@@ -98,7 +98,8 @@ fn evaluate(point: &Point) -> (f64, f64, Vec<f64>) {
     (values.0, values.1, ws.gradient(&plan).iter().map(|g| g.lane(0)).collect())
 }
 
-/// Whether only the density itself can tell that a matrix or an order is wrong, so that its slopes mean nothing there.
+/// Whether only the density itself can tell that a matrix or an order is wrong, so that its slopes mean
+/// nothing there.
 fn whole(dist: &Distribution) -> bool {
     dist.event == 2
         || dist

@@ -1,4 +1,5 @@
-//! Chains over many rows, computed tile by tile: values and gradients are those of forward mode through plans that store every array.
+//! Chains over many rows, computed tile by tile: values and gradients are those of forward mode through plans
+//! that store every array.
 
 use std::sync::Arc;
 use stickler::dist::{self, Density};

@@ -1,5 +1,5 @@
-//! Every constraining transform: it satisfies its constraint, its inverse undoes it, and its log-Jacobian is the log of
-//! the determinant of numerical derivatives.
+//! Every constraining transform: it satisfies its constraint, its inverse undoes it, and its log-Jacobian is
+//! the log of the determinant of numerical derivatives.
 
 use nalgebra::DMatrix;
 use stickler::graph::Builder;
@@ -77,7 +77,8 @@ fn inverse_undoes_the_transform() {
 
 #[test]
 fn log_jacobian_is_the_log_determinant() {
-    // A unit vector has one coordinate too many and a sum to zero one too few: theirs are definitions, not determinants.
+    // A unit vector has one coordinate too many and a sum to zero one too few: theirs are definitions, not
+    // determinants.
     for t in TABLE.iter().filter(|t| t.name != "unit_vector" && t.name != "sum_to_zero") {
         let u = point(t);
         let (x, log_jacobian) = value(t, &u);

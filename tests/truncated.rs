@@ -1,4 +1,5 @@
-//! Truncated counts: what is kept has mass 1 however little of it there was, and no log probability is above 0.
+//! Truncated counts: what is kept has mass 1 however little of it there was, and no log probability is above
+//! 0.
 
 mod fits;
 
@@ -68,7 +69,8 @@ fn slopes_are_differences_of_values() {
     }
 }
 
-/// log P(4 | at most 4 of 30) tends to 0 as the probability tends to 1, and P(3 of at most 4) to the odds of one less.
+/// log P(4 | at most 4 of 30) tends to 0 as the probability tends to 1, and P(3 of at most 4) to the odds of
+/// one less.
 #[test]
 fn beyond_what_a_probability_can_hold() {
     let log_odds = |e: f64| 0.5 * e * e + e.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln();

@@ -82,7 +82,8 @@ fn modes_that_are_written_down() {
     }
 }
 
-/// Data in conflict: two heaps under a likelihood with long tails, the smaller far away and of little mass, which moves the variance all the same.
+/// Data in conflict: two heaps under a likelihood with long tails, the smaller far away and of little mass,
+/// which moves the variance all the same.
 #[test]
 fn heaps_of_data_far_apart() {
     let y = [0.02534, 0.001508, -0.1195, -0.1005, 24.5, 25.0, 24.49];
@@ -123,7 +124,8 @@ fn exact_is_what_is_proved() {
     }
 }
 
-/// Posteriors that have no mass, and others like them that have: plateaus below the mode, priors without an end on scales, ridges.
+/// Posteriors that have no mass, and others like them that have: plateaus below the mode, priors without an
+/// end on scales, ridges.
 #[test]
 fn what_has_no_mass_is_told() {
     let counts = fits::json(r#"{"y": [3, 5, 2, 4, 6, 1, 3, 4]}"#);

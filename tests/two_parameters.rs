@@ -1,4 +1,5 @@
-//! Models of two or three parameters whose posteriors are no ellipses: ridges, funnels, cuts and curved tails, against integrals worked out here.
+//! Models of two or three parameters whose posteriors are no ellipses: ridges, funnels, cuts and curved
+//! tails, against integrals worked out here.
 
 mod fits;
 
@@ -22,8 +23,8 @@ fn check(fit: &Fit, name: &str, truth: [f64; 2], tolerance: f64) {
     assert!(fit.khat < 0.7 && !fit.is_doubtful(), "{name}: k-hat {}, {:?}", fit.khat, fit.findings);
 }
 
-/// A sum that is known well leaves a thin ridge, bent in the logarithms of its parts. With a = t sin²φ and b = t cos²φ for each total t the
-/// integrand is smooth in φ.
+/// A sum that is known well leaves a thin ridge, bent in the logarithms of its parts. With a = t sin²φ and b
+/// = t cos²φ for each total t the integrand is smooth in φ.
 #[test]
 fn a_sum_of_positive_parts() {
     let fit = fitted(
@@ -44,7 +45,8 @@ fn a_sum_of_positive_parts() {
     check(&fit, "a", moments(&points), 0.03);
 }
 
-/// With one observation location and scale make a funnel whose narrow end has next to no mass. With m = y + s u the integrand has one width in u.
+/// With one observation location and scale make a funnel whose narrow end has next to no mass. With m = y + s
+/// u the integrand has one width in u.
 #[test]
 fn a_funnel_of_one_observation() {
     let fit = fitted(
@@ -67,7 +69,8 @@ fn a_funnel_of_one_observation() {
     check(&fit, "s", moments(&of_s), 0.03);
 }
 
-/// Two factors with kinks in their densities, of which data know the product: the heavier mode has the signs that the search does not begin with.
+/// Two factors with kinks in their densities, of which data know the product: the heavier mode has the signs
+/// that the search does not begin with.
 #[test]
 fn a_product_with_kinks() {
     let fit = fitted(
@@ -109,7 +112,8 @@ fn a_curved_tail() {
     check(&fit, "c[1]", moments(&points), 0.06);
 }
 
-/// Between limits far above the mean nearly all mass lies below both: what lies between is the difference of what lies above.
+/// Between limits far above the mean nearly all mass lies below both: what lies between is the difference of
+/// what lies above.
 #[test]
 fn what_is_cut_far_in_a_tail_is_known() {
     let data = fits::json(r#"{"y": [5.5]}"#);
@@ -127,8 +131,8 @@ fn what_is_cut_far_in_a_tail_is_known() {
     }
 }
 
-/// Rows that a line separates, under Cauchy priors: the slope has no mean, and quantiles far from its mode. With a = 2 sinh u and b = 2 sinh v the integrand is smooth,
-/// however far it reaches.
+/// Rows that a line separates, under Cauchy priors: the slope has no mean, and quantiles far from its mode.
+/// With a = 2 sinh u and b = 2 sinh v the integrand is smooth, however far it reaches.
 #[test]
 fn separated_rows_under_cauchy_priors_have_their_quantiles() {
     const X: [f64; 8] = [-2.0, -1.5, -1.0, -0.5, 0.2, 0.6, 1.1, 1.9];

@@ -1,4 +1,5 @@
-//! A step allocates nothing: a counting allocator, every factor, estimator and operator that go together, after a warm-up.
+//! A step allocates nothing: a counting allocator, every factor, estimator and operator that go together,
+//! after a warm-up.
 
 mod vi_support;
 
@@ -20,8 +21,8 @@ use vi_support::*;
 struct Counting;
 
 thread_local! {
-    /// Of this thread alone: the harness has threads of its own, and they allocate when they please. A fit on one thread does
-    /// all its work here.
+    /// Of this thread alone: the harness has threads of its own, and they allocate when they please. A fit on
+    /// one thread does all its work here.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 

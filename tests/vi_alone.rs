@@ -1,9 +1,10 @@
-//! Each method of stochastic gradients alone, with no further option, on the models of the paper: in units that suit them and in
-//! units that do not.
+//! Each method of stochastic gradients alone, with no further option, on the models of the paper: in units
+//! that suit them and in units that do not.
 //!
-//! The tolerances. A gap of ε nats from the best member of the family moves its mean by at most √(2ε) standard deviations
-//! (Pinsker's way: half a squared shift is a divergence). 0.02 nats is well below what a comparison of models or an interval
-//! would show; means are held to 0.1 posterior standard deviations apart from that.
+//! The tolerances. A gap of ε nats from the best member of the family moves its mean by at most √(2ε)
+//! standard deviations (Pinsker's way: half a squared shift is a divergence). 0.02 nats is well below what a
+//! comparison of models or an interval would show; means are held to 0.1 posterior standard deviations apart
+//! from that.
 
 mod vi_support;
 
@@ -207,7 +208,8 @@ fn a_start_of_ones_own_is_kept_and_leads_to_the_same_place() {
 
 #[test]
 fn a_run_that_is_not_done_goes_on_in_the_coordinates_it_has_come_to() {
-    // Few steps, from a mode whose curvature says little of the posterior: the tails are those of a Student-t.
+    // Few steps, from a mode whose curvature says little of the posterior: the tails are those of a
+    // Student-t.
     let target = stickler::target::from_fn(2, |z: &[f64], g: &mut [f64]| {
         (0..2)
             .map(|i| {

@@ -1,5 +1,5 @@
-//! Every base with every factor, estimator and kind of draws: unbiased against deterministic quadrature, and no noisier than the
-//! theorems say.
+//! Every base with every factor, estimator and kind of draws: unbiased against deterministic quadrature, and
+//! no noisier than the theorems say.
 
 mod vi_support;
 
@@ -20,8 +20,9 @@ fn families() -> [Choice<Family>; 4] {
     ["normal", "student_t=6", "student_t=20", "laplace"].map(|f| f.parse().unwrap())
 }
 
-/// Nodes and weights for a base: the trapezoidal rule after u = exp(t - exp(-t)) on either half of the axis, which is exact to
-/// rounding for what is smooth there, a kink at 0 or not, as long as a fourth moment converges.
+/// Nodes and weights for a base: the trapezoidal rule after u = exp(t - exp(-t)) on either half of the axis,
+/// which is exact to rounding for what is smooth there, a kink at 0 or not, as long as a fourth moment
+/// converges.
 fn rule(family: Choice<Family>) -> Vec<(f64, f64)> {
     let (step, log_density) = (0.15, family.row.log_density);
     let half = (-23..=48).map(|k| {
@@ -174,7 +175,8 @@ fn every_kind_of_draws_keeps_the_mean_on_every_base() {
                     }
                 }
                 for i in 0..w.len() {
-                    // 120 numbers are compared: five standard errors leave one false alarm in ten thousand seeds.
+                    // 120 numbers are compared: five standard errors leave one false alarm in ten thousand
+                    // seeds.
                     let error = (square[i] / batches as f64).sqrt();
                     let off = (mean[i] - expected[i]).abs();
                     assert!(
@@ -205,8 +207,9 @@ fn the_noise_bounds_hold_on_every_base() {
                     w.iter_mut().for_each(|x| *x *= 2.0);
                     (space.make)(D).project(&mut w[D..], floor);
                     let to_mode = distance_squared(&w[..D], &mode) + dot(&w[D..], &w[D..]);
-                    // With w itself in the place of w*: the bounds hold for any point that is taken for it, as a‖w - w*‖² + b is
-                    // made of ‖w - w̄‖² by the triangle inequality; this is the tightest.
+                    // With w itself in the place of w*: the bounds hold for any point that is taken for it,
+                    // as a‖w - w*‖² + b is made of ‖w - w̄‖² by the triangle inequality; this is the
+                    // tightest.
                     let geometry = Geometry {
                         dimension: D,
                         kurtosis,

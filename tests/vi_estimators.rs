@@ -1,5 +1,5 @@
-//! The theorems about gradient estimators: what they are, that they are unbiased, how noisy they are. `vi_bases.rs` has the
-//! same for every base.
+//! The theorems about gradient estimators: what they are, that they are unbiased, how noisy they are.
+//! `vi_bases.rs` has the same for every base.
 
 mod vi_support;
 
@@ -106,8 +106,8 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// What the estimators are derivatives of, with a tangent in w: free energy at z = m + C u, entropy, and log q at z with its own
-/// parameters held. The density is that of a logistic regression, written out once more.
+/// What the estimators are derivatives of, with a tangent in w: free energy at z = m + C u, entropy, and log
+/// q at z with its own parameters held. The density is that of a logistic regression, written out once more.
 struct Reparameterised<'a> {
     model: &'a LinearModel,
     u: &'a [f64],
@@ -168,7 +168,8 @@ fn explicit_estimators_are_automatic_derivatives_of_the_reparameterised_objectiv
             let precision = symmetric_power(&gram, d, -1.0);
             let objective = Reparameterised { model: &model, u: &u, precision: &precision, centre: &w[..d] };
             let all = [&w[..d], &c].concat();
-            // One direction at a time, among all matrices; the gradient within a space is the projection, which is `pack`.
+            // One direction at a time, among all matrices; the gradient within a space is the projection,
+            // which is `pack`.
             let slopes: Vec<[f64; 3]> = (0..all.len())
                 .map(|k| {
                     let dual = |(i, x): (usize, &f64)| Dual { v: *x, d: f64::from(u8::from(i == k)) };
@@ -246,7 +247,8 @@ fn the_mean_over_many_draws_is_the_gradient() {
     for estimator in Estimator::table() {
         let (expected, _) = moments(&model, space, estimator, &w, &nodes);
         for ((mean, error), expected) in sample_mean(&model, estimator, &w, 30_000).iter().zip(&expected) {
-            // Twenty numbers are compared: five standard errors leave one false alarm in a hundred thousand runs.
+            // Twenty numbers are compared: five standard errors leave one false alarm in a hundred thousand
+            // runs.
             assert!(
                 (mean - expected).abs() < 5.0 * error + 1e-12,
                 "{}: {mean} ± {error}, {expected}",
@@ -302,7 +304,8 @@ fn noise_stays_below_the_bounds_at_random_parameters() {
     }
 }
 
-/// Moves `w` into σ_min(C) ≥ floor where there is a projection, and otherwise leaves only those that are inside.
+/// Moves `w` into σ_min(C) ≥ floor where there is a projection, and otherwise leaves only those that are
+/// inside.
 fn into_constraint(space: &Space, d: usize, w: &mut [f64], floor: f64) {
     let mut factor = (space.make)(d);
     if !factor.project(&mut w[d..], floor) {

@@ -279,7 +279,8 @@ fn sub_sampling_reaches_the_answer_of_the_whole() {
 
 #[test]
 fn a_family_with_the_shape_of_the_target_leaves_no_divergence() {
-    // Independent Laplace coordinates with means 1, -2 and standard deviations 0.5, 2: normalised, so the evidence is 0.
+    // Independent Laplace coordinates with means 1, -2 and standard deviations 0.5, 2: normalised, so the
+    // evidence is 0.
     let (mean, sd) = ([1.0, -2.0], [0.5, 2.0]);
     let target = from_fn(2, move |z: &[f64], g: &mut [f64]| {
         (0..2)

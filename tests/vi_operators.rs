@@ -28,7 +28,8 @@ fn unpack(space: &Space, c: &[f64]) -> Vec<f64> {
     dense
 }
 
-/// Minimises a smooth convex function of a few variables by gradient descent with backtracking, knowing nothing else.
+/// Minimises a smooth convex function of a few variables by gradient descent with backtracking, knowing
+/// nothing else.
 fn minimise(mut x: Vec<f64>, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let mut step = 0.1;
     for _ in 0..20_000 {
@@ -153,8 +154,8 @@ fn prox_is_the_argmin() {
     }
 }
 
-/// The inverse comes from the eigendecomposition after an operator that made one, and from the Cholesky factor, in blocks,
-/// after one that did not: C⁻ᵀ C must be the identity either way.
+/// The inverse comes from the eigendecomposition after an operator that made one, and from the Cholesky
+/// factor, in blocks, after one that did not: C⁻ᵀ C must be the identity either way.
 #[test]
 fn the_inverse_is_the_inverse_wherever_it_comes_from() {
     let mut stream = Stream::new(8, 1, 0);
@@ -166,7 +167,8 @@ fn the_inverse_is_the_inverse_wherever_it_comes_from() {
                 .collect();
             let mut c = vec![0.0; factor.count()];
             factor.pack(&dense, &mut c);
-            // As it is, with a floor that nothing is below, with one that something is below, and after the prox.
+            // As it is, with a floor that nothing is below, with one that something is below, and after the
+            // prox.
             let floors = if space.projects { &[0.0, 1e-3, 0.9][..] } else { &[0.0] };
             for floor in floors.iter().copied().chain([f64::NAN]) {
                 if floor.is_nan() {
@@ -264,7 +266,8 @@ fn projection_is_the_argmin() {
             let c = random_c(space, &mut stream, 1.0);
             let mut found = c.clone();
             assert!((space.make)(D).project(&mut found, floor));
-            // A generic minimiser over X = floor I + A Aᵀ (its diagonal, for diagonal factors), which covers the set.
+            // A generic minimiser over X = floor I + A Aᵀ (its diagonal, for diagonal factors), which covers
+            // the set.
             let compose = |a: &[f64]| {
                 let dense: Vec<f64> = (0..D * D)
                     .map(|k| {
@@ -361,7 +364,8 @@ fn clamped_and_packed_factors_give_the_same_iterates() {
             config.steps = 150;
             config.batch = 4;
             config.start = Start::Standard;
-            // No curvature from differences of gradients, which turn the last bits of w into more than rounding.
+            // No curvature from differences of gradients, which turn the last bits of w into more than
+            // rounding.
             config.constants = Some(model.constants());
             config.step = Some("constant=0.03".parse().unwrap());
             let mut seen = Vec::new();

@@ -1,7 +1,9 @@
-//! The convergence theorems, measured: errors below the bounds at every checkpoint, and slopes at or below the rates.
+//! The convergence theorems, measured: errors below the bounds at every checkpoint, and slopes at or below
+//! the rates.
 //!
-//! Expectations are means over seeds. A measured mean may lie above the true one by chance, so a bound is compared with the
-//! mean less three standard errors, and so is a slope; the bounds are loose enough for this to make no difference.
+//! Expectations are means over seeds. A measured mean may lie above the true one by chance, so a bound is
+//! compared with the mean less three standard errors, and so is a slope; the bounds are loose enough for this
+//! to make no difference.
 
 mod vi_support;
 
@@ -73,13 +75,15 @@ fn projection_with_decaying_steps_converges_as_one_over_t() {
 
 #[test]
 fn constant_steps_of_the_concave_theorems_converge_at_least_as_one_over_root_t() {
-    // A constant step forgets the start after (a/μ²) log(1/ε) steps or so: the weaker the prior, the longer the runs.
+    // A constant step forgets the start after (a/μ²) log(1/ε) steps or so: the weaker the prior, the longer
+    // the runs.
     let short = [128, 1024, 8192];
     let long = [1024, 8192, 65_536];
     for (model, lengths) in [(small_linear(), short), (small_logistic(), short), (small_hierarchical(), long)]
     {
         let mut methods = vec![("prox-energy", "prox_concave"), ("proj-entropy", "proj_concave")];
-        // The bound for STL assumes a stationary point of log p - log q_{w*}, which the hierarchical model may not have.
+        // The bound for STL assumes a stationary point of log p - log q_{w*}, which the hierarchical model
+        // may not have.
         if model.name != "hierarchical" {
             methods.push(("proj-stl", "proj_concave"));
         }
@@ -167,8 +171,8 @@ fn sticking_the_landing_converges_geometrically_on_a_gaussian_posterior() {
     }
     let (last, _) = mean(&errors, checkpoints.len() - 1);
     assert!(last <= settled, "still {last:.3e} away after {} steps", checkpoints.last().unwrap());
-    // The rate itself, of every seed: the exponent from the start to the first checkpoint that is settled, of which the theorem
-    // promises log(1 - μγ/2) a step.
+    // The rate itself, of every seed: the exponent from the start to the first checkpoint that is settled, of
+    // which the theorem promises log(1 - μγ/2) a step.
     let b = &experiment.bound;
     let gamma = (0.5 * b.strong_concavity / b.noise.a).min(2.0 / b.strong_concavity);
     let promised = (-0.5 * b.strong_concavity * gamma).ln_1p();

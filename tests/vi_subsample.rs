@@ -1,5 +1,5 @@
-//! Sub-sampling of compiled models: over a pass through the data the parts add up to the whole, value and gradient, and a
-//! likelihood that is no sum over rows is refused.
+//! Sub-sampling of compiled models: over a pass through the data the parts add up to the whole, value and
+//! gradient, and a likelihood that is no sum over rows is refused.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -32,7 +32,8 @@ const SEPARABLE: [&str; 12] = [
      param phi ~ gamma(2, 1)\nk ~ neg_binomial_2_log(a[g] + b[g] .* x, phi)",
     "data { x : real[N, D] = columns(\"x\", \"z\"); g : category[N] of J }\nparam b[D, J] ~ normal(0, 1)\n\
      g ~ categorical_logit(x * b)",
-    // Likelihoods that are sums over rows, of something that is computed whole: a Gaussian process, a walk, a path, the rows before.
+    // Likelihoods that are sums over rows, of something that is computed whole: a Gaussian process, a walk, a
+    // path, the rows before.
     "data { x : real[N]; k : count[N] }\nparam rho ~ inv_gamma(5, 5)\n\
      param f[N] ~ gp_exp_quad(x, 1, rho, jitter = 1e-6) noncentered\nk ~ poisson_log(f)",
     "data { z : real[N] }\nparam s ~ half_normal(1)\nparam walk[N] ~ gaussian_random_walk(s) noncentered\nz ~ normal(walk, 1)",

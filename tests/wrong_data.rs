@@ -1,5 +1,5 @@
-//! Data files that are wrong, each with what a user reads about it. The files lie in `tests/wrong-data`; those that an
-//! editor or git would spoil (ten megabytes, invalid UTF-8, NUL bytes) are made here.
+//! Data files that are wrong, each with what a user reads about it. The files lie in `tests/wrong-data`;
+//! those that an editor or git would spoil (ten megabytes, invalid UTF-8, NUL bytes) are made here.
 
 use stickler::data::{Dataset, Levels, Limit, Missing, Side};
 use stickler::source::{Diagnostic, render};

@@ -1,5 +1,5 @@
-//! Every model in `tests/wrong-models` is refused, every one in `tests/doubtful-models` accepted with a warning, and what the
-//! user is told about it is a snapshot.
+//! Every model in `tests/wrong-models` is refused, every one in `tests/doubtful-models` accepted with a
+//! warning, and what the user is told about it is a snapshot.
 
 use std::path::PathBuf;
 use stickler::source::{Diagnostic, Severity, render};

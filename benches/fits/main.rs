@@ -1,7 +1,8 @@
-//! `cargo bench --bench fits`: the default fit of each model of docs/fit.md as a user runs it, from process start to summary.
+//! `cargo bench --bench fits`: the default fit of each model of docs/fit.md as a user runs it, from process
+//! start to summary.
 //!
-//! Names as arguments restrict the table. Models of posteriordb need its data beside the repository and are left out where
-//! they are not.
+//! Names as arguments restrict the table. Models of posteriordb need its data beside the repository and are
+//! left out where they are not.
 
 #[path = "../simulated/mod.rs"]
 mod simulated;

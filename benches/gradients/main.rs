@@ -1,7 +1,8 @@
-//! `cargo bench --bench gradients`: seconds per gradient of the models in docs/performance.md, beside gradients by hand.
+//! `cargo bench --bench gradients`: seconds per gradient of the models in docs/performance.md, beside
+//! gradients by hand.
 //!
-//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`. Models of posteriordb need its data
-//! beside the repository and are left out where they are not.
+//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`. Models of
+//! posteriordb need its data beside the repository and are left out where they are not.
 
 mod kernels;
 #[path = "../simulated/mod.rs"]

@@ -1,7 +1,8 @@
-//! `cargo bench --bench steps`: what a step of each method costs beyond the gradient, from 10 to 2000 coordinates.
+//! `cargo bench --bench steps`: what a step of each method costs beyond the gradient, from 10 to 2000
+//! coordinates.
 //!
-//! The cheap model is a standard normal, where nearly all of the time is spent outside; the costly one is a compiled logistic
-//! regression of 2000 rows. Time inside the model is taken at the calls of its evaluator.
+//! The cheap model is a standard normal, where nearly all of the time is spent outside; the costly one is a
+//! compiled logistic regression of 2000 rows. Time inside the model is taken at the calls of its evaluator.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
-//! Tells the code whether it is compiled without optimisation, as a dependency of a program in development is: see `num::stack`.
+//! Tells the code whether it is compiled without optimisation, as a dependency of a program in development
+//! is: see `num::stack`.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

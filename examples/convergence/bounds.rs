@@ -63,8 +63,8 @@ fn gaps() -> Vec<Schedule> {
     ]
 }
 
-/// All of it: `bounds.csv` with every checkpoint, `bounds.md` with the last ones and slopes, and a figure for each model and
-/// measure.
+/// All of it: `bounds.csv` with every checkpoint, `bounds.md` with the last ones and slopes, and a figure for
+/// each model and measure.
 pub fn against_the_theorems(folder: &Path) -> io::Result<()> {
     let mut table = Table::new(folder, "bounds.csv", "model,method,step,steps,error,standard_error,bound")?;
     let mut summary = fs::File::create(folder.join("bounds.md"))?;
@@ -150,7 +150,8 @@ fn summarise(
     summary: &mut fs::File,
 ) -> io::Result<()> {
     let last = points.len() - 1;
-    // Where noise has gone the error falls to rounding and stays there: the row is that of the first checkpoint below 1e-20.
+    // Where noise has gone the error falls to rounding and stays there: the row is that of the first
+    // checkpoint below 1e-20.
     let at = (0..last).find(|k| mean(errors, *k).0 < 1e-20).unwrap_or(last);
     let (measured, bound) = (mean(errors, at).0, bounds[at].1);
     let slope = match schedule.step {

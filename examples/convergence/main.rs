@@ -1,7 +1,9 @@
-//! The theory, measured: `cargo run --release --example convergence -- docs/figures` writes figures and tables there.
+//! The theory, measured: `cargo run --release --example convergence -- docs/figures` writes figures and
+//! tables there.
 //!
-//! Measured errors against the theorems' bounds for every algorithm and schedule on the paper's three models, the noise of
-//! the estimators along a path, practical runs without constants, and the cost of a step against the dimension.
+//! Measured errors against the theorems' bounds for every algorithm and schedule on the paper's three models,
+//! the noise of the estimators along a path, practical runs without constants, and the cost of a step against
+//! the dimension.
 
 mod bounds;
 mod cost;

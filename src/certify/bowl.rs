@@ -20,8 +20,8 @@ impl Bowl {
     /// t².
     pub(super) const SQUARE: Bowl = Bowl { bend: 2.0, centre: 0.0, height: 0.0 };
 
-    /// A function of the difference of argument `k`, which is t, and another argument, if it is a parabola with its vertex where
-    /// the two are equal; `value` is that of the function for a value of t.
+    /// A function of the difference of argument `k`, which is t, and another argument, if it is a parabola
+    /// with its vertex where the two are equal; `value` is that of the function for a value of t.
     pub(super) fn of_difference(
         facts: &Facts,
         args: &[Interval],
@@ -50,10 +50,10 @@ impl Bowl {
         Bowl { bend: by * self.bend, height: by * self.height + constant, ..self }
     }
 
-    /// Where the second derivative of log(e^f + e^g) lies. With the share w of the first it is w f'' + (1 - w) g'' +
-    /// w (1 - w) D'² for D = f - g. If the two bend alike, D' is a number. If not, D = A ± u with u = |α|(t - t₀)² ≥ 0, where
-    /// ±α = ½(f'' - g''), so that D'² = 4|α|u, and w (1 - w) = v(D) for v = p (1 - p), which is even: what counts is the largest
-    /// value of u v(u - a), for a = ∓A.
+    /// Where the second derivative of log(e^f + e^g) lies. With the share w of the first it is w f'' + (1 -
+    /// w) g'' + w (1 - w) D'² for D = f - g. If the two bend alike, D' is a number. If not, D = A ± u with u
+    /// = |α|(t - t₀)² ≥ 0, where ±α = ½(f'' - g''), so that D'² = 4|α|u, and w (1 - w) = v(D) for v = p (1 -
+    /// p), which is even: what counts is the largest value of u v(u - a), for a = ∓A.
     pub(super) fn log_add_exp(self, other: Bowl) -> Interval {
         let bends = Interval::point(self.bend).hull(Interval::point(other.bend));
         let (apart, between) = (self.bend - other.bend, self.centre - other.centre);
@@ -69,10 +69,10 @@ impl Bowl {
 
 /// The largest value of u v(u - a) over u ≥ 0, or a little more, for v(x) = 1/(2 + 2 cosh x).
 ///
-/// For a ≤ 0 it is at most that of u v(u), because v falls there, and cosh u ≥ 1 + u²/2 + u⁴/24 makes that at most
-/// u/(4 + u² + u⁴/12), which is largest at u² = 2(√5 - 1) and below 0.2253 there; and v(x) ≤ e^-|x| makes it at most
-/// u e^-u e^a ≤ e^(a-1). For a > 0 it is (x + a) v(x) for x = u - a: no more than that and a/4 together. The last factor is far more than
-/// all rounding.
+/// For a ≤ 0 it is at most that of u v(u), because v falls there, and cosh u ≥ 1 + u²/2 + u⁴/24 makes that at
+/// most u/(4 + u² + u⁴/12), which is largest at u² = 2(√5 - 1) and below 0.2253 there; and v(x) ≤ e^-|x|
+/// makes it at most u e^-u e^a ≤ e^(a-1). For a > 0 it is (x + a) v(x) for x = u - a: no more than that and
+/// a/4 together. The last factor is far more than all rounding.
 fn most_of_parabola(a: f64) -> f64 {
     let most = if a > 0.0 { 0.2253 + 0.25 * a } else { (a - 1.0).exp().min(0.2253) };
     most * (1.0 + 1e-9)

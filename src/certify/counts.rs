@@ -1,8 +1,8 @@
 //! Counts that are cut off: the density and the probability of what is left are bounded together.
 //!
-//! For a count with a natural parameter η (`dist::natural`) the log of a tail is T(η) - s A(η) with T convex. Divided by, as in
-//! a truncated distribution, it leaves s A(η) - T(η), and s A(η) is what the density itself has with the other sign: as like
-//! terms the two add up to nothing, and -T is concave.
+//! For a count with a natural parameter η (`dist::natural`) the log of a tail is T(η) - s A(η) with T convex.
+//! Divided by, as in a truncated distribution, it leaves s A(η) - T(η), and s A(η) is what the density itself
+//! has with the other sign: as like terms the two add up to nothing, and -T is concave.
 
 use super::like::{Family, Like};
 use super::ridge::{Findings, Numbers, Reader, Ridges, is_difference_of_tails};
@@ -60,7 +60,8 @@ impl Reader<'_> {
                 (Kind::Above, _) => Some((known[0].lo + 1.0, trials)),
             };
             let size = trials.unwrap_or(1.0);
-            // -w s A from a tail, w s A less from the density: in the log density each enters with the weight -w s.
+            // -w s A from a tail, w s A less from the density: in the log density each enters with the weight
+            // -w s.
             members.push((at.at(e), -w * size));
             if let Some(set) = set {
                 rows.push((at.at(e), variance(set, trials)?.scale(-w)));
@@ -77,7 +78,8 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The function, its arguments, and the elements and weights of an atom that is an elementwise function or a sum of one.
+    /// The function, its arguments, and the elements and weights of an atom that is an elementwise function
+    /// or a sum of one.
     fn summed<'n>(
         &self,
         node: &'n Node,
@@ -94,7 +96,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a function is the log probability of, and its arguments: those of the first tail, for a difference of two.
+    /// What a function is the log probability of, and its arguments: those of the first tail, for a
+    /// difference of two.
     fn kind<'n>(
         &'n self,
         row: &ScalarRow,

@@ -1,7 +1,7 @@
 //! Like terms: functions of one family of the same affine form, whose weights add before they are bounded.
 //!
-//! A prior and the change of variables often bend opposite ways where their sum does not: beta(½, ½) on the logit scale is
-//! ½ log(1 + e^u) from the density and -2 log(1 + e^u) from the Jacobian, up to linear terms.
+//! A prior and the change of variables often bend opposite ways where their sum does not: beta(½, ½) on the
+//! logit scale is ½ log(1 + e^u) from the density and -2 log(1 + e^u) from the Jacobian, up to linear terms.
 
 use super::ridge::Ridges;
 use crate::facts::Interval;
@@ -88,7 +88,8 @@ impl Weight {
     }
 }
 
-/// Bounds for all like terms. Where no weight bends the wrong way there is nothing to gain from adding them up.
+/// Bounds for all like terms. Where no weight bends the wrong way there is nothing to gain from adding them
+/// up.
 pub(super) fn settle(all: &[Like]) -> Vec<Ridges> {
     let wrong = all.iter().any(|like| like.members.iter().any(|(_, w)| !(*w <= 0.0)));
     let mut sums: HashMap<(Family, Vec<u64>), (Weight, Option<usize>)> = HashMap::new();
@@ -125,7 +126,8 @@ pub(super) fn settle(all: &[Like]) -> Vec<Ridges> {
     ridges.collect()
 }
 
-/// The affine form as bits: constant, variables, coefficients; for an even family with the first coefficient positive.
+/// The affine form as bits: constant, variables, coefficients; for an even family with the first coefficient
+/// positive.
 fn signature(like: &Like, r: usize) -> Vec<u64> {
     let (columns, values) = like.affine.row(r);
     let filled = || columns.iter().zip(values).filter(|(_, v)| **v != 0.0);

@@ -1,7 +1,8 @@
-//! Constants and guarantees read off a model: is the log density concave, how strongly, how smooth, and if not, where not.
+//! Constants and guarantees read off a model: is the log density concave, how strongly, how smooth, and if
+//! not, where not.
 //!
-//! Soundness is absolute: every bound holds for all coordinates, by the facts that operations declare and the rules of
-//! `ridge` and `shape`. What is not covered is not certified.
+//! Soundness is absolute: every bound holds for all coordinates, by the facts that operations declare and the
+//! rules of `ridge` and `shape`. What is not covered is not certified.
 
 mod bowl;
 mod counts;
@@ -76,7 +77,8 @@ impl Tier {
 pub struct Share {
     /// The statement.
     pub span: Span,
-    /// Its part of the constant: `vᵀ H v` of its own matrix along the direction `v` that attains the constant.
+    /// Its part of the constant: `vᵀ H v` of its own matrix along the direction `v` that attains the
+    /// constant.
     pub part: f64,
 }
 
@@ -129,8 +131,8 @@ pub struct NodeBound {
     pub span: Span,
     /// Number of terms.
     pub terms: usize,
-    /// Smallest and largest second derivative along an affine direction that any of them has, with the sign of minus the
-    /// log density.
+    /// Smallest and largest second derivative along an affine direction that any of them has, with the sign
+    /// of minus the log density.
     pub least: f64,
     /// See `least`.
     pub most: f64,
@@ -148,7 +150,8 @@ impl Certificate {
     }
 }
 
-/// Most nodes of a recursion that is written out to be read; a longer one is a function that nothing is known of.
+/// Most nodes of a recursion that is written out to be read; a longer one is a function that nothing is known
+/// of.
 const MOST_WRITTEN_OUT: usize = 100_000;
 
 /// Certifies a lowered model.

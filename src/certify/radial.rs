@@ -1,8 +1,8 @@
 //! Functions of a sum of squares: norms, and densities of elliptical shape.
 //!
-//! For r² = Σ w t² with affine forms t = a·z + c and G = Σ w a aᵀ, the function h(r) has the Hessian h'/r G + (h'' - h'/r)/r² v vᵀ
-//! with v = Σ w t a. By Cauchy and Schwarz v vᵀ ≤ r² G, so that the Hessian lies between the least and the largest value of
-//! h'/r and h'', times G.
+//! For r² = Σ w t² with affine forms t = a·z + c and G = Σ w a aᵀ, the function h(r) has the Hessian h'/r G +
+//! (h'' - h'/r)/r² v vᵀ with v = Σ w t a. By Cauchy and Schwarz v vᵀ ≤ r² G, so that the Hessian lies between
+//! the least and the largest value of h'/r and h'', times G.
 
 use super::ridge::{Bounds, Numbers, Reader};
 use crate::dist::STUDENT_TAIL;

@@ -1,4 +1,5 @@
-//! Why a property could not be certified: the place in the model, one sentence, and what could be written instead.
+//! Why a property could not be certified: the place in the model, one sentence, and what could be written
+//! instead.
 
 use super::ridge::{Findings, Rest, Ridges};
 use crate::graph::{NodeId, Op};
@@ -159,7 +160,8 @@ fn unknown(lowered: &Lowered, structure: &Structure, rest: &Rest, concave: bool)
     }
 }
 
-/// The first operation on the way down to the coordinates that is the reason itself: everything it is made of is affine.
+/// The first operation on the way down to the coordinates that is the reason itself: everything it is made of
+/// is affine.
 fn innermost(structure: &Structure, node: NodeId) -> NodeId {
     let graph = structure.graph();
     let mut at = node;

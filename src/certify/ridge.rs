@@ -1,7 +1,8 @@
-//! Second derivatives along affine directions: what each nonlinear atom of a log density adds to minus its Hessian.
+//! Second derivatives along affine directions: what each nonlinear atom of a log density adds to minus its
+//! Hessian.
 //!
-//! A function f(a·z + c) has the Hessian f''(a·z + c) a aᵀ. Bounds on f'' come from the facts that rows declare, composed by
-//! the chain rule where functions are nested, so that every bound holds for all z.
+//! A function f(a·z + c) has the Hessian f''(a·z + c) a aᵀ. Bounds on f'' come from the facts that rows
+//! declare, composed by the chain rule where functions are nested, so that every bound holds for all z.
 
 use super::like::{Family, Like};
 use super::shape::{Curvature, Shapes};
@@ -15,7 +16,8 @@ use crate::ops::scalar::{self, ScalarRow};
 use crate::structure::{Affine, Atom, Structure};
 use std::sync::Arc;
 
-/// Whether the first two arguments of a function are the logarithms of two tails, and it is that of their difference.
+/// Whether the first two arguments of a function are the logarithms of two tails, and it is that of their
+/// difference.
 pub(super) fn is_difference_of_tails(row: &ScalarRow) -> bool {
     [&scalar::LOG_DIFF_EXP, &LOG_BETWEEN].contains(&row)
 }
@@ -28,7 +30,8 @@ pub(super) struct Ridges {
     pub(super) node: NodeId,
     /// The directions.
     pub(super) affine: Arc<Affine>,
-    /// Rows of `affine` with bounds θ: minus the Hessian of the atom lies between Σ θ.lo a aᵀ and Σ θ.hi a aᵀ.
+    /// Rows of `affine` with bounds θ: minus the Hessian of the atom lies between Σ θ.lo a aᵀ and Σ θ.hi a
+    /// aᵀ.
     pub(super) rows: Vec<(usize, Interval)>,
 }
 
@@ -330,8 +333,8 @@ impl<'s> Reader<'s> {
         Some(vec![(a.affine.clone(), rows)])
     }
 
-    /// log Σ exp of affine forms: its Hessian diag(p) - p pᵀ lies between 0 and ½ I, and below ¼ along the only direction if
-    /// all other arguments are constant.
+    /// log Σ exp of affine forms: its Hessian diag(p) - p pᵀ lies between 0 and ½ I, and below ¼ along the
+    /// only direction if all other arguments are constant.
     fn log_sum_exp(&self, node: &Node, axis: Option<usize>, weights: &[(usize, f64)]) -> Option<Bounds> {
         let affine = self.structure.affine(node.args[0])?;
         let source = self.structure.graph().node(node.args[0]);
@@ -381,8 +384,8 @@ fn products(a: &Affine, b: &Affine, weights: impl Iterator<Item = f64> + Clone) 
         .collect()
 }
 
-/// Argument `k` less one of the others, and where all arguments lie after that; None unless all the others move together. Ends
-/// that are as good as infinite stay where they are.
+/// Argument `k` less one of the others, and where all arguments lie after that; None unless all the others
+/// move together. Ends that are as good as infinite stay where they are.
 fn moving(each: &[Affine], k: usize) -> Option<(Affine, Vec<Interval>)> {
     let still = |form: &Affine| form.row(0).1.iter().all(|v| *v == 0.0);
     let far = |form: &Affine| still(form) && form.constant[0].abs() == NO_CUT;
@@ -415,8 +418,8 @@ impl<'s> Numbers<'s> {
         Self { args: args.iter().map(read).collect() }
     }
 
-    /// The arguments that meet element `e`, with `range` for argument `k`, every number for others that vary; None where
-    /// a constant is not finite, of which facts need not know.
+    /// The arguments that meet element `e`, with `range` for argument `k`, every number for others that vary;
+    /// None where a constant is not finite, of which facts need not know.
     pub(super) fn with(&self, e: usize, k: usize, range: Interval) -> Option<Vec<Interval>> {
         let one = |arg: &Option<(&[f64], Broadcast)>| match arg {
             None => Some(Interval::REAL),

@@ -1,4 +1,5 @@
-//! Convex, concave, or neither, where no bound along affine directions is known: the composition rule of convex analysis.
+//! Convex, concave, or neither, where no bound along affine directions is known: the composition rule of
+//! convex analysis.
 
 use super::ridge::Numbers;
 use crate::facts::{Interval, common_dims};
@@ -121,7 +122,8 @@ impl<'s> Shapes<'s> {
             }
             Op::Array(op) => {
                 let inner = self.of(node.args[0]);
-                // log Σ exp and the maximum are convex and rise in every argument; the minimum is concave and rises.
+                // log Σ exp and the maximum are convex and rise in every argument; the minimum is concave and
+                // rises.
                 let rising = (op.downcast::<LogSumExp>().is_some() || op.downcast::<Max>().is_some())
                     && matches!(inner.curvature, Curvature::Affine | Curvature::Convex);
                 let falling = op.downcast::<Min>().is_some()

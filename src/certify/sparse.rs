@@ -1,4 +1,5 @@
-//! Extreme eigenvalues of sparse symmetric matrices: proved by Cholesky factorisations where these stay sparse.
+//! Extreme eigenvalues of sparse symmetric matrices: proved by Cholesky factorisations where these stay
+//! sparse.
 
 use super::Sparse;
 use super::spectrum::End;
@@ -21,8 +22,8 @@ fn pattern(d: usize, pairs: &[(u32, u32)]) -> Option<Pattern> {
     Some(Pattern::new(d, pairs)).filter(|pattern| pattern.work() <= MOST_WORK)
 }
 
-/// An upper bound on the largest eigenvalue of `sign · H`, by halving: σ is one if σ I - sign · H is positive definite. None where
-/// factors take too much work.
+/// An upper bound on the largest eigenvalue of `sign · H`, by halving: σ is one if σ I - sign · H is positive
+/// definite. None where factors take too much work.
 pub(super) fn most(d: usize, Sparse { pairs, values }: &Sparse, sign: f64) -> Option<f64> {
     let pattern = pattern(d, pairs)?;
     let mut centre = vec![0.0; d];
@@ -49,8 +50,9 @@ pub(super) fn most(d: usize, Sparse { pairs, values }: &Sparse, sign: f64) -> Op
     Some(high)
 }
 
-/// An upper bound on the largest eigenvalue without any factor: for every positive x no eigenvalue of H is larger than the largest
-/// (|H| x)_i / x_i (Collatz and Wielandt). Power iteration brings x near to where that is an equality for |H|.
+/// An upper bound on the largest eigenvalue without any factor: for every positive x no eigenvalue of H is
+/// larger than the largest (|H| x)_i / x_i (Collatz and Wielandt). Power iteration brings x near to where
+/// that is an equality for |H|.
 pub(super) fn perron(d: usize, Sparse { pairs, values }: &Sparse) -> f64 {
     let product = |x: &[f64]| {
         let mut y = vec![0.0; d];
@@ -69,7 +71,8 @@ pub(super) fn perron(d: usize, Sparse { pairs, values }: &Sparse) -> f64 {
         let ratios = y.iter().zip(&x).map(|(y, x)| y / x);
         let bound = ratios.fold(0.0, |m: f64, r| if r > m || r.is_nan() { r } else { m });
         best = best.min(bound);
-        // A part of x itself keeps two halves that only meet each other from taking turns, and every entry positive.
+        // A part of x itself keeps two halves that only meet each other from taking turns, and every entry
+        // positive.
         let largest = y.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         x.iter_mut().zip(&y).for_each(|(x, y)| *x = 0.5 * *x + 0.5 * (y / largest));
     }
@@ -77,8 +80,8 @@ pub(super) fn perron(d: usize, Sparse { pairs, values }: &Sparse) -> f64 {
     best * (1.0 + (d as f64 + 4.0) * f64::EPSILON)
 }
 
-/// The largest μ ≥ 0 that can be vouched for with A - μ B positive semi-definite, where the sums in A and B are off by no more than the
-/// errors given.
+/// The largest μ ≥ 0 that can be vouched for with A - μ B positive semi-definite, where the sums in A and B
+/// are off by no more than the errors given.
 pub(super) fn relative(d: usize, (a, off_a): (&Sparse, f64), (b, off_b): (&Sparse, f64)) -> Option<f64> {
     let mut all: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     a.pairs.iter().zip(&a.values).for_each(|(place, v)| all.entry(*place).or_default().0 = *v);
@@ -132,8 +135,8 @@ pub(super) fn direction(
     v.iter().all(|x| x.is_finite()).then_some(v)
 }
 
-/// Whether a sparse symmetric matrix that may be off by `error` is positive semi-definite, for certain: what is left after more
-/// than all rounding is taken from its diagonal can still be factored.
+/// Whether a sparse symmetric matrix that may be off by `error` is positive semi-definite, for certain: what
+/// is left after more than all rounding is taken from its diagonal can still be factored.
 fn is_semidefinite(pattern: &Pattern, pairs: &[(u32, u32)], mut values: Vec<f64>, error: f64) -> bool {
     let mut diagonal = vec![0.0; pattern.dimension()];
     let on_it = |((i, j), _): &(&(u32, u32), &mut f64)| i == j;

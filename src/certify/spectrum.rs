@@ -42,7 +42,8 @@ pub(super) struct Matrix {
     rounding: f64,
     /// For each coordinate what, on the diagonal, outweighs rounding in the sums.
     margin: Vec<f64>,
-    /// Whether no entry is a sum of several numbers, as far as that is known: there are no more rows than coordinates.
+    /// Whether no entry is a sum of several numbers, as far as that is known: there are no more rows than
+    /// coordinates.
     single: bool,
     /// Eigenvalues and eigenvectors of a dense matrix, once they are known.
     eigen: OnceCell<Option<Eigen>>,
@@ -54,7 +55,8 @@ enum Entries {
     Sparse(Sparse),
 }
 
-/// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as zero.
+/// The matrix of one end of the bounds; None if it is too large to hold. Ends that are not finite count as
+/// zero.
 pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) -> Option<Matrix> {
     let weight = |theta: Interval| Some(end.of(theta)).filter(|t| t.is_finite() && *t != 0.0);
     // A design matrix with most of the columns fills the whole.
@@ -97,7 +99,8 @@ pub(super) fn matrix(d: usize, ridges: &[&Ridges], end: End, grams: &mut Grams) 
     rounding.is_finite().then(|| Matrix { d, entries, rounding, margin, single, eigen: OnceCell::new() })
 }
 
-/// Sums of products by place: an array for the coordinates that most terms have in them, a table for all others.
+/// Sums of products by place: an array for the coordinates that most terms have in them, a table for all
+/// others.
 struct Few {
     /// Where a coordinate stands in the array.
     slots: Vec<Option<u32>>,
@@ -154,16 +157,18 @@ pub(super) fn size(d: usize, ridges: &[&Ridges], end: End) -> f64 {
     row_sums(d, ridges, end).fold(0.0, |most, (_, sum)| larger(most, sum))
 }
 
-/// What rounding in the sums can do to an eigenvalue: an entry is a sum of rounded products of three numbers, no more of them than
-/// there are terms with its coordinate, and no eigenvalue is further off than the largest sum of a row.
+/// What rounding in the sums can do to an eigenvalue: an entry is a sum of rounded products of three numbers,
+/// no more of them than there are terms with its coordinate, and no eigenvalue is further off than the
+/// largest sum of a row.
 fn rounding(d: usize, ridges: &[&Ridges], end: End) -> f64 {
     let most = row_sums(d, ridges, end).fold(0.0, |most, (count, sum)| larger(most, (count + 4.0) * sum));
     f64::EPSILON * most
 }
 
-/// The same for each coordinate by itself, whatever the units of the others. An entry is off by no more than ε √(cᵢ Gᵢ cⱼ Gⱼ) for
-/// the diagonal G of Σ |θ| a aᵀ and c terms with a coordinate, four more counted for the products; by Cauchy and Schwarz the matrix
-/// of all errors is then no larger than the diagonal one of d ε c G.
+/// The same for each coordinate by itself, whatever the units of the others. An entry is off by no more than
+/// ε √(cᵢ Gᵢ cⱼ Gⱼ) for the diagonal G of Σ |θ| a aᵀ and c terms with a coordinate, four more counted for the
+/// products; by Cauchy and Schwarz the matrix of all errors is then no larger than the diagonal one of d ε c
+/// G.
 fn margin(d: usize, ridges: &[&Ridges], end: End) -> Vec<f64> {
     let mut sums = vec![(4.0, 0.0); d];
     for ridge in ridges {
@@ -219,8 +224,8 @@ fn single(d: usize, ridges: &[&Ridges], end: End) -> bool {
     true
 }
 
-/// A lower bound on the eigenvalues where no θ is negative and the matrix is too large to hold: that of the part made of
-/// single coordinates.
+/// A lower bound on the eigenvalues where no θ is negative and the matrix is too large to hold: that of the
+/// part made of single coordinates.
 pub(super) fn separate_least(d: usize, ridges: &[&Ridges]) -> f64 {
     let mut diagonal = vec![0.0; d];
     for ridge in ridges {
@@ -251,7 +256,8 @@ fn sparse_entries(d: usize, mut sparse: HashMap<(u32, u32), f64>) -> Entries {
     Entries::Sparse(Sparse { pairs, values })
 }
 
-/// Products Aᵀ Θ A of design matrices, kept because both ends of the bounds are often multiples of one another.
+/// Products Aᵀ Θ A of design matrices, kept because both ends of the bounds are often multiples of one
+/// another.
 #[derive(Default)]
 pub(super) struct Grams(HashMap<*const Ridges, Vec<f64>>);
 
@@ -373,8 +379,8 @@ impl Matrix {
         self.eigen.get_or_init(|| symmetric_eigen(a, self.d)).as_ref()
     }
 
-    /// A number that no eigenvalue of `sign` times the matrix is below: close to the one that the eigenvalue routine gives,
-    /// and vouched for by a Cholesky factorisation.
+    /// A number that no eigenvalue of `sign` times the matrix is below: close to the one that the eigenvalue
+    /// routine gives, and vouched for by a Cholesky factorisation.
     fn dense_least(&self, a: &[f64], sign: f64) -> Option<f64> {
         let (d, found) = (self.d, &self.eigen(a)?.values);
         let (first, last) = (sign * found[0], sign * found[d - 1]);
@@ -420,8 +426,9 @@ impl Matrix {
         }
     }
 
-    /// The largest μ that can be vouched for with `self - μ other` positive semi-definite, where `other` is positive definite:
-    /// strong concavity in the coordinates that turn `other` into the identity. Both are rounded outwards before.
+    /// The largest μ that can be vouched for with `self - μ other` positive semi-definite, where `other` is
+    /// positive definite: strong concavity in the coordinates that turn `other` into the identity. Both are
+    /// rounded outwards before.
     pub(super) fn relative_to(&self, other: &Matrix) -> Option<f64> {
         match (&self.entries, &other.entries) {
             (Entries::Dense(a), Entries::Dense(b)) if a == b => {
@@ -439,8 +446,9 @@ impl Matrix {
     }
 }
 
-/// Whether a symmetric matrix is positive semi-definite, for certain: Cholesky's factorisation of A - c I succeeds in
-/// floating point with c above γ_{d+1} tr A (Rump, 2006), so that A itself has no negative eigenvalue.
+/// Whether a symmetric matrix is positive semi-definite, for certain: Cholesky's factorisation of A - c I
+/// succeeds in floating point with c above γ_{d+1} tr A (Rump, 2006), so that A itself has no negative
+/// eigenvalue.
 fn is_positive_semidefinite(mut a: Vec<f64>, d: usize) -> bool {
     let trace: f64 = (0..d).map(|i| a[i * d + i].abs()).sum();
     let slack = (d as f64 + 4.0) * f64::EPSILON * trace;
@@ -468,9 +476,9 @@ fn back_off(start: f64, scale: f64, holds: impl Fn(f64) -> bool) -> Option<f64> 
     None
 }
 
-/// The smallest eigenvalue of B^(-1/2) A B^(-1/2), as far as it can be vouched for: A - μ B is positive semi-definite. In units in
-/// which the diagonal of B is near 1, so that no coordinate drowns in the rounding of another; units that are powers of two
-/// change no digit.
+/// The smallest eigenvalue of B^(-1/2) A B^(-1/2), as far as it can be vouched for: A - μ B is positive
+/// semi-definite. In units in which the diagonal of B is near 1, so that no coordinate drowns in the rounding
+/// of another; units that are powers of two change no digit.
 fn dense_relative(mut a: Vec<f64>, mut b: Vec<f64>, d: usize) -> Option<f64> {
     let unit = |x: f64| if x > 0.0 { (-0.5 * x.log2()).round().exp2() } else { 1.0 };
     let units: Vec<f64> = (0..d).map(|i| unit(b[i * d + i])).collect();

@@ -17,8 +17,8 @@ const MOST_LEAVES: usize = 200;
 type Leaf = (NodeId, usize);
 
 impl Reader<'_> {
-    /// log Σ exp of affine forms, however the sum is nested. Its Hessian diag(p) - p pᵀ lies between 0 and ½ I, and below ¼
-    /// along the difference of two, or along the only one that is not constant.
+    /// log Σ exp of affine forms, however the sum is nested. Its Hessian diag(p) - p pᵀ lies between 0 and ½
+    /// I, and below ¼ along the difference of two, or along the only one that is not constant.
     pub(super) fn nested_log_sum(&self, atom: &Atom) -> Option<Bounds> {
         let (mut forms, mut rows) = (Vec::new(), Vec::new());
         for &(e, w) in &atom.weights {
@@ -83,9 +83,9 @@ impl Reader<'_> {
         }
     }
 
-    /// The log probability of an interval under a location family with a log-concave density exp(-V): log ∫ exp(-V(x - μ)) dx
-    /// from one number to another. It is concave in μ (Prékopa), and its second derivative, a variance of V' less a mean of
-    /// V'', is not below the least of -V''.
+    /// The log probability of an interval under a location family with a log-concave density exp(-V): log ∫
+    /// exp(-V(x - μ)) dx from one number to another. It is concave in μ (Prékopa), and its second derivative,
+    /// a variance of V' less a mean of V'', is not below the least of -V''.
     pub(super) fn interval_probability(
         &self,
         args: &[NodeId],
@@ -120,7 +120,8 @@ impl Reader<'_> {
     }
 }
 
-/// The facts of the density whose cumulative probability a row is, and the place of its location, if it has one.
+/// The facts of the density whose cumulative probability a row is, and the place of its location, if it has
+/// one.
 fn location_family(lcdf: &ScalarRow) -> Option<(&'static Facts, usize)> {
     let is_it = |d: &&&'static Distribution| d.lcdf.is_some_and(|row| row == lcdf);
     let family = dist::TABLE.iter().find(is_it)?;

@@ -1,4 +1,5 @@
-//! Elements of arrays that are functions of one affine form each, with bounds on value, slope and second derivative.
+//! Elements of arrays that are functions of one affine form each, with bounds on value, slope and second
+//! derivative.
 
 use super::bowl::{Bowl, square_of_positive_part};
 use super::ridge::Numbers;
@@ -36,9 +37,9 @@ pub(super) struct Univariate {
     pub(super) elements: Vec<Element>,
 }
 
-/// What a row makes of element `e` of its argument `k`, the others being numbers. What holds by the row's own bounds, by those
-/// on the exponential of the logarithm, by those on the logarithms of a probability and its complement or of a rate, and by those
-/// on the square all hold.
+/// What a row makes of element `e` of its argument `k`, the others being numbers. What holds by the row's own
+/// bounds, by those on the exponential of the logarithm, by those on the logarithms of a probability and its
+/// complement or of a rate, and by those on the square all hold.
 pub(super) fn compose(
     row: &ScalarRow,
     numbers: &Numbers,
@@ -296,8 +297,8 @@ impl Element {
         }
     }
 
-    /// log(e^f + e^g) of two functions of the same number: with the share w of the first in the sum, the second derivative is
-    /// w f'' + (1 - w) g'' + w (1 - w)(f' - g')².
+    /// log(e^f + e^g) of two functions of the same number: with the share w of the first in the sum, the
+    /// second derivative is w f'' + (1 - w) g'' + w (1 - w)(f' - g')².
     pub(super) fn log_add_exp(&self, other: &Element) -> Interval {
         let apart = match (self.softplus, other.softplus) {
             (Some([a, b]), Some([c, d])) if a == c => Interval::point(b - d),

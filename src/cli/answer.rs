@@ -4,7 +4,8 @@ use super::{Failure, load};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-/// A file for an answer, opened before the work on it: a path that cannot be written is told before the work, not after it.
+/// A file for an answer, opened before the work on it: a path that cannot be written is told before the work,
+/// not after it.
 pub(super) struct Answer {
     path: PathBuf,
     new: bool,

@@ -19,7 +19,8 @@ pub(super) const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the model or the data
 pub(super) enum Command {
     /// Fit a model, and say how far the answer can be trusted
     Fit(Box<FitArgs>),
-    /// Say what is certain about a model: its tier, the constants M and mu, the plan that the theorems license
+    /// Say what is certain about a model: its tier, the constants M and mu, the plan that the theorems
+    /// license
     Certify(CertifyArgs),
     /// Print the methods of `fit --method`, one line each
     Methods,
@@ -29,7 +30,8 @@ pub(super) enum Command {
     Grad(GradArgs),
     /// Time the gradient: one draw, a draw of a batch, and which line of the model costs what
     Bench(BenchArgs),
-    /// Snapshot-test the gradients of all model files in a folder, each with the data of the same name: NAME.csv, NAME.groups.csv
+    /// Snapshot-test the gradients of all model files in a folder, each with the data of the same name:
+    /// NAME.csv, NAME.groups.csv
     Test(TestArgs),
     /// Print a stage between text and plan
     Dump(DumpArgs),
@@ -128,8 +130,8 @@ pub(super) struct DescentArgs {
     /// The family of the approximation: normal, student_t=6, laplace
     #[arg(long, help_heading = STOCHASTIC)]
     pub(super) family: Option<String>,
-    /// The step rule, with its number if it takes one: whitened=0.5, curvature=0.5, constant=0.01, prox_concave, proj_concave, prox_decay, proj_decay,
-    /// log_t_over_t=1, stl_gaussian, adam=0.01, dog, dowg
+    /// The step rule, with its number if it takes one: whitened=0.5, curvature=0.5, constant=0.01,
+    /// prox_concave, proj_concave, prox_decay, proj_decay, log_t_over_t=1, stl_gaussian, adam=0.01, dog, dowg
     #[arg(long, help_heading = STOCHASTIC)]
     pub(super) step: Option<String>,
     /// The average of the iterates: polynomial=3, suffix=0.5, last, theta_prox, theta_proj
@@ -144,7 +146,8 @@ pub(super) struct DescentArgs {
     /// The coordinates to run in
     #[arg(long, help_heading = STOCHASTIC, value_enum)]
     pub(super) coordinates: Option<Coordinates>,
-    /// Where to start, if not at the mode: `zeros`, a seed for a standard normal point, or a JSON file {"points": [[...]]} of coordinates
+    /// Where to start, if not at the mode: `zeros`, a seed for a standard normal point, or a JSON file
+    /// {"points": [[...]]} of coordinates
     #[arg(long, help_heading = STOCHASTIC, value_name = "FILE|zeros|SEED")]
     pub(super) init: Option<String>,
     /// Use so many of the observations in each step

@@ -1,5 +1,5 @@
-//! `stickler bench`: seconds per gradient, for one draw and in a batch, which line of the model costs what, and how near the
-//! processor's limits that is.
+//! `stickler bench`: seconds per gradient, for one draw and in a batch, which line of the model costs what,
+//! and how near the processor's limits that is.
 
 use super::args::BenchArgs;
 use super::load::Source;

@@ -101,7 +101,8 @@ fn open(path: &Path, args: &FitArgs) -> Result<Answer, Failure> {
     Answer::open(path, args.model.files())
 }
 
-/// The certificate of the model, and the fit that the arguments ask for; with the run that theorems license, where that is what they ask for.
+/// The certificate of the model, and the fit that the arguments ask for; with the run that theorems license,
+/// where that is what they ask for.
 fn certified_and_fitted<'l>(
     loaded: &'l load::Loaded,
     args: &FitArgs,
@@ -133,7 +134,8 @@ fn certified_and_fitted<'l>(
     }
 }
 
-/// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other proposals may be: [`ALL`] tells its own.
+/// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other
+/// proposals may be: [`ALL`] tells its own.
 fn own_khat(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<Finding> {
     if !fit.as_declared || fit.path == infer::Path::Nuts {
         return None;
@@ -192,12 +194,14 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
         bar.show(|| progress(p));
         interrupt::asked()
     };
-    // As one of the workers: what is shared out then begins at once, and not when another thread has woken up.
+    // As one of the workers: what is shared out then begins at once, and not when another thread has woken
+    // up.
     rayon::scope(|_| infer::fit_model(&model, &loaded.target, &options, &mut watch))
         .map_err(|e| no_fit(loaded, &e))
 }
 
-/// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked, or those whose slopes are not.
+/// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked,
+/// or those whose slopes are not.
 fn no_fit(loaded: &load::Loaded, error: &infer::Error) -> Failure {
     let target = &loaded.target;
     let finite = target.finite_terms(&vec![0.0; target.dimension()]);

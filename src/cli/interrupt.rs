@@ -1,4 +1,5 @@
-//! Ends a fit early: the first Ctrl-C, or the time that it may take, asks it to keep what it has; the second ends the program.
+//! Ends a fit early: the first Ctrl-C, or the time that it may take, asks it to keep what it has; the second
+//! ends the program.
 
 use crate::infer::Stop;
 use std::ops::ControlFlow;

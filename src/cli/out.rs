@@ -1,4 +1,5 @@
-//! Standard output, until the reader has had enough: `stickler list distributions | head` ends without a word.
+//! Standard output, until the reader has had enough: `stickler list distributions | head` ends without a
+//! word.
 
 use std::fmt::Arguments;
 use std::io::{Error, ErrorKind, Write, stdout};
@@ -7,8 +8,8 @@ use std::sync::OnceLock;
 /// Why something could not be printed, if so.
 static LOST: OnceLock<Error> = OnceLock::new();
 
-/// Prints; ends the program where the reader has closed the pipe, and goes on where output fails for another reason, so that
-/// answers still reach the files that were asked for.
+/// Prints; ends the program where the reader has closed the pipe, and goes on where output fails for another
+/// reason, so that answers still reach the files that were asked for.
 pub(super) fn write(text: Arguments) {
     let mut out = stdout().lock();
     match out.write_fmt(text).and_then(|()| out.flush()) {

@@ -58,7 +58,8 @@ fn find(dir: &Path, models: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also of other kinds.
+/// The data of a model: `NAME.csv` and tables for its groups, such as `NAME.counties.csv`; also of other
+/// kinds.
 fn beside(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     let (Some(folder), Some(stem)) = (model.parent(), model.file_stem().and_then(|s| s.to_str())) else {
         return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! Taking what was found as what a declaration says it is: reals, integers, counts, 0/1, a scalar, within bounds.
+//! Taking what was found as what a declaration says it is: reals, integers, counts, 0/1, a scalar, within
+//! bounds.
 
 use super::array::{Array, Cells};
 use super::found::Found;
@@ -45,8 +46,8 @@ pub enum Side {
 }
 
 impl<'a> Found<'a> {
-    /// The cells as real numbers, row-major; missing ones are NaN. Infinities are numbers. One column of numbers is
-    /// shared with the table, not copied.
+    /// The cells as real numbers, row-major; missing ones are NaN. Infinities are numbers. One column of
+    /// numbers is shared with the table, not copied.
     pub fn as_real(&self, missing: Missing) -> Result<Arc<[f64]>, Diagnostic> {
         let numbers = self.numbers(number_of, |found, i, why| found.not_a_number(i, why))?;
         if missing == Missing::Refuse {
@@ -55,7 +56,8 @@ impl<'a> Found<'a> {
         Ok(numbers)
     }
 
-    /// The cells as integers. `3.0` is one; 2^53 − 1 is the largest, since beyond it neighbours cannot be told apart.
+    /// The cells as integers. `3.0` is one; 2^53 − 1 is the largest, since beyond it neighbours cannot be
+    /// told apart.
     pub fn as_int(&self) -> Result<Vec<i64>, Diagnostic> {
         Ok(self.as_whole()?.iter().map(|v| *v as i64).collect())
     }
@@ -366,7 +368,8 @@ fn remedy(text: &str) -> Option<String> {
         .then(|| "write digits, a point and a minus sign only, without currency, spaces or marks".to_string())
 }
 
-/// Whether a text looks like a date: three groups of digits, one of them with four, between dashes, slashes or points.
+/// Whether a text looks like a date: three groups of digits, one of them with four, between dashes, slashes
+/// or points.
 fn is_date(text: &str) -> bool {
     let day = text.split(['T', ' ']).next().unwrap_or_default();
     let groups: Vec<&str> = day.split(['-', '/', '.']).collect();

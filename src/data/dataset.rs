@@ -35,7 +35,8 @@ enum Format {
 }
 
 impl Dataset {
-    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, `.parquet`, `.arrow`, `.feather`, and `.txt`, `.dat` or no extension, where the content decides.
+    /// Reads files: `.csv`, `.tsv`, `.tab`, `.json`, `.parquet`, `.arrow`, `.feather`, and `.txt`, `.dat` or
+    /// no extension, where the content decides.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Diagnostic> {
         let mut data = Self::default();
         for path in paths {
@@ -53,8 +54,8 @@ impl Dataset {
         Ok(data)
     }
 
-    /// Gives a value as with `--set name=value`: a number, an array such as `[1, 2]`, or a text. It goes before any
-    /// value of the same name in a file.
+    /// Gives a value as with `--set name=value`: a number, an array such as `[1, 2]`, or a text. It goes
+    /// before any value of the same name in a file.
     pub fn set_scalar(&mut self, name: &str, value: &str) -> Result<(), Diagnostic> {
         let (name, value) = (name.trim(), value.trim());
         if name.is_empty() || value.is_empty() {
@@ -115,8 +116,8 @@ impl Dataset {
         Ok(parts)
     }
 
-    /// The value of a name: a column, a key, a value of `--set`; or, where there is none of that name `X`, the columns
-    /// `X_1 … X_K` (or `X.1`, `X[1]`) as a matrix. Nothing if there is no such name.
+    /// The value of a name: a column, a key, a value of `--set`; or, where there is none of that name `X`,
+    /// the columns `X_1 … X_K` (or `X.1`, `X[1]`) as a matrix. Nothing if there is no such name.
     pub fn find(&self, name: &str) -> Result<Option<Found<'_>>, Diagnostic> {
         let parts = self.named(name)?;
         match parts.as_slice() {

@@ -118,7 +118,8 @@ impl<'a> Found<'a> {
         self.parts.iter().all(whole)
     }
 
-    /// The same cells as an array of another shape with as many cells, such as one number as an array of length 1.
+    /// The same cells as an array of another shape with as many cells, such as one number as an array of
+    /// length 1.
     pub fn reshaped(&self, shape: &[usize]) -> Option<Found<'a>> {
         (shape.iter().product::<usize>() == self.len())
             .then(|| Found { shape: shape.to_vec(), ..self.clone() })
@@ -207,7 +208,8 @@ impl<'a> Found<'a> {
         self.parts.get(i % width).map(|part| (part, row))
     }
 
-    /// The element that is cell `cell` of part `part`, the inverse of the above. Nothing if matching left it out.
+    /// The element that is cell `cell` of part `part`, the inverse of the above. Nothing if matching left it
+    /// out.
     pub(super) fn element(&self, part: usize, cell: usize) -> Option<usize> {
         let row = match &self.rows {
             Some(rows) => rows.iter().position(|r| *r == cell)?,

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 const LABELS: &str = "write the label of the level that each row belongs to";
 
 impl Dataset {
-    /// The column that a category is declared by. Where several tables have it, it is the key of those that hold each
-    /// value once (group-level tables) and the category itself in the one that does not.
+    /// The column that a category is declared by. Where several tables have it, it is the key of those that
+    /// hold each value once (group-level tables) and the category itself in the one that does not.
     pub fn find_category(&self, name: &str) -> Result<Option<Found<'_>>, Diagnostic> {
         let parts = self.named(name)?;
         if parts.len() < 2 || parts.iter().any(|p| !p.file.is_table()) {
@@ -30,8 +30,8 @@ impl Dataset {
     }
 }
 
-/// The error for a category that repeats values in two tables, with the first repeat in the shorter of them: that one
-/// may have been meant as a group-level table.
+/// The error for a category that repeats values in two tables, with the first repeat in the shorter of them:
+/// that one may have been meant as a group-level table.
 fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
     let diagnostic = ambiguous(name, first, other);
     let part = if first.array.len() < other.array.len() { first } else { other };
@@ -55,12 +55,13 @@ fn repeats(name: &str, first: &Part<'_>, other: &Part<'_>) -> Diagnostic {
 impl<'a> Found<'a> {
     /// This value, one row for each level, with its rows in the order of the levels of `category`.
     ///
-    /// Its table is matched by the column of the category's name, or else by the text column that holds exactly the levels, if there is one such.
-    /// Arrays that are not from a table stand in the order of the levels already, and so does a table without labels where the levels are the
-    /// numbers 1 to J; a column that holds these in another order is not passed over. Rows of labels that are no level are left out, as long as no
-    /// level lacks a row. In the category's own table, with a row for each observation, the value of a level is what all of
-    /// its rows say. A table without labels and with another number of rows is returned as it is, for the shape check to
-    /// refuse.
+    /// Its table is matched by the column of the category's name, or else by the text column that holds
+    /// exactly the levels, if there is one such. Arrays that are not from a table stand in the order of the
+    /// levels already, and so does a table without labels where the levels are the numbers 1 to J; a column
+    /// that holds these in another order is not passed over. Rows of labels that are no level are left out,
+    /// as long as no level lacks a row. In the category's own table, with a row for each observation, the
+    /// value of a level is what all of its rows say. A table without labels and with another number of rows
+    /// is returned as it is, for the shape check to refuse.
     pub fn matched(self, category: &Found<'_>, levels: &Levels) -> Result<Found<'a>, Diagnostic> {
         let Some(part) = self.parts().first().copied().filter(|p| p.file.is_table()) else { return Ok(self) };
         let rows = part.array.len();
@@ -88,8 +89,8 @@ impl<'a> Found<'a> {
 }
 
 impl Found<'_> {
-    /// Refuses to take rows of two tables side by side where columns that both have say that they do not belong together: some differ, and
-    /// none that tells rows apart agrees.
+    /// Refuses to take rows of two tables side by side where columns that both have say that they do not
+    /// belong together: some differ, and none that tells rows apart agrees.
     pub fn check_beside(&self, other: &Found<'_>) -> Result<(), Diagnostic> {
         let (Some(a), Some(b)) = (self.parts().first(), other.parts().first()) else { return Ok(()) };
         let tables = a.file.is_table() && b.file.is_table() && !std::ptr::eq(a.file, b.file);
@@ -276,7 +277,8 @@ fn absent(keys: &Found<'_>, rows: &[Option<usize>], category: &Found<'_>, levels
         .help("add a row for each level that occurs")
 }
 
-/// The error for a table that says in no column of the category's name which level a row belongs to; perhaps in another one.
+/// The error for a table that says in no column of the category's name which level a row belongs to; perhaps
+/// in another one.
 fn no_key(found: &Found<'_>, category: &Found<'_>, levels: &Levels, other: Option<&str>) -> Diagnostic {
     let message =
         format!("the rows of {} cannot be matched to the levels of `{}`", found.file(), category.name());

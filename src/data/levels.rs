@@ -20,7 +20,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The levels that occur in some columns that share them: sorted as numbers if all are, and as text otherwise.
+    /// The levels that occur in some columns that share them: sorted as numbers if all are, and as text
+    /// otherwise.
     pub fn sorted(columns: &[&Found<'_>]) -> Levels {
         let arrays = || columns.iter().flat_map(|f| f.parts()).map(|p| p.array);
         let labels: BTreeSet<String> = arrays().flat_map(distinct).collect();
@@ -47,8 +48,8 @@ impl Levels {
         }
     }
 
-    /// The levels when the data say how many there are (`size`, called `size_name`): 1 to that number for integers,
-    /// whether or not each occurs; for text, those that occur, which must be as many.
+    /// The levels when the data say how many there are (`size`, called `size_name`): 1 to that number for
+    /// integers, whether or not each occurs; for text, those that occur, which must be as many.
     pub fn counted(columns: &[&Found<'_>], size: usize, size_name: &str) -> Result<Levels, Diagnostic> {
         let occurring = Self::sorted(columns);
         if !occurring.labels.iter().all(|l| number::parse(l).is_ok_and(|v| v.fract() == 0.0)) {
@@ -155,7 +156,8 @@ fn distinct(array: &Array) -> Vec<String> {
 }
 
 impl Found<'_> {
-    /// The code of each cell, from 1, among some levels. A missing cell or a value that is no level is an error.
+    /// The code of each cell, from 1, among some levels. A missing cell or a value that is no level is an
+    /// error.
     pub fn as_category(&self, levels: &Levels) -> Result<Vec<usize>, Diagnostic> {
         let cells = self.level_cells(levels);
         self.refuse_missing(

@@ -1,10 +1,10 @@
-//! Data for a model: tables and named arrays, looked up by name, taken as numbers or categories, with the place of each
-//! cell kept for errors.
+//! Data for a model: tables and named arrays, looked up by name, taken as numbers or categories, with the
+//! place of each cell kept for errors.
 //!
-//! [`Dataset::read`] reads files; [`Dataset::find`], [`Dataset::columns`] and [`Dataset::find_category`] look names up;
-//! what they find is a [`Found`], which [`Found::as_real`], [`Found::as_int`], [`Found::as_binary`], [`Found::as_count`]
-//! and [`Found::as_category`] take as what the model declares; [`Found::matched`] puts a group-level table in the
-//! order of a category's [`Levels`].
+//! [`Dataset::read`] reads files; [`Dataset::find`], [`Dataset::columns`] and [`Dataset::find_category`] look
+//! names up; what they find is a [`Found`], which [`Found::as_real`], [`Found::as_int`],
+//! [`Found::as_binary`], [`Found::as_count`] and [`Found::as_category`] take as what the model declares;
+//! [`Found::matched`] puts a group-level table in the order of a category's [`Levels`].
 
 mod array;
 mod arrow;

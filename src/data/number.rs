@@ -70,11 +70,12 @@ pub fn display(value: f64) -> String {
     if size != 0.0 && !(1e-5..1e16).contains(&size) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// The decimal at the start of `bytes` and its length; nothing if there is none or a double cannot hold it: beyond the
-/// largest double, or an integer beyond [`EXACT`].
+/// The decimal at the start of `bytes` and its length; nothing if there is none or a double cannot hold it:
+/// beyond the largest double, or an integer beyond [`EXACT`].
 ///
-/// Clinger's case is done here: a significand below 2^53 and a power of ten of at most 10^22 are both exact doubles, so
-/// their product or quotient is the correctly rounded value. Other decimals are left to the standard library.
+/// Clinger's case is done here: a significand below 2^53 and a power of ten of at most 10^22 are both exact
+/// doubles, so their product or quotient is the correctly rounded value. Other decimals are left to the
+/// standard library.
 #[inline]
 pub fn decimal(bytes: &[u8]) -> Option<(f64, usize)> {
     let negative = *bytes.first()? == b'-';

@@ -11,8 +11,9 @@ use std::collections::{HashMap, HashSet};
 const NUMBERINGS: [(&str, &str); 3] = [("_", ""), (".", ""), ("[", "]")];
 
 impl Dataset {
-    /// The value declared `name : … = columns(patterns)`: a matrix with a column for each match, in the order of the
-    /// patterns, and in file order within one. A column that an earlier pattern took is not taken again by a glob.
+    /// The value declared `name : … = columns(patterns)`: a matrix with a column for each match, in the order
+    /// of the patterns, and in file order within one. A column that an earlier pattern took is not taken
+    /// again by a glob.
     pub fn columns<S: AsRef<str>>(&self, name: &str, patterns: &[S]) -> Result<Found<'_>, Diagnostic> {
         let mut parts: Vec<Part<'_>> = Vec::new();
         let mut taken = HashSet::new();
@@ -113,7 +114,8 @@ impl Dataset {
     }
 }
 
-/// The columns of a file named by the numbers 1 to K between `before` and `after`, in the order of the numbers.
+/// The columns of a file named by the numbers 1 to K between `before` and `after`, in the order of the
+/// numbers.
 fn numbered_in<'a>(
     file: &'a DataFile,
     before: &str,

@@ -1,5 +1,6 @@
-//! Adapts a proposal to its own weights: draws, fits a mixture of Student-t's to the weighted draws, and draws again, while the
-//! weights become more even. For posteriors that are bent, or have shoulders, in few coordinates.
+//! Adapts a proposal to its own weights: draws, fits a mixture of Student-t's to the weighted draws, and
+//! draws again, while the weights become more even. For posteriors that are bent, or have shoulders, in few
+//! coordinates.
 
 use super::Options;
 use super::flow::Flow;
@@ -14,26 +15,30 @@ use std::sync::Arc;
 
 /// Most coordinates: in more, a mixture has too much to learn from its draws.
 const MOST: usize = 24;
-/// Draws of a round, and how many more for each coordinate; where they are not cheap, a part of that, and where each takes a search.
+/// Draws of a round, and how many more for each coordinate; where they are not cheap, a part of that, and
+/// where each takes a search.
 const DRAWS: usize = 1024;
 const DRAWS_EACH: usize = 128;
 const NOT_CHEAP: usize = 2;
 const DEAR: usize = 4;
-/// How many times as many draws there are in each round where that did not do, at most, and additions and multiplications that all of them may take.
+/// How many times as many draws there are in each round where that did not do, at most, and additions and
+/// multiplications that all of them may take.
 const MORE: usize = 16;
 const OPERATIONS: usize = 2_000_000_000;
 /// Most rounds.
 const ROUNDS: usize = 10;
 /// Rounds without a gain that end it.
 const PATIENCE: usize = 2;
-/// Weights are even enough where the effective number of draws is this share of them; less what their k̂ is above this.
+/// Weights are even enough where the effective number of draws is this share of them; less what their k̂ is
+/// above this.
 const EVEN: f64 = 0.75;
 const LIGHT: f64 = 0.4;
 /// Weights are flattened until so many draws for each coordinate, or this share of all, are effective.
 const EFFECTIVE_EACH: f64 = 8.0;
 const EFFECTIVE: f64 = 0.03;
 
-/// How many times as many draws for each round are worth trying, one after the other: a few draws see little of a shoulder, and where they cost little many see it all.
+/// How many times as many draws for each round are worth trying, one after the other: a few draws see little
+/// of a shoulder, and where they cost little many see it all.
 pub(super) fn efforts(flow: &dyn Flow, q: &Gaussian) -> Vec<usize> {
     let once = ROUNDS * draws(flow, q.mean.len()) * flow.model().operations().max(1);
     let more = if flow.cheap() { (OPERATIONS / once).min(MORE) } else { 1 };
@@ -50,7 +55,8 @@ fn draws(flow: &dyn Flow, d: usize) -> usize {
     (DRAWS + DRAWS_EACH * d) / part
 }
 
-/// The proposal with the most even weights, begun at a Gaussian and at those of other modes, by so many times as many draws as usual.
+/// The proposal with the most even weights, begun at a Gaussian and at those of other modes, by so many times
+/// as many draws as usual.
 pub(super) fn adapt(
     flow: &dyn Flow,
     q: &Gaussian,
@@ -73,7 +79,8 @@ pub(super) fn adapt(
         let smoothed = smooth(&log_weights);
         let even = effective(&smoothed.weights) / log_weights.len() as f64 - (smoothed.khat - LIGHT).max(0.0);
         idle += 1;
-        // Weights are even, too, where draws no longer come to a part of the posterior: its mass is missing then.
+        // Weights are even, too, where draws no longer come to a part of the posterior: its mass is missing
+        // then.
         let mass = Mass::new(&log_weights);
         let preferred = |best: &(f64, Mass, Arc<Students>)| {
             let overlooks = |a: &Mass, b: &Mass| b.exceeds(a, SURELY, SAME);

@@ -1,4 +1,5 @@
-//! Quantities that are affine in the coordinates: under a Gaussian their means, standard deviations and quantiles are known without draws.
+//! Quantities that are affine in the coordinates: under a Gaussian their means, standard deviations and
+//! quantiles are known without draws.
 
 use super::gaussian::Gaussian;
 use super::summary::{OUTER, Output};
@@ -65,7 +66,8 @@ mod tests {
     use crate::target::ModelTarget;
     use std::ops::ControlFlow;
 
-    /// The mean of seven numbers: normal with a precision of 1 + 7. What is affine in it has no Monte Carlo error, and all else has.
+    /// The mean of seven numbers: normal with a precision of 1 + 7. What is affine in it has no Monte Carlo
+    /// error, and all else has.
     #[test]
     fn a_gaussian_posterior_is_told_without_errors() {
         let data = Dataset::from_texts(&[("data.csv", "y\n1\n2\n4\n0\n-1\n3\n5\n")]).unwrap();

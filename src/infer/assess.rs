@@ -8,8 +8,8 @@ use crate::num::linalg;
 use crate::target::Target;
 use crate::vi::Scale;
 
-/// Importance sampling and summaries for the Gaussian with this mean and covariance (`d × d` by rows); None if the
-/// covariance is not positive definite.
+/// Importance sampling and summaries for the Gaussian with this mean and covariance (`d × d` by rows); None
+/// if the covariance is not positive definite.
 pub fn assess(target: &dyn Target, mean: &[f64], covariance: &[f64], options: &Options) -> Option<Fit> {
     let d = mean.len();
     let mut factor = covariance.to_vec();

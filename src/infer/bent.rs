@@ -1,4 +1,5 @@
-//! The arithmetic of a layer of bent coordinates, one coordinate of eight draws at a time, in the registers of this processor.
+//! The arithmetic of a layer of bent coordinates, one coordinate of eight draws at a time, in the registers
+//! of this processor.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F8, LANES, Real};
@@ -17,7 +18,8 @@ pub(super) fn skew_of(bend: f64) -> f64 {
     bend.signum() * c
 }
 
-/// What the leaders of a layer do to a coordinate of all draws: the logarithm of its spread, and what is added to it.
+/// What the leaders of a layer do to a coordinate of all draws: the logarithm of its spread, and what is
+/// added to it.
 pub(super) struct Led<'a> {
     pub(super) log: &'a [f64],
     pub(super) added: &'a [f64],
@@ -31,7 +33,8 @@ pub(super) struct Coordinate<'a> {
     pub(super) led: Option<Led<'a>>,
 }
 
-/// Where what is known of a coordinate goes: S, S', the slope of log S', e^s and y; the log determinant is added to.
+/// Where what is known of a coordinate goes: S, S', the slope of log S', e^s and y; the log determinant is
+/// added to.
 pub(super) struct Known<'a> {
     pub(super) value: &'a mut [f64],
     pub(super) slope: &'a mut [f64],
@@ -85,8 +88,8 @@ impl LaneWork<F8> for Bend<'_, '_> {
     }
 }
 
-/// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right, with S' and (log S')'. For large
-/// c this is the logarithm of a uniform number, with an exponential tail.
+/// S(w) = (w + c (log Φ(w) + 1)) / (1 + 0.903 c) for a tail to the left, mirrored for one to the right, with
+/// S' and (log S')'. For large c this is the logarithm of a uniform number, with an exponential tail.
 #[inline(always)]
 fn margin<U: Real>(skew: f64, w: U) -> [U; 3] {
     let (c, side) = (skew.abs(), -skew.signum());

@@ -1,4 +1,5 @@
-//! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises about a fit.
+//! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises
+//! about a fit.
 
 pub use super::coordinates::Coordinates;
 
@@ -56,8 +57,8 @@ pub struct Certified {
     pub gradients: usize,
     /// Steps taken: fewer than asked for if the watcher stopped the run.
     pub steps: usize,
-    /// The bound that holds for this run, in the plan's coordinates. The theorems about distances hold after any number of
-    /// steps; those about gaps for runs of a length that was chosen beforehand.
+    /// The bound that holds for this run, in the plan's coordinates. The theorems about distances hold after
+    /// any number of steps; those about gaps for runs of a length that was chosen beforehand.
     pub bound: Option<f64>,
 }
 
@@ -98,8 +99,8 @@ pub fn run(
     })
 }
 
-/// What is certain about a Gaussian `q`, given a lower bound on the curvature of the log density everywhere. The bounds hold
-/// at a confidence of 97.5 %, because F and ∇f are averages over draws.
+/// What is certain about a Gaussian `q`, given a lower bound on the curvature of the log density everywhere.
+/// The bounds hold at a confidence of 97.5 %, because F and ∇f are averages over draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// `μ̃`: the least certified curvature in the coordinates in which q is standard normal.
@@ -120,8 +121,8 @@ pub struct Promise {
     pub evidence_most: f64,
 }
 
-/// Promises about a Gaussian in the coordinates of the certificate; None where `μ̃` is not positive, or where bounds are
-/// not finite. `work` is about how many numbers one gradient touches.
+/// Promises about a Gaussian in the coordinates of the certificate; None where `μ̃` is not positive, or where
+/// bounds are not finite. `work` is about how many numbers one gradient touches.
 pub fn promise(
     target: &dyn Target,
     certificate: &Certificate,

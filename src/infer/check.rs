@@ -14,12 +14,12 @@ use rayon::prelude::*;
 const NAMED: usize = 3;
 /// A parameter with a larger mean or standard deviation is taken to run off to infinity.
 const ENDLESS: f64 = 1e100;
-/// Weights with a smaller k̂ are not what makes a standard error larger than this, in standard deviations, after so many draws: the quantity has
-/// tails of its own.
+/// Weights with a smaller k̂ are not what makes a standard error larger than this, in standard deviations,
+/// after so many draws: the quantity has tails of its own.
 const EVEN: f64 = 0.5;
 const LARGE: f64 = 0.1;
-/// A standard error of so many standard deviations leaves one mean in a hundred further off than a tenth of one, which is what
-/// makes an answer wrong.
+/// A standard error of so many standard deviations leaves one mean in a hundred further off than a tenth of
+/// one, which is what makes an answer wrong.
 const MATTERS: f64 = 0.04;
 /// Draws that summarise the Gaussian itself.
 pub(super) const PLAIN: usize = 2048;
@@ -138,7 +138,8 @@ fn runaways(outputs: &[Output]) -> Option<Finding> {
     (!names.is_empty()).then_some(Finding::Runaway { names })
 }
 
-/// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard deviations.
+/// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard
+/// deviations.
 pub(super) fn poor(target: &dyn Target, khat: f64, corrected: &[Output], gaussian: &[Output]) -> Finding {
     let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
     let mut moves: Vec<(f64, String)> =

@@ -37,7 +37,8 @@ pub struct Numbers {
     pub khat: f64,
     /// Gradients used.
     pub gradients: usize,
-    /// Seconds until the approximation was found; for the default fit, until its answer was checked and corrected.
+    /// Seconds until the approximation was found; for the default fit, until its answer was checked and
+    /// corrected.
     pub seconds: f64,
     /// How the method ended.
     pub ending: Ending,

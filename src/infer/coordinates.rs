@@ -1,5 +1,5 @@
-//! The coordinates in which a certified plan runs: the model's own, or those in which the upper bound on the curvature is the
-//! identity.
+//! The coordinates in which a certified plan runs: the model's own, or those in which the upper bound on the
+//! curvature is the identity.
 
 use super::mode;
 use crate::certify::{Certificate, Sparse};
@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 /// Most steps of the search for the centre.
 const STEPS: usize = 200;
-/// The search ends where the centre is so near to the mode, in units of √(d/μ), that the bound on the start does not notice.
+/// The search ends where the centre is so near to the mode, in units of √(d/μ), that the bound on the start
+/// does not notice.
 const NEAR: f64 = 1e-3;
 
 /// Coordinates in which a plan runs: `z = centre + L z'`.
@@ -82,7 +83,8 @@ fn each_column(x: &mut [f64], n: usize, mut f: impl FnMut(&mut Vec<[f64; 1]>)) {
 }
 
 impl Coordinates {
-    /// The raw and the whitened coordinates of a certified target; None where the constants are not certified.
+    /// The raw and the whitened coordinates of a certified target; None where the constants are not
+    /// certified.
     pub(super) fn both(target: &dyn Target, certificate: &Certificate) -> [Option<Coordinates>; 2] {
         let (Some(smoothness), Some(mu)) = (certificate.smoothness(), certificate.strong_concavity()) else {
             return [None, None];
@@ -107,7 +109,8 @@ impl Coordinates {
         [Some(raw), whitened].map(|coordinates| Some(coordinates?.centred(&centre, slope.clone())))
     }
 
-    /// The start is bounded by `(‖w⁰ - w̄‖ + √(d/μ))²`, with ‖centre - mode‖ ≤ ‖∇ log p(centre)‖ / μ by strong concavity.
+    /// The start is bounded by `(‖w⁰ - w̄‖ + √(d/μ))²`, with ‖centre - mode‖ ≤ ‖∇ log p(centre)‖ / μ by
+    /// strong concavity.
     fn centred(self, centre: &[f64], mut slope: Vec<f64>) -> Coordinates {
         let d = centre.len();
         if let Some(whitening) = &self.whitening {
@@ -119,15 +122,16 @@ impl Coordinates {
         Coordinates { start: vi::bound::start_from_mode(to_mode, d, mu), centre: centre.to_vec(), ..self }
     }
 
-    /// A point where the slope, in these coordinates, is no larger than `steepest`, or as near to it as the search comes; None
-    /// where the log density is not finite.
+    /// A point where the slope, in these coordinates, is no larger than `steepest`, or as near to it as the
+    /// search comes; None where the log density is not finite.
     fn climb(&self, target: &dyn Target, steepest: f64) -> Option<Vec<f64>> {
         let moved = Moved { target, coordinates: self };
         let mut evaluator = moved.evaluator();
         let d = target.dimension();
         let (mut value, mut slope) = ([0.0], vec![0.0; d]);
         evaluator.evaluate(&vec![0.0; d], 1, &mut value, &mut slope);
-        // A step of one over the smoothness gains; where the log density is quadratic, a whitened one leads to the mode.
+        // A step of one over the smoothness gains; where the log density is quadratic, a whitened one leads
+        // to the mode.
         let mut best: Vec<f64> = slope.iter().map(|g| g / self.constants.smoothness).collect();
         mode::follow(evaluator.as_mut(), best.clone(), STEPS, &mut |place| {
             best.clone_from(&place.z);

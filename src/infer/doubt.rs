@@ -1,4 +1,5 @@
-//! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are none.
+//! What is to be said of a fit whatever made it: why it is poor, what it overlooks, which of its numbers are
+//! none.
 
 use super::improper::reasons;
 use super::priors::beside_priors;
@@ -17,10 +18,12 @@ const LONG: f64 = 5.0;
 const FAR: f64 = 100.0;
 /// A positive parameter below this is zero but for rounding, where data are of any usual size.
 const NOTHING: f64 = 1e-12;
-/// A standard deviation of this share of the value is rounding: that of the diagonal of a correlation matrix, say.
+/// A standard deviation of this share of the value is rounding: that of the diagonal of a correlation matrix,
+/// say.
 const CONSTANT: f64 = 1e-12;
 
-/// Adds to a fit the findings that its numbers and the model give reason for. [`fit_model`](super::fit_model) does that by itself.
+/// Adds to a fit the findings that its numbers and the model give reason for. [`fit_model`](super::fit_model)
+/// does that by itself.
 pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
     let first = reasons(target, fit);
     fit.findings.splice(0..0, first);
@@ -37,7 +40,8 @@ pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
     fit.findings.extend(long_tails);
 }
 
-/// The finding about quantities whose mean and standard deviation a few draws make. What lies between two numbers has both.
+/// The finding about quantities whose mean and standard deviation a few draws make. What lies between two
+/// numbers has both.
 fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
     if !fit.outputs.iter().any(has_long_tails) {
         return None;
@@ -49,7 +53,8 @@ fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
         if !has_long_tails(o) || between.get(j).copied().unwrap_or(false) {
             continue;
         }
-        // The draws that make such a standard deviation are few: the mean is known no better than one of them tells it.
+        // The draws that make such a standard deviation are few: the mean is known no better than one of them
+        // tells it.
         o.mcse = o.mcse.max(o.sd / (fit.draws as f64).sqrt());
         let is_far = j < parameters && o.sd > FAR * (o.q95 - o.q5);
         if is_far { far.push(o.name.clone()) } else { derived.push(o.name.clone()) }
@@ -61,7 +66,8 @@ fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
     }
 }
 
-/// The finding about margins without an end, in the coordinates in which effects of groups do not depend on their scale.
+/// The finding about margins without an end, in the coordinates in which effects of groups do not depend on
+/// their scale.
 fn without_end(model: &Model, target: &ModelTarget, stop: &Stop) -> Option<Finding> {
     if !target.lowered().parameters.iter().any(|p| p.improper) {
         return None;

@@ -39,16 +39,17 @@ const AT_ONCE_SOLVED: usize = 512;
 /// Draws without weights that the difference made by weights is added to, and how much better that must be.
 const MANY: usize = 16_384;
 const BETTER: f64 = 0.6;
-/// Draws where quantities are derived or predicted from them, which no error decides about, if a log density takes little time and in proportion fewer where
-/// it takes more; and most numbers held for that.
+/// Draws where quantities are derived or predicted from them, which no error decides about, if a log density
+/// takes little time and in proportion fewer where it takes more; and most numbers held for that.
 const BESIDE: usize = 16_384;
 const HELD_BESIDE: usize = 4_000_000;
-/// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each takes a search.
+/// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each
+/// takes a search.
 pub(super) const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 const DECIDED_DEAR: usize = 8192;
-/// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of other proposals; by more draws,
-/// a k̂ is known better and may be larger.
+/// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of
+/// other proposals; by more draws, a k̂ is known better and may be larger.
 pub(super) const TAILED: f64 = 0.45;
 /// Coordinates up to which the mixture that adapts is tried first.
 pub(super) const FEW_TO_LEARN: usize = 6;
@@ -91,7 +92,8 @@ pub(super) struct Drawn<'t> {
     pub(super) weights: Vec<f64>,
     /// Tail shape of the weights, or of the weighted squares of the output that is known worst.
     pub(super) khat: f64,
-    /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from these.
+    /// The same, or that of the weighted squares of any output if larger: the standard deviation comes from
+    /// these.
     pub(super) tail: f64,
     /// What the tail of the output that is known worst adds to the standard errors.
     more: f64,
@@ -103,21 +105,22 @@ pub(super) struct Drawn<'t> {
     pub(super) margin: f64,
     /// Whether other proposals, which gain in the tail, would lose more where most draws are.
     efficient: bool,
-    /// Whether weights differ mostly by the coordinates that are standard normal, which all proposals have in common.
+    /// Whether weights differ mostly by the coordinates that are standard normal, which all proposals have in
+    /// common.
     inside: bool,
     weighed: Weighed,
     /// How well each output that counts is known.
     known: Vec<Known>,
-    /// For each output many draws without weights, if the difference that weights make is known so much better than the
-    /// weighted draws themselves that it is added to these.
+    /// For each output many draws without weights, if the difference that weights make is known so much
+    /// better than the weighted draws themselves that it is added to these.
     many: Vec<Option<Vec<f64>>>,
     /// Most draws that can be held.
     most: usize,
 }
 
 impl<'t> Drawn<'t> {
-    /// The draws and their weights where so many are to be kept, with more of them where that takes more: what is said of the first does not
-    /// depend on how many are kept.
+    /// The draws and their weights where so many are to be kept, with more of them where that takes more:
+    /// what is said of the first does not depend on how many are kept.
     pub(super) fn into_kept(self, keep: usize) -> (Sample<'t>, Vec<f64>) {
         let Drawn { mut sample, weights, most, .. } = self;
         let wanted = (2 * keep).div_ceil(sample.copies).min(most);
@@ -137,8 +140,8 @@ impl<'t> Drawn<'t> {
         self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
     }
 
-    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all the same or that no
-    /// other would make smaller.
+    /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all
+    /// the same or that no other would make smaller.
     pub(super) fn fair(&self) -> bool {
         self.khat < UNSURE.start
             && self.tail < KHAT_LIMIT
@@ -172,16 +175,16 @@ fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usi
     own.map_or(Cow::Borrowed(weights), |own| Cow::Owned(sample.spread(own)))
 }
 
-/// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most, where parameters are
-/// few and draws cost little, and elsewhere; and a quantile, in multiples of that.
+/// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most,
+/// where parameters are few and draws cost little, and elsewhere; and a quantile, in multiples of that.
 const OFF: [f64; 2] = [0.02, 0.035];
 const MANY_OUTPUTS: usize = 40;
 const QUANTILE: f64 = 3.0;
 /// Of all outputs so many, on average, may be further off.
 const FEW: f64 = 0.1;
 
-/// How many times as large all of these standard errors could be: below one where they should be smaller. More is allowed
-/// where each draw takes a search, or solves an equation.
+/// How many times as large all of these standard errors could be: below one where they should be smaller.
+/// More is allowed where each draw takes a search, or solves an equation.
 pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
     let errors: Vec<f64> = errors.filter(|e| *e > 0.0).collect();
     let off = OFF[usize::from(dear || errors.len() > MANY_OUTPUTS)];
@@ -195,9 +198,9 @@ pub(super) fn margin(errors: impl Iterator<Item = f64>, dear: bool) -> f64 {
     low
 }
 
-/// Draws until the standard error of everything inferred is small, or no more can be held. Derived quantities and predictions do
-/// not count: their tails, and an event that is rare, say nothing about the fit. With `look` the first draws are all where their tails, or
-/// those of an output, are long.
+/// Draws until the standard error of everything inferred is small, or no more can be held. Derived quantities
+/// and predictions do not count: their tails, and an event that is rare, say nothing about the fit. With
+/// `look` the first draws are all where their tails, or those of an output, are long.
 pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, options: &Options) -> Drawn<'t> {
     let Source { flow, q, proposal, pilot } = source;
     let (d, copies) = (q.mean.len(), flow.copies());
@@ -252,8 +255,8 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
         let margin = margin(errors.iter().map(|e| e.error), dear);
         // Where errors stay large, the tail of the output that is known worst counts too.
         let heavy = have > fewest && margin * LARGE < 1.0;
-        // Of several heaps a small one far away makes squares look as if they had a long tail. A grid whose weights have a short one has seen
-        // them all.
+        // Of several heaps a small one far away makes squares look as if they had a long tail. A grid whose
+        // weights have a short one has seen them all.
         let seen = grid && weighed.khat < TAILED;
         let spread = |j: usize| match proposal.modes() > 1 || seen {
             true => f64::NEG_INFINITY,
@@ -308,13 +311,14 @@ pub(super) fn enough<'t>(source: &Source<'t>, outputs: usize, look: bool, option
             };
         }
         let needed = (have as f64 * (1.1 / margin.powi(2)).clamp(1.25, 8.0)).max(beside as f64);
-        // Weights that are likely to fail get as many draws as decide that, and not as many as what they say would take.
+        // Weights that are likely to fail get as many draws as decide that, and not as many as what they say
+        // would take.
         count = (needed as usize).min(if khat >= KHAT_LIMIT { most.min(decided) } else { most });
     }
 }
 
-/// Whether the copies of a draw, which have its place in common, differ so much that their mean explains most of what the weights of draws, which sum
-/// to one, differ by.
+/// Whether the copies of a draw, which have its place in common, differ so much that their mean explains most
+/// of what the weights of draws, which sum to one, differ by.
 fn inside(sample: &Sample, weights: &[f64]) -> bool {
     let copies = sample.copies as f64;
     let between = weights.len() as f64 * weights.iter().map(|w| w * w).sum::<f64>() - 1.0;
@@ -326,8 +330,8 @@ fn inside(sample: &Sample, weights: &[f64]) -> bool {
 
 /// How well an output is known.
 struct Known {
-    /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a quantile, the latter
-    /// for less, in standard deviations.
+    /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a
+    /// quantile, the latter for less, in standard deviations.
     error: f64,
     /// That of its mean alone.
     of_mean: f64,
@@ -354,7 +358,8 @@ impl Known {
     }
 }
 
-/// The largest of standard errors of a mean, a log standard deviation and a quantile; zero for what does not vary.
+/// The largest of standard errors of a mean, a log standard deviation and a quantile; zero for what does not
+/// vary.
 pub(super) fn worst([mean, sd, quantile]: [f64; 3]) -> f64 {
     let largest = mean.max(sd).max(quantile / QUANTILE);
     if mean.is_finite() && sd.is_finite() { largest } else { 0.0 }
@@ -366,7 +371,8 @@ fn largest(errors: &[Known]) -> (usize, f64) {
     errors.iter().enumerate().fold((0, 0.0), one)
 }
 
-/// The tail shape of the weights times the squared deviation of one output: what its standard deviation is estimated from.
+/// The tail shape of the weights times the squared deviation of one output: what its standard deviation is
+/// estimated from.
 fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usize) -> f64 {
     let values = sample.column(output);
     let weights = weights_of(sample, weighed, weights, output);
@@ -381,7 +387,8 @@ fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usiz
     if khat.is_finite() { khat } else { f64::NEG_INFINITY }
 }
 
-/// The tail shape of the weighted squares of each output, where outputs are few: among many some would look long by chance.
+/// The tail shape of the weighted squares of each output, where outputs are few: among many some would look
+/// long by chance.
 fn shapes_of_squares(errors: &[Known], spread: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
     let few = errors.len() <= MANY_OUTPUTS;
     let one = |j: usize| if few && errors[j].error > 0.0 { spread(j) } else { f64::NEG_INFINITY };
@@ -398,8 +405,8 @@ fn upper(khat: f64, draws: usize) -> f64 {
     khat + khat_error(khat, draws)
 }
 
-/// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a generalised
-/// Pareto tail beyond the sample.
+/// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a
+/// generalised Pareto tail beyond the sample.
 fn inflation(khat: f64) -> f64 {
     1.0 + (2.0 * (khat - 0.3)).max(0.0)
 }

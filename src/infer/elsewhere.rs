@@ -1,4 +1,5 @@
-//! Where else a log density may have a mode, seen from one: mirror images of it, and other tops on lines through it.
+//! Where else a log density may have a mode, seen from one: mirror images of it, and other tops on lines
+//! through it.
 
 use super::mode::Place;
 use super::thrift::spared;
@@ -6,22 +7,24 @@ use crate::target::{Evaluator, Target};
 
 /// Parameters whose signs are changed, alone and two at a time.
 const MIRRORED: usize = 8;
-/// A mirror image this many nats below a mode may lead to another; and how many are searched from, the highest.
+/// A mirror image this many nats below a mode may lead to another; and how many are searched from, the
+/// highest.
 const IMAGE: f64 = 3.0;
 const IMAGES: usize = 6;
 /// A coordinate that is nearer to zero is its own mirror image.
 const NEAR_ZERO: f64 = 1e-3;
 /// Most coordinates whose lines are looked along.
 const LINES: usize = 12;
-/// How far apart the points on a line are, in standard deviations; how far they go, at least, and in standard deviations; and how many at least
-/// and at most to each side: the density may have steps that its curvature knows nothing of. Fewer where each takes long.
+/// How far apart the points on a line are, in standard deviations; how far they go, at least, and in standard
+/// deviations; and how many at least and at most to each side: the density may have steps that its curvature
+/// knows nothing of. Fewer where each takes long.
 const APART: f64 = 1.5;
 const REACH: f64 = 7.0;
 const REACH_EACH: f64 = 30.0;
 const EACH_SIDE: [usize; 2] = [96, 160];
 const LEAST_EACH_SIDE: usize = 24;
-/// Beyond, each point lies so much further out than the one before, so often: what is far away is wide where tails are
-/// long, and the parts of a mixture are searched by themselves.
+/// Beyond, each point lies so much further out than the one before, so often: what is far away is wide where
+/// tails are long, and the parts of a mixture are searched by themselves.
 const FURTHER: f64 = 1.25;
 const FAR_OUT: usize = 28;
 /// A place on a line so many nats above the mode is where its coordinate should be.
@@ -33,7 +36,8 @@ const MOST: usize = 128;
 pub(super) struct Starts {
     /// Those about as high as the mode.
     pub(super) high: Vec<Vec<f64>>,
-    /// Those on lines, with all else held: how high they are says little, for what else there is may have to move.
+    /// Those on lines, with all else held: how high they are says little, for what else there is may have to
+    /// move.
     pub(super) on_lines: Vec<Vec<f64>>,
     /// Log densities evaluated.
     pub(super) evaluations: usize,
@@ -71,8 +75,8 @@ pub(super) fn starts(
     Starts { high, on_lines: seen.into_iter().take(MOST).map(|(_, z)| z).collect(), evaluations }
 }
 
-/// Mirror images that are about as high as a mode, the highest first, and the log densities evaluated. What hardly moves leads back, so that one alone may be
-/// no other mode.
+/// Mirror images that are about as high as a mode, the highest first, and the log densities evaluated. What
+/// hardly moves leads back, so that one alone may be no other mode.
 fn images(target: &dyn Target, evaluator: &mut dyn Evaluator, top: &Place) -> (Vec<Vec<f64>>, usize) {
     let (signs, zeros) = (signs(target), target.zeros());
     let moves = |signs: &&Vec<usize>| signs.iter().any(|&i| (top.z[i] - zeros[i]).abs() > NEAR_ZERO);
@@ -84,8 +88,9 @@ fn images(target: &dyn Target, evaluator: &mut dyn Evaluator, top: &Place) -> (V
     (high.into_iter().take(IMAGES).map(|k| images[k].clone()).collect(), values.len())
 }
 
-/// Coordinates whose signs may belong together: those of each parameter, and of each two, where there are few. Factors and
-/// their loadings can change theirs together, and a search from the origin sees one side alone.
+/// Coordinates whose signs may belong together: those of each parameter, and of each two, where there are
+/// few. Factors and their loadings can change theirs together, and a search from the origin sees one side
+/// alone.
 fn signs(target: &dyn Target) -> Vec<Vec<usize>> {
     let names = target.coordinate_names();
     let mut parameters: Vec<(&str, Vec<usize>)> = Vec::new();
@@ -108,7 +113,8 @@ fn image(z: &[f64], zeros: &[f64], signs: &[usize]) -> Vec<f64> {
     image
 }
 
-/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated, so many on each side.
+/// Other tops along one coordinate, all else held, with their values; and the log densities evaluated, so
+/// many on each side.
 fn on_a_line(
     evaluator: &mut dyn Evaluator,
     top: &Place,

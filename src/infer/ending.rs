@@ -12,7 +12,8 @@ pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
     }
     if found.path == Path::Gaussian && fit.path != Path::Nuts {
-        // By its structure the posterior is that Gaussian. What is known of the Gaussian without draws is known of the posterior.
+        // By its structure the posterior is that Gaussian. What is known of the Gaussian without draws is
+        // known of the posterior.
         let known = fit.gaussian.iter().map(|of| (of.mcse == 0.0).then(|| of.clone()));
         fit.outputs.iter_mut().zip(known).for_each(|(of, known)| *of = known.unwrap_or(of.clone()));
     }
@@ -26,7 +27,8 @@ pub(super) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
     fit
 }
 
-/// Where weights can be relied on, the gap of the Gaussian is no fault: what is reported comes from the weights.
+/// Where weights can be relied on, the gap of the Gaussian is no fault: what is reported comes from the
+/// weights.
 pub(super) fn excuse(fit: &mut Fit, fitted: &gaussian::Fitted) {
     let is_gap = |finding: &Finding| matches!(finding, Finding::GapLeft { .. });
     let alone = fit.doubts().into_iter().all(is_gap);

@@ -1,7 +1,9 @@
-//! What a fit found out about its own answer: each finding with its numbers, a stable code, and how much it matters.
+//! What a fit found out about its own answer: each finding with its numbers, a stable code, and how much it
+//! matters.
 //!
-//! A finding holds data and no prose; `report` turns it into a sentence. How much a finding matters is its severity, told in the
-//! one table below, which the manual prints. No decision of a fit may rest on anything but that severity.
+//! A finding holds data and no prose; `report` turns it into a sentence. How much a finding matters is its
+//! severity, told in the one table below, which the manual prints. No decision of a fit may rest on anything
+//! but that severity.
 
 use super::Fit;
 use crate::target::Trouble;

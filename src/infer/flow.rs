@@ -11,11 +11,11 @@ use crate::target::{Evaluator, Target};
 pub(super) struct Placed {
     /// Coordinate `i` of point `p` of `n` at `i * n + p`; the copies of a draw are neighbours.
     pub(super) points: Vec<f64>,
-    /// The log density of each point in the coordinates of the Gaussian, less that of the standard normal coordinates it was
-    /// made of; minus infinity where there is no point.
+    /// The log density of each point in the coordinates of the Gaussian, less that of the standard normal
+    /// coordinates it was made of; minus infinity where there is no point.
     pub(super) log_density: Vec<f64>,
-    /// What each group of coordinates adds to the log density of a draw, where groups have weights of their own: group `g` of draw
-    /// `b` of `n` at `g * n + b`.
+    /// What each group of coordinates adds to the log density of a draw, where groups have weights of their
+    /// own: group `g` of draw `b` of `n` at `g * n + b`.
     pub(super) gains: Vec<f64>,
 }
 
@@ -50,8 +50,8 @@ pub(super) trait Flow: Sync {
     /// First coordinates, which may need heavy tails of their own.
     fn leaders(&self) -> usize;
 
-    /// Points for each draw, with the same coordinates of the Gaussian and other standard normal ones: what is solved for the
-    /// former serves them all.
+    /// Points for each draw, with the same coordinates of the Gaussian and other standard normal ones: what
+    /// is solved for the former serves them all.
     fn copies(&self) -> usize {
         1
     }
@@ -69,11 +69,12 @@ pub(super) trait Flow: Sync {
     /// The points of `n` draws, with an evaluator of the model.
     fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed;
 
-    /// The log density of the coordinates of the Gaussian alone, at `n` points, others integrated out as far as that is known.
+    /// The log density of the coordinates of the Gaussian alone, at `n` points, others integrated out as far
+    /// as that is known.
     fn alone(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
-    /// One point for each of `n` draws without any evaluation: all of it where placing costs little, else only what depends
-    /// on the coordinates of the Gaussian alone.
+    /// One point for each of `n` draws without any evaluation: all of it where placing costs little, else
+    /// only what depends on the coordinates of the Gaussian alone.
     fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
     /// The same as a target with a gradient, if it is one.

@@ -1,12 +1,14 @@
-//! Fits a Gaussian by natural-gradient steps on sticking-the-landing estimates, with batches that grow as noise dominates.
+//! Fits a Gaussian by natural-gradient steps on sticking-the-landing estimates, with batches that grow as
+//! noise dominates.
 //!
-//! With `z = m + C u` and the residual `r = u + Cᵀ∇log p(z)`, which vanishes where q and p agree, the gradient of the
-//! ELBO in q's own coordinates is `E r` for the mean and `A = sym E[r uᵀ]` for the covariance. To second order
-//! the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient step `m + C E r`, `C (I + Φ(A))` (Φ: lower
-//! triangle, half the diagonal) takes it all. Draws come in independent groups, so that the gap is estimated without bias
-//! from products of different groups, and its noise from their spread. The gap that is reported comes from draws that had
-//! no part in choosing the Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small, which it may be by
-//! chance.
+//! With `z = m + C u` and the residual `r = u + Cᵀ∇log p(z)`, which vanishes where q and p agree, the
+//! gradient of the ELBO in q's own coordinates is `E r` for the mean and `A = sym E[r uᵀ]` for the
+//! covariance. To second order the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient
+//! step `m + C E r`, `C (I + Φ(A))` (Φ: lower triangle, half the diagonal) takes it all. Draws come in
+//! independent groups, so that the gap is estimated without bias from products of different groups, and its
+//! noise from their spread. The gap that is reported comes from draws that had no part in choosing the
+//! Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small,
+//! which it may be by chance.
 
 use super::{Progress, Stop};
 use crate::num::linalg::{add_product_lower, dot, lower_product};
@@ -26,11 +28,13 @@ const GROUPS: usize = 8;
 const CHUNK: usize = 32;
 /// Draws of a group at the start.
 pub(super) const FIRST: usize = 8;
-/// Dimensions up to which a batch is made of Sobol points: beyond, few points are no better spread than random ones.
+/// Dimensions up to which a batch is made of Sobol points: beyond, few points are no better spread than
+/// random ones.
 const SPREAD: usize = 24;
 /// A gap below this is the rounding of a target that is Gaussian.
 const EXACT: f64 = 1e-13;
-/// Standard deviation of the log weights of a Gaussian posterior, which is rounding: in nats, and as a share of what rounds.
+/// Standard deviation of the log weights of a Gaussian posterior, which is rounding: in nats, and as a share
+/// of what rounds.
 const LEVEL: [f64; 2] = [1e-5, 1e-9];
 /// Smallest share of a natural-gradient step worth trying.
 const LEAST_STEP: f64 = 1e-5;
@@ -95,10 +99,11 @@ impl Gaussian {
 
 /// What a batch says about a Gaussian.
 struct Measure {
-    /// Gradient, packed so that its squared norm is the gap: `E r / √2`, then the lower triangle of A, diagonal / 2,
-    /// the rest / √2.
+    /// Gradient, packed so that its squared norm is the gap: `E r / √2`, then the lower triangle of A,
+    /// diagonal / 2, the rest / √2.
     average: Vec<f64>,
-    /// Unbiased estimate of the gap, its standard error, and what noise adds to the squared norm of `average`.
+    /// Unbiased estimate of the gap, its standard error, and what noise adds to the squared norm of
+    /// `average`.
     gap: f64,
     gap_se: f64,
     noise: f64,
@@ -231,8 +236,8 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
     let noise = ((sum - whole / k) / (k - 1.0)).max(0.0) / k;
     let without = |j: usize| (whole - 2.0 * with[j] + own[j] - (sum - own[j])) / ((k - 1.0) * (k - 2.0));
     let jackknife = ((k - 1.0) / k * (0..GROUPS).map(|j| (without(j) - gap).powi(2)).sum::<f64>()).sqrt();
-    // Where one group outweighs the others their spread says nothing; noise spread evenly over all entries gives the least
-    // error that there can be.
+    // Where one group outweighs the others their spread says nothing; noise spread evenly over all entries
+    // gives the least error that there can be.
     let gap_se = jackknife.max(noise * (2.0 / total.len() as f64).sqrt());
     let elbo = groups.iter().map(|g| g.elbo).sum::<f64>() / k;
     let spread = groups.iter().map(|g| (g.elbo - elbo).powi(2)).sum::<f64>();
@@ -248,8 +253,8 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
     })
 }
 
-/// What is left to gain for a Gaussian found by any method, in nats, by fresh draws: an estimate and its standard error; None
-/// if anything is not finite.
+/// What is left to gain for a Gaussian found by any method, in nats, by fresh draws: an estimate and its
+/// standard error; None if anything is not finite.
 pub(super) fn gap(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Option<[f64; 2]> {
     let m = measure(target, q, draws.div_ceil(GROUPS), seed, 0)?;
     [m.gap, m.gap_se].iter().all(|x| x.is_finite()).then_some([m.gap.max(0.0), m.gap_se])
@@ -279,7 +284,8 @@ pub(super) struct Fitted {
     /// Draws behind the ELBO; without end where it is by quadrature.
     pub(super) draws: usize,
     pub(super) gradients: usize,
-    /// What noise adds to the squared norm of a gradient from one draw: the part of so many that a gap has where it was fitted to as many.
+    /// What noise adds to the squared norm of a gradient from one draw: the part of so many that a gap has
+    /// where it was fitted to as many.
     pub(super) noise: f64,
     /// Draws of a group at the end.
     pub(super) batch: usize,
@@ -304,8 +310,8 @@ struct Tried {
     share: f64,
 }
 
-/// What a batch says of the gap, with standard errors on top for a coverage above 95 % (the error itself is estimated
-/// from few groups).
+/// What a batch says of the gap, with standard errors on top for a coverage above 95 % (the error itself is
+/// estimated from few groups).
 fn bound(m: &Measure) -> f64 {
     m.gap.max(0.0) + 2.5 * m.gap_se
 }
@@ -313,14 +319,15 @@ fn bound(m: &Measure) -> f64 {
 /// Most that the ELBO of a draw may vary where a step can be read from it, in roots of the dimension.
 const WILD: f64 = 1000.0;
 
-/// Whether a step can be read from a measure: everything is a number (squares of what is finite may not be), and it is not all
-/// the work of a few draws far out.
+/// Whether a step can be read from a measure: everything is a number (squares of what is finite may not be),
+/// and it is not all the work of a few draws far out.
 fn usable(m: &Measure, draws: usize, d: usize) -> bool {
     let numbers = [m.gap, m.gap_se, m.noise, m.elbo, m.elbo_se].iter().all(|x| x.is_finite());
     numbers && m.elbo_se * (draws as f64).sqrt() <= WILD * (d as f64).sqrt()
 }
 
-/// Whether `log p - log q` is the same at all draws, but for rounding: a log density that jumps has slopes of a Gaussian, and is none.
+/// Whether `log p - log q` is the same at all draws, but for rounding: a log density that jumps has slopes of
+/// a Gaussian, and is none.
 fn is_level(m: &Measure, draws: usize) -> bool {
     m.elbo_se * (draws as f64).sqrt() <= LEVEL[0] + LEVEL[1] * m.elbo.abs()
 }

@@ -1,5 +1,5 @@
-//! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and coordinates along which it ends suddenly: why an
-//! approximation is poor, or its standard deviations are.
+//! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and
+//! coordinates along which it ends suddenly: why an approximation is poor, or its standard deviations are.
 
 use super::{Finding, Fit, KHAT_LIMIT, Proposal};
 use crate::num::linalg::{dot, symmetric_eigen};
@@ -9,15 +9,16 @@ use crate::target::{Evaluator, Target};
 const MOST: usize = 300;
 /// Curvature, in that of the approximation, below which a direction is looked at.
 const FLAT: f64 = 0.1;
-/// How far along it, in standard deviations of the approximation, and how much the log density of a posterior falls at least.
-/// A Gaussian falls by 50 there, a Cauchy distribution by 4.6.
+/// How far along it, in standard deviations of the approximation, and how much the log density of a posterior
+/// falls at least. A Gaussian falls by 50 there, a Cauchy distribution by 4.6.
 const FAR: f64 = 10.0;
 const FARTHER: f64 = 1000.0;
 const FALL: f64 = 2.0;
 /// How far along a coordinate, in its standard deviations, a log density that is not finite is an edge.
 const NEAR: f64 = 4.0;
-/// How far, in standard deviations of the approximation, a density that falls like a power of its distance shows which, the same from each to the next but for
-/// this share: with a lower one than this it has no fourth moment, or hardly, and a few far draws decide its standard deviation; with one below that it has
+/// How far, in standard deviations of the approximation, a density that falls like a power of its distance
+/// shows which, the same from each to the next but for this share: with a lower one than this it has no
+/// fourth moment, or hardly, and a few far draws decide its standard deviation; with one below that it has
 /// none.
 const SLOWLY: [f64; 3] = [30.0, 100.0, 300.0];
 const SAME: f64 = 0.2;
@@ -26,7 +27,8 @@ const POWER_OF_VARIANCE: f64 = 3.0;
 /// Powers below this are no end at all.
 const LEVEL: f64 = 0.5;
 
-/// The warning about what makes an approximation poor, in the coordinates of the model as it was declared: where it ends, or else that it does not.
+/// The warning about what makes an approximation poor, in the coordinates of the model as it was declared:
+/// where it ends, or else that it does not.
 pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     if !fit.as_declared || d == 0 || d > MOST || fit.mean.len() != d {
@@ -37,8 +39,8 @@ pub(super) fn reasons(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     edges.or_else(|| slow(target, fit))
 }
 
-/// The warning about coordinates along which the log density is not finite a few standard deviations away: the parameter ends there, and its
-/// declaration does not say so.
+/// The warning about coordinates along which the log density is not finite a few standard deviations away:
+/// the parameter ends there, and its declaration does not say so.
 fn edges(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
@@ -65,7 +67,8 @@ fn edges(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     (!ended.is_empty()).then_some(Finding::Edges { names: ended })
 }
 
-/// The warning about parameters that are known far out by a heavy-tailed prior alone. A grid sees as far as it matters, if there is a variance.
+/// The warning about parameters that are known far out by a heavy-tailed prior alone. A grid sees as far as
+/// it matters, if there is a variance.
 fn slow(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let (factor, names) = (fit.factor.dense(d), target.coordinate_names());
@@ -94,7 +97,8 @@ fn slow(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     })
 }
 
-/// The power of the distance that a density falls like, far away along a step, on the side where that is lower; infinite where it is none.
+/// The power of the distance that a density falls like, far away along a step, on the side where that is
+/// lower; infinite where it is none.
 fn power(evaluator: &mut dyn Evaluator, mean: &[f64], step: &[f64]) -> f64 {
     let mut on_side = |side: f64| {
         let values = SLOWLY.map(|times| along(evaluator, mean, step, side * times));
@@ -107,8 +111,8 @@ fn power(evaluator: &mut dyn Evaluator, mean: &[f64], step: &[f64]) -> f64 {
 
 /// The warning about a direction along which the log density does not fall, where an approximation is poor.
 ///
-/// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the search ended; in
-/// its coordinates the curvature is 0 instead of 1.
+/// Where the log density does not fall at all, the scale of a Gaussian fitted to it is an accident of how the
+/// search ended; in its coordinates the curvature is 0 instead of 1.
 fn endless(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let d = target.dimension();
     let factor = fit.factor.dense(d);
@@ -129,7 +133,8 @@ fn endless(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let mut at = |far: f64| along(&mut *evaluator, &fit.mean, &step, far);
     let here = at(0.0);
     let mut flat = |far: f64| here - at(far) < FALL;
-    // On both sides, as for a sum of which only one part is known; or on one, however far, as where data can be separated.
+    // On both sides, as for a sum of which only one part is known; or on one, however far, as where data can
+    // be separated.
     let both = flat(FAR) && flat(-FAR);
     if !both && ![1.0, -1.0].iter().any(|side| flat(side * FAR) && flat(side * FARTHER)) {
         return None;

@@ -1,4 +1,5 @@
-//! Directions along which nothing that a model says changes: with improper priors there may be some, and no posterior then.
+//! Directions along which nothing that a model says changes: with improper priors there may be some, and no
+//! posterior then.
 
 use super::first_few;
 use super::improper::along;
@@ -13,10 +14,11 @@ const POINTS: u64 = 3;
 const SPREAD: f64 = 0.5;
 /// Most coordinates with flat priors that are looked at.
 const MOST: usize = 300;
-/// A direction whose curvature is a smaller share of the largest may be level: no less, for its square must be more than rounding.
+/// A direction whose curvature is a smaller share of the largest may be level: no less, for its square must
+/// be more than rounding.
 const FLAT: f64 = 1e-6;
-/// How far along it, in standard deviations of a coordinate alone, and by how much a log density may differ there, in nats and relative to its size:
-/// where two columns are nearly the same it falls by more.
+/// How far along it, in standard deviations of a coordinate alone, and by how much a log density may differ
+/// there, in nats and relative to its size: where two columns are nearly the same it falls by more.
 const FAR: [f64; 3] = [1e2, -1e4, 1e5];
 const NATS: f64 = 1e-3;
 const SAME: f64 = 1e-11;
@@ -57,8 +59,8 @@ fn flat_coordinates(target: &ModelTarget, points: &[Vec<f64>]) -> Option<Vec<usi
     (1..=MOST).contains(&flat.len()).then_some(flat)
 }
 
-/// The direction of these coordinates with the least curvature at all points, if that is next to nothing, in steps of a standard deviation that a
-/// coordinate would have by itself.
+/// The direction of these coordinates with the least curvature at all points, if that is next to nothing, in
+/// steps of a standard deviation that a coordinate would have by itself.
 fn flattest(evaluator: &mut dyn Evaluator, points: &[Vec<f64>], flat: &[usize]) -> Option<Vec<f64>> {
     let (d, k) = (points[0].len(), flat.len());
     let mut directions = vec![0.0; d * k];

@@ -1,14 +1,16 @@
 //! Log weights that are sums over groups, each part known from a few candidates: smoothed over the draws.
 //!
-//! The candidates of a group estimate a factor c_j(θ) of the weight of a draw, where θ are the coordinates of the Gaussian. Its
-//! mean is right, but the noise of hundreds of groups multiplies. As c_j is a smooth function of θ, its logarithm is taken
-//! for a polynomial of the second degree, fitted to all draws; what is reported of a group keeps that group's own factor as
-//! it is, so that its candidates count as their weights say. A polynomial misses little: what is left of log c_j is orthogonal to
-//! constants, straight lines and squares under the Gaussian, so to first order it moves no mean and no variance of θ.
+//! The candidates of a group estimate a factor c_j(θ) of the weight of a draw, where θ are the coordinates of
+//! the Gaussian. Its mean is right, but the noise of hundreds of groups multiplies. As c_j is a smooth
+//! function of θ, its logarithm is taken for a polynomial of the second degree, fitted to all draws; what is
+//! reported of a group keeps that group's own factor as it is, so that its candidates count as their weights
+//! say. A polynomial misses little: what is left of log c_j is orthogonal to constants, straight lines and
+//! squares under the Gaussian, so to first order it moves no mean and no variance of θ.
 //!
-//! The noise of the fit moves what is reported of θ. Along orthonormal features a coefficient of the sum of all groups has the variance V / n,
-//! where V adds up the variances of the factors, and a quantity of unit variance has coefficients whose squares sum to no more than one: its mean
-//! is off by √(V / n) standard deviations at most, and the logarithm of its standard deviation by less.
+//! The noise of the fit moves what is reported of θ. Along orthonormal features a coefficient of the sum of
+//! all groups has the variance V / n, where V adds up the variances of the factors, and a quantity of unit
+//! variance has coefficients whose squares sum to no more than one: its mean is off by √(V / n) standard
+//! deviations at most, and the logarithm of its standard deviation by less.
 
 use crate::num::linalg::{cholesky, solve_cholesky};
 use crate::num::special::log_sum_exp;
@@ -25,8 +27,8 @@ const HEAVIEST: f64 = 4.0;
 /// Steps of the fit, and the change of a coefficient that ends it.
 const STEPS: usize = 60;
 const SETTLED: f64 = 1e-5;
-/// What is left of all groups together may vary so much more than independent noise of each would: by this factor and by this much,
-/// in squared nats.
+/// What is left of all groups together may vary so much more than independent noise of each would: by this
+/// factor and by this much, in squared nats.
 const TOGETHER: f64 = 2.0;
 const MISSED: f64 = 0.05;
 
@@ -48,13 +50,14 @@ pub(super) struct Apart {
     pub(super) log_weights: Vec<f64>,
     /// For each group what to add, so that its own part is as it was.
     pub(super) own: Vec<Vec<f64>>,
-    /// The standard error that the noise of all groups leaves in what follows from no group alone, in standard deviations.
+    /// The standard error that the noise of all groups leaves in what follows from no group alone, in
+    /// standard deviations.
     pub(super) noise: f64,
 }
 
 impl Local {
-    /// Adds draws: their standardised places one after another, log q - log proposal, and the parts of groups (group `g` of draw `b`
-    /// of `n` at `g * n + b`).
+    /// Adds draws: their standardised places one after another, log q - log proposal, and the parts of groups
+    /// (group `g` of draw `b` of `n` at `g * n + b`).
     pub(super) fn add(&mut self, places: &[f64], log_shares: &[f64], gains: &[f64]) {
         let n = log_shares.len();
         self.places.extend_from_slice(places);
@@ -63,7 +66,8 @@ impl Local {
         self.gains.iter_mut().zip(gains.chunks_exact(n)).for_each(|(to, from)| to.extend_from_slice(from));
     }
 
-    /// The log weights with every group smoothed; None if there are no groups, too few draws, or a polynomial does not do.
+    /// The log weights with every group smoothed; None if there are no groups, too few draws, or a polynomial
+    /// does not do.
     pub(super) fn smoothed(&self, log_weights: &[f64]) -> Option<Apart> {
         let n = self.shares.len();
         if self.gains.len() < 2 || n != log_weights.len() || n == 0 {
@@ -159,8 +163,9 @@ impl Design {
         row.iter().zip(coefficients).map(|(x, c)| x * c).sum()
     }
 
-    /// The polynomial f for which `exp(gain - f)` has mean one, and no correlation with any feature: unbiased whatever the noise of the
-    /// factors, which their logarithms are not. Its values at all draws; the gains themselves where they do not count.
+    /// The polynomial f for which `exp(gain - f)` has mean one, and no correlation with any feature: unbiased
+    /// whatever the noise of the factors, which their logarithms are not. Its values at all draws; the gains
+    /// themselves where they do not count.
     fn fit(&self, gain: &[f64]) -> Option<Vec<f64>> {
         let counting = || (0..gain.len()).filter(|&b| self.weights[b] > 0.0);
         let total: f64 = self.weights.iter().sum();
@@ -205,8 +210,8 @@ mod tests {
     use super::*;
     use crate::num::stream::Stream;
 
-    /// Forty groups whose factors have means exp(a_j u + b_j u²), and noise that makes their product useless: smoothed, the log
-    /// weights are the sum of the polynomials, but for a constant.
+    /// Forty groups whose factors have means exp(a_j u + b_j u²), and noise that makes their product useless:
+    /// smoothed, the log weights are the sum of the polynomials, but for a constant.
     #[test]
     fn noise_is_smoothed_away() {
         let (mut stream, mut local, n, groups) = (Stream::new(1, 2, 3), Local::default(), 4096, 40);

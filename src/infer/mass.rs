@@ -1,10 +1,12 @@
-//! What the weights of importance draws say of the mass of the posterior: proposals that find less than others overlook a part of it.
+//! What the weights of importance draws say of the mass of the posterior: proposals that find less than
+//! others overlook a part of it.
 
 use crate::num::special::log_sum_exp;
 
 /// Masses that differ by less, in logarithms, count as the same.
 pub(super) const SAME: f64 = 0.01;
-/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the posterior.
+/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the
+/// posterior.
 pub(super) const SURELY: f64 = 4.0;
 
 /// The mass of a posterior, by draws of one proposal.
@@ -37,7 +39,8 @@ mod tests {
     use super::*;
     use crate::num::stream::Stream;
 
-    /// Weights of draws that miss a twentieth of the mass, and of draws that do not; their spread is that of a Gaussian proposal.
+    /// Weights of draws that miss a twentieth of the mass, and of draws that do not; their spread is that of
+    /// a Gaussian proposal.
     #[test]
     fn what_is_missing_shows_with_enough_draws() {
         let mass = |n: usize, log: f64| {

@@ -1,7 +1,9 @@
-//! The default fit: a mode, its curvature, a Gaussian fitted in whitened coordinates, importance sampling, summaries.
+//! The default fit: a mode, its curvature, a Gaussian fitted in whitened coordinates, importance sampling,
+//! summaries.
 //!
-//! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are those of the
-//! weighted draws, so the Gaussian is a proposal rather than the answer; where they have not, the fit says so in its findings.
+//! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are
+//! those of the weighted draws, so the Gaussian is a proposal rather than the answer; where they have not,
+//! the fit says so in its findings.
 
 mod adapt;
 mod affine;
@@ -95,7 +97,8 @@ const FINE: f64 = 0.05;
 const FEW: usize = 40;
 /// A mode further from the mean, in standard deviations beside what the dimension makes usual, is another.
 const ELSEWHERE: f64 = 3.0;
-/// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature of its own.
+/// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature
+/// of its own.
 const FAR: f64 = 0.05;
 /// Fewest draws that tell so, where each takes long.
 const FEW_DRAWS: usize = 256;
@@ -147,10 +150,11 @@ pub enum Error {
 pub enum Path {
     /// The posterior is Gaussian: mode and curvature are the answer.
     Gaussian,
-    /// The log density is a sum of functions of affine forms: the best Gaussian was found by quadrature, without sampling.
+    /// The log density is a sum of functions of affine forms: the best Gaussian was found by quadrature,
+    /// without sampling.
     Quadrature,
-    /// A Gaussian was fitted by variational inference to the coordinates that others depend on, with the others integrated
-    /// out given them.
+    /// A Gaussian was fitted by variational inference to the coordinates that others depend on, with the
+    /// others integrated out given them.
     Nested,
     /// A Gaussian was fitted by variational inference.
     Variational,
@@ -192,8 +196,8 @@ pub struct Fit {
     pub gap_nats: f64,
     /// `½ Var_q[log p - log q]`, an estimate of the distance of the Gaussian from the posterior in nats.
     pub half_variance: f64,
-    /// Tail shape of the importance weights behind `outputs`, or of the weighted squares of the output that is known worst,
-    /// if that is heavier.
+    /// Tail shape of the importance weights behind `outputs`, or of the weighted squares of the output that
+    /// is known worst, if that is heavier.
     pub khat: f64,
     /// What the importance draws came from.
     pub proposal: Proposal,
@@ -205,12 +209,13 @@ pub struct Fit {
     pub seconds: f64,
     /// Whether `mean` and `factor` are in the coordinates of the target as given.
     pub as_declared: bool,
-    /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not (or of NUTS draws, where that was the path).
+    /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not (or of NUTS draws, where that was
+    /// the path).
     pub outputs: Vec<Output>,
     /// Summaries of the Gaussian.
     pub gaussian: Vec<Output>,
-    /// Posterior draws of each output, as many as were to be kept: the weighted draws resampled, or those of the Gaussian
-    /// where the weights are not trusted.
+    /// Posterior draws of each output, as many as were to be kept: the weighted draws resampled, or those of
+    /// the Gaussian where the weights are not trusted.
     pub kept: Vec<Vec<f64>>,
     /// The chains of NUTS, where that was the path.
     pub chains: Option<Chains>,
@@ -251,7 +256,8 @@ struct Approach {
     rivals: Vec<Rival>,
 }
 
-/// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit from the best.
+/// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit
+/// from the best.
 fn approach(
     target: &dyn Target,
     options: &Options,
@@ -310,8 +316,8 @@ fn from_modes(
     Ok(Approach { fitted, path: Path::Variational, gradients, rivals })
 }
 
-/// The parts of a mixture that matter beside what was found, without those that were: by their own curvature, for a part may have mass where the sum has no
-/// mode.
+/// The parts of a mixture that matter beside what was found, without those that were: by their own curvature,
+/// for a part may have mass where the sum has no mode.
 fn of_parts(
     target: &dyn Target,
     start: &(Gaussian, f64),
@@ -339,7 +345,8 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
         return None;
     }
     let solution = quadrature::solve(&target.separable()?, d)?;
-    // Under a narrow Gaussian any function looks quadratic, and so concave: the graph alone proves that it is.
+    // Under a narrow Gaussian any function looks quadratic, and so concave: the graph alone proves that it
+    // is.
     let proved = solution.quadratic && target.is_gaussian();
     let concave = proved || solution.concave && !solution.quadratic;
     if !concave && d <= mode::SEVERAL && has_other_modes(target, &solution.q, options) {
@@ -380,8 +387,8 @@ fn has_other_modes(target: &dyn Target, q: &Gaussian, options: &Options) -> bool
     })
 }
 
-/// Of several starts the one that a short fit takes furthest, with its ELBO, and the others that ended elsewhere and matter. A single one is not fitted, if
-/// nothing is to be compared with it.
+/// Of several starts the one that a short fit takes furthest, with its ELBO, and the others that ended
+/// elsewhere and matter. A single one is not fitted, if nothing is to be compared with it.
 fn best_start(
     target: &dyn Target,
     mut starts: Vec<Gaussian>,
@@ -430,12 +437,14 @@ fn refine(
         stop: options.stop.clone(),
     };
     let fitted = gaussian::fit(target, start, &limits, watch).ok_or(Error::NoNeighbourhood)?;
-    // A density may be Gaussian wherever draws come, and have another mode elsewhere: only the graph proves that it is Gaussian.
+    // A density may be Gaussian wherever draws come, and have another mode elsewhere: only the graph proves
+    // that it is Gaussian.
     let unproved = fitted.ending == Ending::Exact && !target.is_gaussian();
     Ok(if unproved { gaussian::Fitted { ending: Ending::Converged, ..fitted } } else { fitted })
 }
 
-/// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what is left to gain.
+/// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what
+/// is left to gain.
 fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) -> gaussian::Fitted {
     let done = match fitted.ending {
         Ending::Exact | Ending::Stopped => true,
@@ -474,7 +483,8 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
     ended(early.filter(worse).unwrap_or(fit), &found, options)
 }
 
-/// ELBO, its standard error and half the variance of the log weights: by the draws that judge the Gaussian, or as it was fitted where more tell it.
+/// ELBO, its standard error and half the variance of the log weights: by the draws that judge the Gaussian,
+/// or as it was fitted where more tell it.
 fn best_known(fitted: &gaussian::Fitted, judged: &bend::Judged) -> [f64; 3] {
     let [elbo, _, half_variance] = judged.elbo;
     match fitted.draws > judged.pilot.ratios.len() || !elbo.is_finite() {
@@ -503,8 +513,8 @@ fn finish(found: Approach, reached: &Reached, options: &Options) -> Fit {
     ended(check(reached, options), &found, options)
 }
 
-/// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw fell outside
-/// the support.
+/// Mean of `log p - log q`, its standard error, and half the variance, under the Gaussian; infinite if a draw
+/// fell outside the support.
 fn elbo(log_weights: &[f64], layout: Layout) -> [f64; 3] {
     if log_weights.iter().any(|x| !x.is_finite()) {
         return [f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY];

@@ -1,4 +1,5 @@
-//! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is not.
+//! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is
+//! not.
 
 use super::{Options, Stop, elsewhere, whiten};
 use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
@@ -21,7 +22,8 @@ const FAR: f64 = 200.0;
 /// Steps to the mode of what is known before data, and where its log density is no steeper, it has one.
 const EXPECTING: usize = 60;
 const LEVEL: f64 = 1e-2;
-/// Steps in a row that gain less than this share of what they promise, and less than so many nats: they go from one wall of a funnel to the other.
+/// Steps in a row that gain less than this share of what they promise, and less than so many nats: they go
+/// from one wall of a funnel to the other.
 const POOR: usize = 10;
 const SHARE: f64 = 1e-3;
 const LITTLE: f64 = 0.1;
@@ -32,14 +34,17 @@ const NEWTON: usize = 12;
 const MANY_NEWTON: usize = 60;
 /// Few coordinates.
 const FEW: usize = 100;
-/// How often a step is halved before a parabola says by how much it is shortened, and the least share that is tried next.
+/// How often a step is halved before a parabola says by how much it is shortened, and the least share that is
+/// tried next.
 const HALVES: usize = 2;
 const LEAST_SHARE: f64 = 0.1;
-/// So many Newton steps must bring what is left to gain down to this share of it: on the way into a funnel they do not.
+/// So many Newton steps must bring what is left to gain down to this share of it: on the way into a funnel
+/// they do not.
 const PATIENCE: usize = 6;
 const LEFT: f64 = 0.3;
 
-/// Most searches from places on lines through the highest mode, and how far below it, in nats, such a place may be after a few steps.
+/// Most searches from places on lines through the highest mode, and how far below it, in nats, such a place
+/// may be after a few steps.
 const FROM_LINES: usize = 10;
 const BEHIND: f64 = 15.0;
 /// How often it is looked elsewhere, as long as tops rise by so many nats.
@@ -47,7 +52,8 @@ const PASSES: usize = 6;
 const RISEN: f64 = 2.0;
 /// A top with so much more mass than another, in nats, has nearly all of it.
 const NEARLY_ALL: f64 = 5.0;
-/// A search that gains no more, in nats, in a few steps has come to its end; and how much lower it is between two hills.
+/// A search that gains no more, in nats, in a few steps has come to its end; and how much lower it is between
+/// two hills.
 const STUCK: f64 = 1e-3;
 const VALLEY: f64 = 0.5;
 /// Log densities on these lines, many at once, for each gradient of the searches before.
@@ -62,7 +68,8 @@ const VERY_FEW: usize = 3;
 /// The same where equations are solved: rates of processes that follow each other may change places.
 const OTHERS_OF_RATES: u64 = 8;
 const FEW_RATES: usize = 10;
-/// Rounds of as many, at most, while these end at so many heights that there may be more; and the operations of searches from which on no more are made.
+/// Rounds of as many, at most, while these end at so many heights that there may be more; and the operations
+/// of searches from which on no more are made.
 const ROUNDS: u64 = 10;
 const LONG: usize = 100_000_000;
 /// Heights that differ by less, in nats, are one.
@@ -120,8 +127,8 @@ struct Top {
     curvature: Option<Vec<f64>>,
 }
 
-/// Searches from the origin, from so many random points, and from places that are high seen from the highest of all. None if the log density
-/// is finite nowhere.
+/// Searches from the origin, from so many random points, and from places that are high seen from the highest
+/// of all. None if the log density is finite nowhere.
 pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: u64) -> Option<Modes> {
     let seed = options.seed;
     let d = target.dimension();
@@ -135,7 +142,8 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
     })?;
     let mut tops = vec![search.top(target, start.clone(), dense)];
     if dense && !tops[0].is_settled() {
-        // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to the start.
+        // There may be no mode at all, or one in a funnel that nothing can start from: the bulk is nearer to
+        // the start.
         let place = search.climb(start, SHORT);
         if place.z != tops[0].place.z {
             let curvature = search.curvature(target, &place.z);
@@ -156,7 +164,8 @@ pub(super) fn find(target: &dyn Target, options: &Options, dense: bool, others: 
             }
         }
     }
-    // Where the origin lies on a ridge between two, or on the way to infinity, others come first; and one that has nearly all of the mass.
+    // Where the origin lies on a ridge between two, or on the way to infinity, others come first; and one
+    // that has nearly all of the mass.
     tops.sort_by_key(|t| dense && !t.is_settled());
     let masses: Vec<f64> = tops.iter().map(Top::log_mass).collect();
     let heaviest = (0..tops.len()).reduce(|a, b| if masses[b] > masses[a] { b } else { a });
@@ -187,8 +196,9 @@ pub(super) fn others(target: &dyn Target) -> u64 {
     }
 }
 
-/// Whether searches that ended at so many different heights leave a doubt that there are more: their number by Bayes' rule, if all had the same
-/// chance, is w (n - 1) / (n - w - 2) for w heights and n searches (Boender and Rinnooy Kan, 1987). One height is no reason to search on.
+/// Whether searches that ended at so many different heights leave a doubt that there are more: their number
+/// by Bayes' rule, if all had the same chance, is w (n - 1) / (n - w - 2) for w heights and n searches
+/// (Boender and Rinnooy Kan, 1987). One height is no reason to search on.
 fn is_doubtful(ends: &[f64]) -> bool {
     let mut heights = ends.to_vec();
     heights.sort_by(f64::total_cmp);
@@ -207,7 +217,8 @@ impl Top {
         settled(&self.place, self.curvature.as_deref())
     }
 
-    /// The logarithm of the mass about it by its curvature, but for a constant; minus infinity where it is no top.
+    /// The logarithm of the mass about it by its curvature, but for a constant; minus infinity where it is no
+    /// top.
     fn log_mass(&self) -> f64 {
         let d = self.place.z.len();
         let Some(mut factor) = self.curvature.clone().filter(|h| settled(&self.place, Some(h))) else {
@@ -220,7 +231,8 @@ impl Top {
     }
 }
 
-/// Where a model expects its parameters before it sees data: the mode of what it says then, with the origin for those that have none.
+/// Where a model expects its parameters before it sees data: the mode of what it says then, with the origin
+/// for those that have none.
 fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
     let prior = target.prior()?;
     let mut evaluator = prior.evaluator();
@@ -231,8 +243,9 @@ fn expected(target: &dyn Target, stop: &Stop) -> Option<Vec<f64>> {
     Some(top.z.iter().zip(&top.slope).map(at).collect())
 }
 
-/// The modes of the parts of a mixture, each found in the density of that part alone: however far away and narrow it is, nothing else is there
-/// to be found. Searched from where the model expects its parameters before it sees data, or from the origin.
+/// The modes of the parts of a mixture, each found in the density of that part alone: however far away and
+/// narrow it is, nothing else is there to be found. Searched from where the model expects its parameters
+/// before it sees data, or from the origin.
 fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Vec<Top> {
     let origin = vec![0.0; target.dimension()];
     let top = |part: Box<dyn Target + '_>| {
@@ -244,7 +257,8 @@ fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Ve
     target.branches().into_par_iter().filter_map(top).collect()
 }
 
-/// So many points about as far apart as the prior allows: modes may lie farther from the origin than a few units.
+/// So many points about as far apart as the prior allows: modes may lie farther from the origin than a few
+/// units.
 fn dispersed(target: &dyn Target, centre: Option<&[f64]>, count: u64, seed: u64) -> Vec<Vec<f64>> {
     let (Some(centre), Some(prior)) = (centre, target.prior()) else { return Vec::new() };
     let scales = whiten::scales(&mut *prior.evaluator(), centre);
@@ -256,8 +270,8 @@ fn dispersed(target: &dyn Target, centre: Option<&[f64]>, count: u64, seed: u64)
     (0..count).map(point).collect()
 }
 
-/// Climbs from a point by L-BFGS, showing the places it comes through, the start first; the number of gradients, or None if
-/// the start is not finite.
+/// Climbs from a point by L-BFGS, showing the places it comes through, the start first; the number of
+/// gradients, or None if the start is not finite.
 pub(super) fn follow(
     evaluator: &mut dyn Evaluator,
     start: Vec<f64>,
@@ -325,8 +339,8 @@ impl Search<'_> {
         good.then_some(Place { z, value: value[0], slope })
     }
 
-    /// Adds the tops that lie around: from where the target is expected before data, and from rounds of so many random points. The
-    /// tops of the parts of a mixture, each by itself.
+    /// Adds the tops that lie around: from where the target is expected before data, and from rounds of so
+    /// many random points. The tops of the parts of a mixture, each by itself.
     fn widely(
         &mut self,
         target: &dyn Target,
@@ -355,8 +369,9 @@ impl Search<'_> {
         branches
     }
 
-    /// Adds the tops that searches from some points lead to, where they are tops and new. The points are followed side by side, none
-    /// further than to a top that is known. How high the tops are that they lead to.
+    /// Adds the tops that searches from some points lead to, where they are tops and new. The points are
+    /// followed side by side, none further than to a top that is known. How high the tops are that they lead
+    /// to.
     fn add(&mut self, target: &dyn Target, starts: Vec<Vec<f64>>, tops: &mut Vec<Top>) -> Vec<f64> {
         let (known, stop) = (&*tops, self.stop);
         let follow = |z: Vec<f64>| {
@@ -392,8 +407,9 @@ impl Search<'_> {
         ends
     }
 
-    /// Whether a place that curvature does not call a top is one all the same, as where the log density has a kink, and on a hill of its own.
-    /// Searches end short of a kink, each elsewhere: between two on one hill it is not lower.
+    /// Whether a place that curvature does not call a top is one all the same, as where the log density has a
+    /// kink, and on a hill of its own. Searches end short of a kink, each elsewhere: between two on one hill
+    /// it is not lower.
     fn is_new_peak(&mut self, place: &Place, tops: &[Top]) -> bool {
         let between = |t: &Top| t.place.z.iter().zip(&place.z).map(|(a, b)| 0.5 * (a + b)).collect();
         let points: Vec<Vec<f64>> = tops.iter().map(between).collect();
@@ -432,7 +448,8 @@ impl Search<'_> {
         self.climb_past(at, steps, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// L-BFGS ascent with a backtracking line search, for which a value that is not finite is only a bad value.
+    /// L-BFGS ascent with a backtracking line search, for which a value that is not finite is only a bad
+    /// value.
     fn climb_past(
         &mut self,
         mut at: Place,
@@ -475,8 +492,8 @@ impl Search<'_> {
         at
     }
 
-    /// The first point along a direction, from a full step on, that gains a share of what the slope promises: after a few halves the next is where the parabola through
-    /// the last has its top.
+    /// The first point along a direction, from a full step on, that gains a share of what the slope promises:
+    /// after a few halves the next is where the parabola through the last has its top.
     fn along(&mut self, at: &Place, direction: &[f64]) -> Option<Place> {
         let promised = dot(direction, &at.slope);
         let mut step = 1.0;
@@ -498,7 +515,8 @@ impl Search<'_> {
         whiten::shared_curvature(target, self.evaluator, z)
     }
 
-    /// Newton steps, damped where the curvature is not positive definite, while they gain; the curvature where they end.
+    /// Newton steps, damped where the curvature is not positive definite, while they gain; the curvature
+    /// where they end.
     fn polish(&mut self, target: &dyn Target, mut at: Place) -> (Place, Option<Vec<f64>>) {
         let d = at.z.len();
         let mut curvature = self.curvature(target, &at.z);
@@ -530,14 +548,15 @@ impl Search<'_> {
     }
 }
 
-/// The share of a step to try next where it promised so much and the log density changed by so much: the top of the parabola through both, within bounds; half where it is
-/// not a number.
+/// The share of a step to try next where it promised so much and the log density changed by so much: the top
+/// of the parabola through both, within bounds; half where it is not a number.
 pub(super) fn shortened(promised: f64, change: f64) -> f64 {
     let share = 0.5 * promised / (promised - change);
     if share.is_finite() { share.clamp(LEAST_SHARE, 0.5) } else { 0.5 }
 }
 
-/// The Newton step for a curvature; one that is not positive definite gets more of its own diagonal until it is.
+/// The Newton step for a curvature; one that is not positive definite gets more of its own diagonal until it
+/// is.
 fn newton(h: &[f64], slope: &[f64]) -> Option<Vec<f64>> {
     let d = slope.len();
     let top = (0..d).fold(f64::MIN_POSITIVE, |t, i| t.max(h[i * d + i].abs()));

@@ -1,8 +1,10 @@
-//! Fits a model in the coordinates that suit it: hierarchical effects as declared, standardised, or in between.
+//! Fits a model in the coordinates that suit it: hierarchical effects as declared, standardised, or in
+//! between.
 //!
-//! In the coordinates `w = b m + s^b (x - m) / s` of an effect `x ~ normal(m, s)`, the spread of w given s does not depend on
-//! s to first order if `b = 1 - v / s²`, where v is the conditional variance of x. In standardised coordinates `v / s²` is
-//! one over the diagonal of the precision matrix, so the Gaussian fitted there says which blend suits each element.
+//! In the coordinates `w = b m + s^b (x - m) / s` of an effect `x ~ normal(m, s)`, the spread of w given s
+//! does not depend on s to first order if `b = 1 - v / s²`, where v is the conditional variance of x. In
+//! standardised coordinates `v / s²` is one over the diagonal of the precision matrix, so the Gaussian fitted
+//! there says which blend suits each element.
 
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
@@ -58,7 +60,8 @@ impl Model<'_> {
         self.lower(coordinates).map(ModelTarget::from_lowered)
     }
 
-    /// The model with effects of groups in standardised coordinates, where it has any that were not declared so.
+    /// The model with effects of groups in standardised coordinates, where it has any that were not declared
+    /// so.
     pub(super) fn standardised(&self) -> Option<ModelTarget> {
         let lowered =
             self.lower(Coordinates::Standardised).ok().filter(|lowered| !lowered.effects.is_empty());
@@ -87,7 +90,8 @@ pub fn fit_model(
     Ok(fit)
 }
 
-/// A fit that does not keep to the coordinates that a model asks for, where one in these does not serve and this one is better.
+/// A fit that does not keep to the coordinates that a model asks for, where one in these does not serve and
+/// this one is better.
 fn in_other_coordinates(model: &Model, fit: &Fit, options: &Options, watch: Watch) -> Option<Fit> {
     if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
         return None;
@@ -253,8 +257,8 @@ fn effect_names(target: &ModelTarget) -> Vec<String> {
     lowered.effects.iter().map(|e| lowered.parameters[e.parameter].named.name.clone()).collect()
 }
 
-/// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates advises, and a
-/// Gaussian to start from; None if there is nothing to gain.
+/// The model with each element of its effects blended as the Gaussian fitted in standardised coordinates
+/// advises, and a Gaussian to start from; None if there is nothing to gain.
 fn blend(model: &Model, standardised: &ModelTarget, q: &Gaussian) -> Option<(ModelTarget, Gaussian)> {
     if matches!(q.factor, Scale::Diagonal(_)) {
         return None;
@@ -316,7 +320,8 @@ mod tests {
         value[0]
     }
 
-    /// log p of the coordinates w is that of the effects x with log |dx / dw| added, and the values reported are the same.
+    /// log p of the coordinates w is that of the effects x with log |dx / dw| added, and the values reported
+    /// are the same.
     #[test]
     fn other_coordinates_describe_the_same_posterior() {
         let data = Dataset::from_texts(&[("data.csv", "y\n3\n-1\n0.5\n")]).unwrap();
@@ -364,7 +369,8 @@ mod tests {
         }
     }
 
-    /// The scale of a random walk written in innovations, against a sum over it with the covariance `s² min(i, j)` of the walk.
+    /// The scale of a random walk written in innovations, against a sum over it with the covariance `s²
+    /// min(i, j)` of the walk.
     #[test]
     fn innovations_are_taken_by_the_states_that_they_lead_to() {
         let y = [0.3, 0.9, -0.2, 0.8, 1.9, 2.6, 1.8, 3.1, 2.2, 3.9, 4.4, 3.6_f64];

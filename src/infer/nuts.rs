@@ -1,8 +1,9 @@
-//! The no-U-turn sampler (multinomial, Hoffman and Gelman 2014, Betancourt 2017) in the coordinates of a fitted Gaussian.
+//! The no-U-turn sampler (multinomial, Hoffman and Gelman 2014, Betancourt 2017) in the coordinates of a
+//! fitted Gaussian.
 //!
-//! In those coordinates the posterior is nearly standard where the Gaussian is good; where it is not, the warm-up takes the scale of each
-//! coordinate from its own draws. The step size is adapted towards an acceptance of 0.8 and then kept; where transitions diverge, all is done
-//! again with smaller steps.
+//! In those coordinates the posterior is nearly standard where the Gaussian is good; where it is not, the
+//! warm-up takes the scale of each coordinate from its own draws. The step size is adapted towards an
+//! acceptance of 0.8 and then kept; where transitions diverge, all is done again with smaller steps.
 
 use super::Stop;
 use crate::num::linalg::dot;
@@ -17,14 +18,15 @@ pub(super) const CHAINS: usize = 4;
 /// Steps of the warm-up, and fewest draws kept, a chain.
 const WARM_UP: usize = 500;
 const KEPT: usize = 1000;
-/// Where scales are taken from the draws since the one before: the first are still on their way, and steps need some time after the last.
+/// Where scales are taken from the draws since the one before: the first are still on their way, and steps
+/// need some time after the last.
 const WINDOWS: [usize; 4] = [75, 125, 225, 425];
 /// Draws of variance 1 that count beside those of a window.
 const BESIDE: f64 = 5.0;
 /// Draws of a chain that are made whoever wants an end.
 const FEWEST: usize = 100;
-/// How far apart chains start, in standard deviations of the fitted Gaussian: R-hat means something only if they start farther apart than they end
-/// (Gelman and Rubin, 1992).
+/// How far apart chains start, in standard deviations of the fitted Gaussian: R-hat means something only if
+/// they start farther apart than they end (Gelman and Rubin, 1992).
 const DISPERSED: f64 = 2.0;
 /// Most doublings of a trajectory.
 const DEPTH: u32 = 10;
@@ -43,8 +45,9 @@ pub(super) struct Chains {
     pub(super) gradients: usize,
 }
 
-/// Samples a target whose posterior is about standard normal: at least so many draws. Chains start dispersed, one after the other about the
-/// origin and about other modes. Where transitions diverge, chains with smaller steps take the place of the first.
+/// Samples a target whose posterior is about standard normal: at least so many draws. Chains start dispersed,
+/// one after the other about the origin and about other modes. Where transitions diverge, chains with smaller
+/// steps take the place of the first.
 pub(super) fn sample(
     target: &dyn Target,
     modes: &[Vec<f64>],
@@ -439,7 +442,8 @@ mod tests {
         assert_eq!(chains.divergent, 0);
     }
 
-    /// A Gaussian that knows nothing of the scales leaves them to the warm-up: the steps of the widest are then as good as those of the narrowest.
+    /// A Gaussian that knows nothing of the scales leaves them to the warm-up: the steps of the widest are
+    /// then as good as those of the narrowest.
     #[test]
     fn scales_are_learned_in_the_warm_up() {
         let scales = [0.02, 1.0, 50.0];
@@ -458,7 +462,8 @@ mod tests {
             assert!((variance.sqrt() / scale - 1.0).abs() < 0.1, "{variance}");
         }
         assert_eq!(chains.divergent, 0);
-        // Steps as small as the narrowest, without its scale, would take thousands of gradients for each draw.
+        // Steps as small as the narrowest, without its scale, would take thousands of gradients for each
+        // draw.
         assert!(chains.gradients < 400_000, "{}", chains.gradients);
     }
 

@@ -41,7 +41,8 @@ impl Stop {
         self.0.made.store(true, Ordering::SeqCst);
     }
 
-    /// Asks for it once so much time has passed from now on. Only the first deadline counts; one beyond what a clock can tell is none.
+    /// Asks for it once so much time has passed from now on. Only the first deadline counts; one beyond what
+    /// a clock can tell is none.
     pub fn request_after(&self, time: Duration) {
         if let Some(deadline) = Instant::now().checked_add(time) {
             self.0.deadline.get_or_init(|| deadline);
@@ -60,7 +61,8 @@ impl Stop {
         is_up
     }
 
-    /// Whether something that could end early was told to: time that is up after the last of the work has stopped nothing.
+    /// Whether something that could end early was told to: time that is up after the last of the work has
+    /// stopped nothing.
     pub fn obeyed(&self) -> bool {
         self.0.made.load(Ordering::Relaxed)
     }

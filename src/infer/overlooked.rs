@@ -1,5 +1,5 @@
-//! Modes that a model writes down and an answer says nothing of: a check of fits that take coordinates apart, which search their modes
-//! in few of these alone.
+//! Modes that a model writes down and an answer says nothing of: a check of fits that take coordinates apart,
+//! which search their modes in few of these alone.
 
 use super::rivals::COMPARABLE;
 use super::{Finding, Fit, Options, mode};

@@ -1,12 +1,13 @@
-//! How an answer compares with the priors that were stated in numbers: far outside one, or no different from it.
+//! How an answer compares with the priors that were stated in numbers: far outside one, or no different from
+//! it.
 
 use super::{Finding, Fit, Output};
 use crate::dist::End;
 use crate::lower::{Stated, TermKind};
 use crate::target::ModelTarget;
 
-/// A prior that gives nineteen twentieths of the posterior, and all beyond, no more than this is in conflict with the
-/// data: a normal prior whose mean is 4.8 of its standard deviations away.
+/// A prior that gives nineteen twentieths of the posterior, and all beyond, no more than this is in conflict
+/// with the data: a normal prior whose mean is 4.8 of its standard deviations away.
 const HARDLY: f64 = 1e-6;
 /// Quantiles of the posterior whose prior probabilities are this near to their own are those of the prior.
 const SAME: f64 = 0.01;

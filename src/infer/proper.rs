@@ -1,24 +1,29 @@
-//! Whether there is a posterior at all: the margins of parameters with flat priors, followed to the ends of double precision.
+//! Whether there is a posterior at all: the margins of parameters with flat priors, followed to the ends of
+//! double precision.
 //!
-//! A flat prior has no mass to share out; the data must make one. With one coordinate held and the others at their mode,
-//! Laplace's approximation `max log p - ½ log |H|` falls far out like the margin of that coordinate. If it falls no faster than one
-//! over the distance, up to where numbers end, its integral has no end. Effects of groups are taken in standardised coordinates, in
-//! which a scale that goes to zero or to infinity leaves them as they are.
+//! A flat prior has no mass to share out; the data must make one. With one coordinate held and the others at
+//! their mode, Laplace's approximation `max log p - ½ log |H|` falls far out like the margin of that
+//! coordinate. If it falls no faster than one over the distance, up to where numbers end, its integral has no
+//! end. Effects of groups are taken in standardised coordinates, in which a scale that goes to zero or to
+//! infinity leaves them as they are.
 
 use super::{Finding, Stop, mode};
 use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::target::{Evaluator, ModelTarget, Target};
 use std::ops::ControlFlow;
 
-/// How far from the mode each place lies beside the last: at first, for a logarithm ends near 700, and from so far on.
+/// How far from the mode each place lies beside the last: at first, for a logarithm ends near 700, and from
+/// so far on.
 const FURTHER: f64 = 2.0;
 const LEAPS: f64 = 16.0;
 const LEAPS_FROM: f64 = 1024.0;
 /// The farthest place: beyond it squares are no numbers.
 const FARTHEST: f64 = 1e150;
-/// A margin so many nats below the highest is the end, for no stretch of numbers makes up for it: all of them are `e^710` long.
+/// A margin so many nats below the highest is the end, for no stretch of numbers makes up for it: all of them
+/// are `e^710` long.
 const NOTHING: f64 = 800.0;
-/// A margin that falls like a power of the distance no larger than this has no mass, but for the error of such powers.
+/// A margin that falls like a power of the distance no larger than this has no mass, but for the error of
+/// such powers.
 const NO_MASS: f64 = 1.05;
 /// A larger power that is the same, but for a share, from place to place so often in a row is that of a tail.
 const MASS: f64 = 1.2;
@@ -36,10 +41,12 @@ const ROUNDING: f64 = 1e-12;
 const MOST_OTHERS: usize = 150;
 /// Coordinates of one parameter that are followed: they play the same part.
 const EACH: usize = 3;
-/// Operations after which no further coordinate is followed, those of scales being first: about half a second.
+/// Operations after which no further coordinate is followed, those of scales being first: about half a
+/// second.
 const WORK: usize = 1_000_000_000;
 
-/// The finding about parameters without a proper prior whose margins do not end, for a target in coordinates that suit it.
+/// The finding about parameters without a proper prior whose margins do not end, for a target in coordinates
+/// that suit it.
 pub(super) fn endless_margins(target: &ModelTarget, stop: &Stop) -> Option<Finding> {
     let candidates = candidates(target);
     if candidates.is_empty() || target.dimension() > MOST_OTHERS || target.solves_equations() {
@@ -117,8 +124,8 @@ impl Margins<'_> {
         power < NO_MASS
     }
 
-    /// The logarithm of the margin of a coordinate, up to a constant, by Laplace's approximation around the mode of the others, searched
-    /// from a place that it is left in.
+    /// The logarithm of the margin of a coordinate, up to a constant, by Laplace's approximation around the
+    /// mode of the others, searched from a place that it is left in.
     fn margin(&mut self, at: usize, value: f64, others: &mut Vec<f64>) -> Option<f64> {
         let n = others.len();
         let mut held = Held { inner: &mut *self.evaluator, at, value };
@@ -144,7 +151,8 @@ impl Margins<'_> {
         margin.is_finite().then_some(margin)
     }
 
-    /// Whether numbers overflow where a coordinate is held, or no longer tell the top of the others from its neighbours.
+    /// Whether numbers overflow where a coordinate is held, or no longer tell the top of the others from its
+    /// neighbours.
     fn is_hidden(&mut self, at: usize, value: f64, others: &[f64]) -> bool {
         let n = others.len();
         let mut held = Held { inner: &mut *self.evaluator, at, value };
@@ -162,8 +170,8 @@ fn is_lost(curvature: f64, z: f64) -> bool {
     curvature * (f64::EPSILON * z).powi(2) > 1.0
 }
 
-/// Climbs by Newton's steps, which no scale misleads, to a top: the factor of the curvature there. None where the
-/// curvature is none of a top, or steps do not climb.
+/// Climbs by Newton's steps, which no scale misleads, to a top: the factor of the curvature there. None where
+/// the curvature is none of a top, or steps do not climb.
 fn newton(held: &mut Held, z: &mut Vec<f64>, top: &mut f64, gradients: &mut usize) -> Option<Vec<f64>> {
     let n = z.len();
     let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
@@ -238,7 +246,8 @@ mod tests {
     use crate::target::ModelTarget;
     use std::ops::ControlFlow;
 
-    /// With flat factors of a slope the mass is that of da / |a|, which has no end; with a prior on both, or one alone, it has one.
+    /// With flat factors of a slope the mass is that of da / |a|, which has no end; with a prior on both, or
+    /// one alone, it has one.
     #[test]
     fn products_of_flat_factors_have_no_end() {
         let data =

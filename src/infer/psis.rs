@@ -1,4 +1,5 @@
-//! Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao, Gabry, 2024): weights and the diagnostic k̂.
+//! Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao, Gabry, 2024): weights and the
+//! diagnostic k̂.
 
 use crate::num::real::Real;
 use crate::num::slices::{Function, exp, sum};
@@ -79,8 +80,8 @@ fn pareto_quantile(p: f64, k: f64, sigma: f64) -> f64 {
     if k.abs() < 1e-12 { sigma * t } else { sigma * (k * t).exp_m1() / k }
 }
 
-/// Shape and scale of a generalised Pareto distribution from ascending positive values (Zhang and Stephens, 2009), the shape
-/// drawn towards 0.5 as by ten observations.
+/// Shape and scale of a generalised Pareto distribution from ascending positive values (Zhang and Stephens,
+/// 2009), the shape drawn towards 0.5 as by ten observations.
 fn pareto_fit(x: &[f64]) -> Option<(f64, f64)> {
     let n = x.len();
     let count = n as f64;

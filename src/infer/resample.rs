@@ -5,8 +5,8 @@ use crate::num::stream::Stream;
 /// Who draws: the order of what was taken.
 const PURPOSE: u64 = 0x6d69_7865;
 
-/// Positions of `count` draws, each as often as its share of the weight says, to within one: systematic resampling. The
-/// order is mixed, so that any part of the result is as good as any other.
+/// Positions of `count` draws, each as often as its share of the weight says, to within one: systematic
+/// resampling. The order is mixed, so that any part of the result is as good as any other.
 pub(super) fn systematic(weights: &[f64], count: usize) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let mut chosen = Vec::with_capacity(count);

@@ -8,18 +8,19 @@ use crate::vi::Scale;
 
 /// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
 pub(super) const COMPARABLE: f64 = 4.0;
-/// One so far away adds to a variance by its mass times the square of its distance: more than this share of it
-/// matters, if the mass is no smaller than so many nats say.
+/// One so far away adds to a variance by its mass times the square of its distance: more than this share of
+/// it matters, if the mass is no smaller than so many nats say.
 const OF_VARIANCE: f64 = 0.05;
 const FARTHEST_BEHIND: f64 = 20.0;
 /// Most dimensions in which the distance is taken in the parameters themselves, too.
 const FEW: usize = 24;
-/// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it as each other.
+/// Short fits that ended this near to the end, in nats, can be compared; as can two that ended as far from it
+/// as each other.
 const ENDED: f64 = 1.0;
 const UNFINISHED: f64 = 10.0;
 
-/// Short fits that ended nearer to each other, in standard deviations of both, found the same mode: their means are off by about the root of twice their
-/// gaps, of half a nat each.
+/// Short fits that ended nearer to each other, in standard deviations of both, found the same mode: their
+/// means are off by about the root of twice their gaps, of half a nat each.
 const SAME: f64 = 2.0;
 
 /// One about the same place that is so much wider, or narrower, is another: a slab about a spike.
@@ -77,8 +78,8 @@ impl Rival {
     }
 }
 
-/// How far from the first Gaussian the second reaches, in standard deviations of the first; None if they may be the
-/// same one.
+/// How far from the first Gaussian the second reaches, in standard deviations of the first; None if they may
+/// be the same one.
 fn distance(a: &Gaussian, b: &Gaussian) -> Option<f64> {
     let wider = widest(a, b);
     match apart(a, b) {
@@ -104,8 +105,8 @@ fn widest(a: &Gaussian, b: &Gaussian) -> f64 {
     }
 }
 
-/// How far from the first Gaussian the second lies, in standard deviations of the first along the way there; None if
-/// these are no more than short fits leave.
+/// How far from the first Gaussian the second lies, in standard deviations of the first along the way there;
+/// None if these are no more than short fits leave.
 fn apart(a: &Gaussian, b: &Gaussian) -> Option<f64> {
     let d = a.mean.len();
     let between: Vec<f64> = a.mean.iter().zip(&b.mean).map(|(a, b)| a - b).collect();
@@ -121,7 +122,8 @@ fn apart(a: &Gaussian, b: &Gaussian) -> Option<f64> {
     (of_a.min(of_b) > SAME).then_some(of_a)
 }
 
-/// The same in the parameters themselves, the farthest of them: a scale that is near on a logarithmic scale may be far.
+/// The same in the parameters themselves, the farthest of them: a scale that is near on a logarithmic scale
+/// may be far.
 fn distance_outside(target: &dyn Target, a: &Gaussian, b: &Gaussian) -> f64 {
     let d = a.mean.len();
     if d > FEW || target.solves_equations() {

@@ -22,12 +22,13 @@ use std::sync::Arc;
 const PURPOSE: u64 = 0x7073_6973;
 /// Draws evaluated together.
 pub(super) const BLOCK: usize = 64;
-/// Sequences of draws, each scrambled by itself, that take turns block by block: how much they differ tells how good they are.
+/// Sequences of draws, each scrambled by itself, that take turns block by block: how much they differ tells
+/// how good they are.
 pub(super) const REPLICATES: usize = 16;
 /// Uniform numbers of a draw beside its coordinates: its component, and how far its tail reaches.
 const BESIDE: usize = 2;
-/// A draw no farther from the middle of a Gaussian, in standard deviations beside the root of its dimension, is where the answer is: a log density
-/// that is no number there is not to be taken for a density of zero.
+/// A draw no farther from the middle of a Gaussian, in standard deviations beside the root of its dimension,
+/// is where the answer is: a log density that is no number there is not to be taken for a density of zero.
 const NEAR: f64 = 3.0;
 /// Half the degrees of freedom of the heavy-tailed proposal, and these.
 const HALF_FREEDOM: u32 = 4;
@@ -38,14 +39,16 @@ const FREEDOM: f64 = 2.0 * HALF_FREEDOM as f64;
 pub enum Proposal {
     /// The Gaussian itself.
     Gaussian,
-    /// A multivariate Student-t with eight degrees of freedom: where the target's tails lie between the two, its weights are
-    /// largest in the middle and have no tail.
+    /// A multivariate Student-t with eight degrees of freedom: where the target's tails lie between the two,
+    /// its weights are largest in the middle and have no tail.
     Student,
-    /// A mixture: half of the draws from the Gaussian, the others from a multivariate Student-t with eight degrees of
-    /// freedom, or half of those from a Gaussian with Student-t tails (two degrees of freedom) in so many leading
-    /// coordinates. Its tails are heavier than either's, and it costs at most half of the draws.
+    /// A mixture: half of the draws from the Gaussian, the others from a multivariate Student-t with eight
+    /// degrees of freedom, or half of those from a Gaussian with Student-t tails (two degrees of freedom) in
+    /// so many leading coordinates. Its tails are heavier than either's, and it costs at most half of the
+    /// draws.
     Mixture(usize),
-    /// Half of the draws from the Gaussian, half from one with Student-t tails (two degrees of freedom) in every coordinate.
+    /// Half of the draws from the Gaussian, half from one with Student-t tails (two degrees of freedom) in
+    /// every coordinate.
     Heavy,
     /// A mixture that was fitted to weighted draws.
     Adapted(Arc<Students>),
@@ -170,8 +173,8 @@ struct Block {
     wanted: Vec<f64>,
     /// `log p - log q` of every point.
     ratios: Vec<f64>,
-    /// Where groups have weights of their own: places of the draws, `log q` of the Gaussian less that of the proposal, and the parts of the
-    /// groups.
+    /// Where groups have weights of their own: places of the draws, `log q` of the Gaussian less that of the
+    /// proposal, and the parts of the groups.
     local: Option<[Vec<f64>; 3]>,
     /// A point near the middle of the Gaussian at which the log density is no number.
     astray: Option<Vec<f64>>,
@@ -197,7 +200,8 @@ impl<'t> Sample<'t> {
         Sample { flow, q, proposal, sobol, copies, outputs, merged, local, astray: None }
     }
 
-    /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the first, if they serve.
+    /// Takes the draws of a pilot, of the same Gaussian in the same coordinates with the same seed, as the
+    /// first, if they serve.
     pub(super) fn begin(&mut self, pilot: &Pilot) {
         if self.proposal == Proposal::Gaussian {
             let (model, points) = (self.flow.model(), BLOCK * self.copies);
@@ -225,8 +229,8 @@ impl<'t> Sample<'t> {
         }
     }
 
-    /// The draws from block `have` on until there are `count`: what is wanted of them in the coordinates of the Gaussian and of their points in the
-    /// model, and `log p - log q` of each.
+    /// The draws from block `have` on until there are `count`: what is wanted of them in the coordinates of
+    /// the Gaussian and of their points in the model, and `log p - log q` of each.
     fn blocks(
         &self,
         have: usize,
@@ -266,7 +270,8 @@ impl<'t> Sample<'t> {
         range.into_par_iter().map_init(evaluator, block).collect()
     }
 
-    /// The first point of a block at which the log density is no number, though its draw is near the middle of the Gaussian.
+    /// The first point of a block at which the log density is no number, though its draw is near the middle
+    /// of the Gaussian.
     fn first_astray(&self, w: &[f64], placed: &Placed) -> Option<Vec<f64>> {
         if placed.log_density.iter().all(|p| !p.is_nan()) {
             return None;
@@ -280,8 +285,8 @@ impl<'t> Sample<'t> {
         Some(placed.points.iter().skip(p).step_by(n).copied().collect())
     }
 
-    /// The first `count` draws, rounded up to whole blocks, in the coordinates of the Gaussian, one after another, and their log
-    /// weights.
+    /// The first `count` draws, rounded up to whole blocks, in the coordinates of the Gaussian, one after
+    /// another, and their log weights.
     pub(super) fn probes(&self, count: usize) -> (Vec<f64>, Vec<f64>) {
         let d = self.q.mean.len();
         let draws = |w: &[f64]| (0..BLOCK * d).map(|p| w[p % d * BLOCK + p / d]).collect();
@@ -389,8 +394,8 @@ pub(super) fn log_weights(flow: &dyn Flow, q: &Gaussian, draws: usize, seed: u64
     blocks.into_iter().flat_map(|block| block.ratios).collect()
 }
 
-/// The outputs at `count` draws of the Gaussian itself, without weights, as far as a glance tells them: one vector for each
-/// output that is wanted.
+/// The outputs at `count` draws of the Gaussian itself, without weights, as far as a glance tells them: one
+/// vector for each output that is wanted.
 pub(super) fn plain(
     flow: &dyn Flow,
     q: &Gaussian,
@@ -430,8 +435,8 @@ fn normal(u: &[f64], d: usize) -> f64 {
     -0.5 * (u.iter().map(|u| u * u).sum::<f64>() + d as f64 * LN_2PI)
 }
 
-/// Turns the first coordinates of a block (rows as in [`place`]) into draws, one draw after another, and uniforms after them into standard
-/// normal numbers; log q of each draw.
+/// Turns the first coordinates of a block (rows as in [`place`]) into draws, one draw after another, and
+/// uniforms after them into standard normal numbers; log q of each draw.
 fn one_by_one(
     d: usize,
     mut u: Vec<f64>,
@@ -456,8 +461,9 @@ fn one_by_one(
     u
 }
 
-/// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard ones, then what
-/// decides the component and the joint tails of the former); log q of each, of the former alone.
+/// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard
+/// ones, then what decides the component and the joint tails of the former); log q of each, of the former
+/// alone.
 fn place(q: &Gaussian, proposal: &Proposal, u: &mut [f64], log_det: f64) -> Vec<f64> {
     let d = q.mean.len();
     let (all, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);

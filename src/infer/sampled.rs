@@ -70,7 +70,8 @@ fn standardised(points: &[&[f64]], q: &Gaussian) -> Vec<Vec<f64>> {
     points.iter().map(standard).collect()
 }
 
-/// Samples a target with NUTS in the coordinates of the Gaussian q, from it and from the means of other modes, which are in the same coordinates.
+/// Samples a target with NUTS in the coordinates of the Gaussian q, from it and from the means of other
+/// modes, which are in the same coordinates.
 pub(super) fn sampled(
     target: &Warped,
     q: &Gaussian,

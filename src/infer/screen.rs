@@ -1,11 +1,12 @@
-//! Leaves out what priors rule out before an equation is solved for it: far from where an equation is tame, a draw may cost as much as thousands elsewhere.
+//! Leaves out what priors rule out before an equation is solved for it: far from where an equation is tame, a
+//! draw may cost as much as thousands elsewhere.
 
 use super::flow::Flow;
 use super::gaussian::Gaussian;
 use crate::target::{Evaluator, Target};
 
-/// A draw at which the priors say so many nats less than at the centre of the posterior is left out: data would have to speak for it by as much, and the
-/// posterior was searched for places where they do.
+/// A draw at which the priors say so many nats less than at the centre of the posterior is left out: data
+/// would have to speak for it by as much, and the posterior was searched for places where they do.
 const RULED_OUT: f64 = 100.0;
 
 /// What a model says without its data, and from where on that rules a point out.
@@ -15,7 +16,8 @@ pub(super) struct Screen<'t> {
 }
 
 impl<'t> Screen<'t> {
-    /// For a model that solves equations, from the centre of a Gaussian; None for others, whose densities cost the same everywhere.
+    /// For a model that solves equations, from the centre of a Gaussian; None for others, whose densities
+    /// cost the same everywhere.
     pub(super) fn new(flow: &'t dyn Flow, q: &Gaussian) -> Option<Screen<'t>> {
         if !flow.cheap() || !flow.model().solves_equations() {
             return None;
@@ -67,7 +69,8 @@ mod tests {
     use super::*;
     use crate::target::from_fn;
 
-    /// What is kept has the density of the model, whatever stands beside it; what is ruled out is never asked for.
+    /// What is kept has the density of the model, whatever stands beside it; what is ruled out is never asked
+    /// for.
     #[test]
     fn points_that_priors_rule_out_are_not_evaluated() {
         let prior = from_fn(2, |z: &[f64], _: &mut [f64]| -0.5 * z[0] * z[0]);

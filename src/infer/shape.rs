@@ -1,9 +1,10 @@
 //! Finds the next layer of bent coordinates from the residuals of a fitted Gaussian.
 //!
-//! With draws u of the Gaussian in its own coordinates and r = u + Cᵀ∇log p, moving the draws along a small field v raises
-//! the ELBO by `E[v·r]` and lowers it by `½ E[tr(∇v ∇v) + |v|²]`; so each coefficient of the layer has its own best value,
-//! an average of r times a polynomial, and what it gains is known in advance. Leaders are the coordinates that the spread of
-//! the others follows most: those with large third derivatives ∂²_i ∂_h of log p.
+//! With draws u of the Gaussian in its own coordinates and r = u + Cᵀ∇log p, moving the draws along a small
+//! field v raises the ELBO by `E[v·r]` and lowers it by `½ E[tr(∇v ∇v) + |v|²]`; so each coefficient of the
+//! layer has its own best value, an average of r times a polynomial, and what it gains is known in advance.
+//! Leaders are the coordinates that the spread of the others follows most: those with large third derivatives
+//! ∂²_i ∂_h of log p.
 
 use super::bent::skew_of;
 use super::gaussian::Gaussian;
@@ -30,7 +31,8 @@ const LEAST_SHARE: f64 = 0.01;
 /// A layer that promises less, in nats, is not worth its cost.
 pub(super) const LEAST_GAIN: f64 = 0.01;
 
-/// Draws u and gradients there, coordinate by coordinate (`d × count`): those of a pair stand `BLOCK / 2` apart.
+/// Draws u and gradients there, coordinate by coordinate (`d × count`): those of a pair stand `BLOCK / 2`
+/// apart.
 struct Draws {
     u: Vec<f64>,
     slope: Vec<f64>,
@@ -43,8 +45,8 @@ pub(super) struct Shape {
     pub(super) gain: f64,
 }
 
-/// The layer that the residuals of `count` draws ask for; None if a draw is not finite. A first layer chooses its leaders;
-/// a later one keeps them, as the first coordinates.
+/// The layer that the residuals of `count` draws ask for; None if a draw is not finite. A first layer chooses
+/// its leaders; a later one keeps them, as the first coordinates.
 pub(super) fn shape(
     target: &dyn Target,
     q: &Gaussian,
@@ -117,8 +119,8 @@ fn draw(target: &dyn Target, q: &Gaussian, count: usize, seed: u64) -> Option<Dr
 
 /// The order of the coordinates, leaders first, and the number of leaders.
 ///
-/// With ξ = C⁻ᵀu and ρ = g + ξ, `E[ρ_i ξ_i ξ_h]` is the mean of ∂²_i ∂_h log p under the Gaussian. Each is estimated twice, from
-/// two halves of the draws, so that the product of the two is an unbiased square.
+/// With ξ = C⁻ᵀu and ρ = g + ξ, `E[ρ_i ξ_i ξ_h]` is the mean of ∂²_i ∂_h log p under the Gaussian. Each is
+/// estimated twice, from two halves of the draws, so that the product of the two is an unbiased square.
 fn order(factor: &[f64], draws: &Draws, d: usize) -> (Vec<usize>, usize) {
     let n = draws.count;
     let mut xi = draws.u.clone();
@@ -193,8 +195,8 @@ fn average(value: impl Fn(usize) -> f64, n: usize) -> [f64; 2] {
     [mean, (square / count - mean * mean).max(0.0) / count]
 }
 
-/// Draws the averages of one feature towards zero by their noise: by the share of signal among all of them, or by what each
-/// shows alone.
+/// Draws the averages of one feature towards zero by their noise: by the share of signal among all of them,
+/// or by what each shows alone.
 fn shrink(averages: &mut [[f64; 2]]) {
     let count = averages.iter().filter(|a| a[1] > 0.0).count().max(1) as f64;
     let total: f64 = averages.iter().map(|[m, noise]| m * m - noise).sum();

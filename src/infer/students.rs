@@ -11,7 +11,8 @@ const HALF_FREEDOM: u32 = 2;
 const WIDE_HALF_FREEDOM: u32 = 1;
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 8;
-/// Most parts beside the wide one, and most that come about by adding one where weights are largest; all of them from so many points on.
+/// Most parts beside the wide one, and most that come about by adding one where weights are largest; all of
+/// them from so many points on.
 pub(super) const MOST: usize = 12;
 const LEARNED: usize = 6;
 const MANY: usize = 8192;
@@ -129,9 +130,9 @@ impl LaneWork<F8> for Density<'_> {
     }
 }
 
-/// What a part of a mixture has to do with weighted points, eight sums of each kind: of the weights that are its own, of their squares, of
-/// these weights by how near the point is, and of the last times how far the point is from the mean, and times products of that
-/// (lower triangle, row by row).
+/// What a part of a mixture has to do with weighted points, eight sums of each kind: of the weights that are
+/// its own, of their squares, of these weights by how near the point is, and of the last times how far the
+/// point is from the mean, and times products of that (lower triangle, row by row).
 struct Sums(Vec<F8>);
 
 /// Sums before those of coordinates.
@@ -157,8 +158,8 @@ impl Sums {
         }
     }
 
-    /// The part that suits these points, from the one that the sums are about; its scale drawn towards another
-    /// one where few speak for it. None where hardly any do.
+    /// The part that suits these points, from the one that the sums are about; its scale drawn towards
+    /// another one where few speak for it. None where hardly any do.
     fn part(&self, old: &Part, drawn_to: &[f64]) -> Option<Part> {
         let about = &old.mean;
         let d = about.len();
@@ -180,7 +181,8 @@ impl Sums {
     }
 }
 
-/// Points, eight at a time and coordinate by coordinate, and their weights; zeros where these are zero, and beyond the last.
+/// Points, eight at a time and coordinate by coordinate, and their weights; zeros where these are zero, and
+/// beyond the last.
 struct Eights {
     points: Vec<F8>,
     weights: Vec<F8>,
@@ -264,7 +266,8 @@ fn scaled(a: &[f64], by: f64) -> Vec<f64> {
 }
 
 impl Students {
-    /// A part for each mode, given with its mass, its mean and the lower factor of its covariance; and the wide one.
+    /// A part for each mode, given with its mass, its mean and the lower factor of its covariance; and the
+    /// wide one.
     pub(super) fn around(modes: &[(f64, &[f64], &[f64])]) -> Option<Students> {
         let d = modes.first()?.1.len();
         let total: f64 = modes.iter().map(|(mass, ..)| mass).sum();
@@ -314,7 +317,8 @@ impl Students {
         }
     }
 
-    /// Turns standard normal numbers `x` into a draw, with a uniform number that decides its part, and how far its tail reaches.
+    /// Turns standard normal numbers `x` into a draw, with a uniform number that decides its part, and how
+    /// far its tail reaches.
     pub(super) fn place(&self, x: &mut [f64], which: f64, reach: f64) {
         let (part, d) = (self.part(which), self.d);
         for i in (0..d).rev() {
@@ -330,8 +334,8 @@ impl Students {
         best_lanes(Density { parts: &self.parts, x, room })
     }
 
-    /// A mixture fitted to points (one after another) with weights that sum to one, with one part more, begun at the point of the largest weight;
-    /// None where the points lie in a plane.
+    /// A mixture fitted to points (one after another) with weights that sum to one, with one part more, begun
+    /// at the point of the largest weight; None where the points lie in a plane.
     pub(super) fn fitted(&self, points: &[f64], weights: &[f64]) -> Option<Students> {
         let d = self.d;
         let (mean, all) = moments(points, weights, d);
@@ -354,8 +358,9 @@ impl Students {
         Some(mixture)
     }
 
-    /// Gives all parts together this share. Where there are several modes each has that of the square root of its mass: a small one far away
-    /// counts for more in a variance, and if its mass was underestimated its draws would have large weights.
+    /// Gives all parts together this share. Where there are several modes each has that of the square root of
+    /// its mass: a small one far away counts for more in a variance, and if its mass was underestimated its
+    /// draws would have large weights.
     fn level(&mut self, share: f64) {
         let root = |part: &Part| if self.modes > 1 { part.share.sqrt() } else { part.share };
         let shares: Vec<f64> = self.parts.iter().map(root).collect();
@@ -410,7 +415,8 @@ mod tests {
         assert!((near - 0.225).abs() < 0.05, "{mixture:?}");
     }
 
-    /// The density integrates to one, and draws have it: the mean of an importance weight is the ratio of the constants.
+    /// The density integrates to one, and draws have it: the mean of an importance weight is the ratio of the
+    /// constants.
     #[test]
     fn draws_have_the_density() {
         let (mixture, points) = two_heaps();

@@ -28,8 +28,9 @@ pub struct Output {
 /// A weight below this adds nothing, whatever its value.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Values with zero where one, or its square, is not a number or infinite but its weight is negligible: far out in the tails of
-/// a proposal a scale or a derived quantity may overflow, where the posterior has no mass.
+/// Values with zero where one, or its square, is not a number or infinite but its weight is negligible: far
+/// out in the tails of a proposal a scale or a derived quantity may overflow, where the posterior has no
+/// mass.
 fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
     let fine = |x: &f64| (x * x).is_finite();
     if values.iter().all(fine) {
@@ -39,8 +40,8 @@ fn tamed<'v>(values: &'v [f64], weights: &[f64]) -> Cow<'v, [f64]> {
     Cow::Owned(values.iter().zip(weights).map(tame).collect())
 }
 
-/// What a sample is worth for one quantity: standard errors of its mean, of the logarithm of its standard deviation and of its
-/// outer quantiles, all in standard deviations.
+/// What a sample is worth for one quantity: standard errors of its mean, of the logarithm of its standard
+/// deviation and of its outer quantiles, all in standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Errors {
     /// Of the weighted sample.
@@ -72,15 +73,16 @@ impl Layout {
     pub(super) const INDEPENDENT: Layout = Layout { copies: 1, replicates: 1 };
 }
 
-/// The 95 % quantile of a standard normal number and the density there: an error of a probability there, divided by the
-/// latter, is about that of a quantile.
+/// The 95 % quantile of a standard normal number and the density there: an error of a probability there,
+/// divided by the latter, is about that of a quantile.
 pub(super) const OUTER: f64 = 1.644_853_626_951_472_2;
 const DENSITY: f64 = 0.103_135_640_375_374_6;
 /// Errors by replicates are taken for so many times as large: they are known to one part in five.
 const CAUTION: f64 = 1.2;
 
-/// The errors of values under weights that sum to one; with `compared`, also of the difference that the weights make. That is
-/// unknown where copies differ: draws without weights are those of the first coordinates alone.
+/// The errors of values under weights that sum to one; with `compared`, also of the difference that the
+/// weights make. That is unknown where copies differ: draws without weights are those of the first
+/// coordinates alone.
 pub(super) fn errors(values: &[f64], weights: &[f64], layout: Layout, compared: bool) -> Errors {
     let values = &tamed(values, weights)[..];
     let about = Centre::new(values, weights);
@@ -135,9 +137,9 @@ impl Centre {
         Centre { mean, variance, reach, outside: [below, above] }
     }
 
-    /// Standard errors of the mean, of the log standard deviation and of an outer quantile with these weights of the points. Draws
-    /// of one replicate fill space more evenly than chance would, so that replicates differ less than independent draws would
-    /// have them differ, and the smaller of the two counts.
+    /// Standard errors of the mean, of the log standard deviation and of an outer quantile with these weights
+    /// of the points. Draws of one replicate fill space more evenly than chance would, so that replicates
+    /// differ less than independent draws would have them differ, and the smaller of the two counts.
     fn errors(&self, values: &[f64], weights: Weights, layout: Layout) -> [f64; 3] {
         let Layout { copies, replicates } = layout;
         let draws = values.len() / copies;
@@ -246,7 +248,8 @@ fn moments(values: &[f64], weights: &[f64]) -> (f64, f64) {
     (mean, variance)
 }
 
-/// The weighted sum of a function of values, a register of them at a time; mark the function `#[inline(always)]`.
+/// The weighted sum of a function of values, a register of them at a time; mark the function
+/// `#[inline(always)]`.
 fn weighted(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     best(
         #[inline(always)]
@@ -265,8 +268,9 @@ fn weighted(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     )
 }
 
-/// What the weights change in a sample, added to the statistics of many more draws without weights; `error` is that of the
-/// mean, in standard deviations. Where weights differ little, the sum is known far better than the weighted sample itself.
+/// What the weights change in a sample, added to the statistics of many more draws without weights; `error`
+/// is that of the mean, in standard deviations. Where weights differ little, the sum is known far better than
+/// the weighted sample itself.
 pub(super) fn shift(name: &str, values: &[f64], weights: &[f64], many: &[f64], error: f64) -> Output {
     let even = |n: usize| vec![1.0 / n as f64; n];
     let weighted = summarise(name, values, weights, error);
@@ -309,12 +313,13 @@ pub(super) fn summarise(name: &str, values: &[f64], weights: &[f64], error: f64)
     Output { name: name.to_string(), mean, sd, mcse: error * sd, q5, q50, q95 }
 }
 
-/// Bins that the values are thrown into, and how many standard deviations they cover on each side of the mean.
+/// Bins that the values are thrown into, and how many standard deviations they cover on each side of the
+/// mean.
 const BINS: usize = 1024;
 const REACH: f64 = 6.0;
 
-/// Quantiles by linear interpolation between the midpoints of the steps of the weighted distribution function. Values are
-/// thrown into bins first, so that only those near a quantile are sorted.
+/// Quantiles by linear interpolation between the midpoints of the steps of the weighted distribution
+/// function. Values are thrown into bins first, so that only those near a quantile are sorted.
 fn quantiles<const N: usize>(
     values: &[f64],
     weights: &[f64],
@@ -367,7 +372,8 @@ fn quantiles<const N: usize>(
     })
 }
 
-/// The quantile among sorted values with their weights, where `below` is the weight of all that are not listed below them.
+/// The quantile among sorted values with their weights, where `below` is the weight of all that are not
+/// listed below them.
 fn quantile(near: &[(f64, f64)], mut below: f64, p: f64) -> f64 {
     let mut before = None::<(f64, f64)>;
     for &(x, w) in near {
@@ -407,8 +413,8 @@ mod tests {
         assert!((out.sd - (1001.0_f64.powi(2) / 12.0).sqrt()).abs() < 0.01);
     }
 
-    /// Draws of a standard normal with weights that make them those of a normal with mean 0.1: the statistics are within the
-    /// errors stated, and those are a small part of what the weighted draws alone would have.
+    /// Draws of a standard normal with weights that make them those of a normal with mean 0.1: the statistics
+    /// are within the errors stated, and those are a small part of what the weighted draws alone would have.
     #[test]
     fn a_small_difference_is_known_well() {
         let mut stream = crate::num::stream::Stream::new(3, 1, 1);

@@ -1,5 +1,5 @@
-//! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images of every mode, and a fit that found
-//! one of them says nothing of the others.
+//! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images
+//! of every mode, and a fit that found one of them says nothing of the others.
 
 use super::{Finding, Fit, Output, mode};
 use crate::lower::{Form, Parameter};
@@ -16,7 +16,8 @@ const SPREAD: f64 = 0.5;
 const AROUND: u64 = 12;
 /// Steps uphill.
 const STEPS: usize = 40;
-/// Most coordinates, most moves of which all are tried that are made together, and how many these are: loadings, scores and the slopes of scores, say.
+/// Most coordinates, most moves of which all are tried that are made together, and how many these are:
+/// loadings, scores and the slopes of scores, say.
 const MOST: usize = 3000;
 const MOST_MOVES: usize = 12;
 const TOGETHER: usize = 3;
@@ -28,7 +29,8 @@ const LABELS: usize = 10;
 const SAME: f64 = 1e-9;
 /// Slopes are the same if they differ by less, relative to the largest of their parameter.
 const SAME_SLOPE: f64 = 1e-6;
-/// Means further from each other, or from where a change of sign would leave them, in standard deviations, are those of one image alone.
+/// Means further from each other, or from where a change of sign would leave them, in standard deviations,
+/// are those of one image alone.
 const APART: f64 = 0.3;
 /// Points evaluated together.
 const BATCH: usize = 16;
@@ -61,7 +63,8 @@ impl Move<'_> {
         batch_axes(self.parameter, self.dims)
     }
 
-    /// Whether the slopes of the parameter have moved with it, from `before` to `after`. Those of a simplex are not looked at.
+    /// Whether the slopes of the parameter have moved with it, from `before` to `after`. Those of a simplex
+    /// are not looked at.
     fn moves_slopes(&self, before: &[f64], after: impl Fn(usize) -> f64) -> bool {
         let Parameter { offset, size, .. } = *self.parameter;
         let mut own = before[offset..offset + size].to_vec();
@@ -93,7 +96,8 @@ pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
     if let Some(overlooked) = sets.iter().find(|set| set.iter().any(|m| apart(m, &fit.outputs))) {
         return Some(told(overlooked));
     }
-    // An answer of all images is right, and tells nothing of any component: what stands first in one stands second in another.
+    // An answer of all images is right, and tells nothing of any component: what stands first in one stands
+    // second in another.
     let several = fit.findings.iter().any(|f| matches!(f, Finding::SeveralModes { .. }));
     // The Gaussian is that of one image.
     let relabels = |m: &&Move| m.how != How::Mirror && apart(m, &fit.gaussian);
@@ -105,8 +109,8 @@ pub(super) fn symmetry(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
     })
 }
 
-/// A point around the answer: about where draws of it lie, and up to twice as far away. Coordinates of parameters that are not any real number lie about zero
-/// where the answer is not known in these.
+/// A point around the answer: about where draws of it lie, and up to twice as far away. Coordinates of
+/// parameters that are not any real number lie about zero where the answer is not known in these.
 pub(super) fn around(target: &ModelTarget, fit: &Fit, k: u64) -> Vec<f64> {
     let mut z = vec![0.0; target.dimension()];
     let mut stream = Stream::new(1, PURPOSE, POINTS + k);
@@ -128,8 +132,9 @@ pub(super) fn around(target: &ModelTarget, fit: &Fit, k: u64) -> Vec<f64> {
     z
 }
 
-/// Moves that, made together, leave the log density as it is at a few points, and so everywhere: some by chance, and one near the mass, because a density may
-/// be simpler far from it (one that is linear beyond all data, say).
+/// Moves that, made together, leave the log density as it is at a few points, and so everywhere: some by
+/// chance, and one near the mass, because a density may be simpler far from it (one that is linear beyond all
+/// data, say).
 fn symmetries(target: &ModelTarget, moves: &[Move]) -> Vec<Vec<usize>> {
     let mut same = sets(moves);
     for k in 0..POINTS {
@@ -181,7 +186,8 @@ fn hows(parameter: &Parameter, dims: &[usize]) -> Vec<How> {
     mirror.into_iter().chain(exchanges).collect()
 }
 
-/// Moves that may be made together: a few of different parameters, and of labels of which there are as many, those of all parameters or of all but one.
+/// Moves that may be made together: a few of different parameters, and of labels of which there are as many,
+/// those of all parameters or of all but one.
 fn sets(moves: &[Move]) -> Vec<Vec<usize>> {
     let mut all = few_together(&moves[..moves.len().min(MOST_MOVES)]);
     for size in 2..=LABELS {
@@ -236,8 +242,8 @@ fn fit_together(a: &Move, b: &Move) -> bool {
     sizes && a.parameter.offset != b.parameter.offset
 }
 
-/// The sets that leave the log density at a point as it is, and move its gradient as they move the point: where the log density is so large that its
-/// digits tell nothing, its slopes do.
+/// The sets that leave the log density at a point as it is, and move its gradient as they move the point:
+/// where the log density is so large that its digits tell nothing, its slopes do.
 fn unchanged(target: &ModelTarget, moves: &[Move], sets: Vec<Vec<usize>>, z: &[f64]) -> Vec<Vec<usize>> {
     let made: Vec<(Vec<usize>, Vec<f64>)> = sets
         .into_iter()
@@ -353,7 +359,8 @@ mod tests {
     use super::*;
     use crate::data::Dataset;
 
-    /// What may be done to the posterior of a model without changing it: names, with ~ where the sign changes.
+    /// What may be done to the posterior of a model without changing it: names, with ~ where the sign
+    /// changes.
     fn found(text: &str, data: &str) -> Vec<String> {
         let data = Dataset::from_texts(&[("data.json", data)]).unwrap();
         let target = ModelTarget::new(text, &data).unwrap();

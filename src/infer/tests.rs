@@ -76,7 +76,8 @@ fn eight_schools_agree_with_the_reference() {
     assert!(found.khat < KHAT_LIMIT, "{} {:?}", found.khat, found.proposal);
 }
 
-/// Two Gaussians of four coordinates, far from each other in the first, the second with 3 % of the mass and other widths.
+/// Two Gaussians of four coordinates, far from each other in the first, the second with 3 % of the mass and
+/// other widths.
 fn heaps(z: &[f64], g: &mut [f64]) -> f64 {
     let parts: [(f64, f64, f64); 2] = [(0.97, 0.0, 1.0), (0.03, 30.0, 0.7)];
     let logs = parts.map(|(mass, at, width)| {
@@ -115,8 +116,8 @@ fn an_answer_is_of_all_modes_with_their_masses() {
     }
 }
 
-/// Eight narrow heaps at random places in so many coordinates that nothing but a search from near by finds one, each ten nats higher than the
-/// one before.
+/// Eight narrow heaps at random places in so many coordinates that nothing but a search from near by finds
+/// one, each ten nats higher than the one before.
 fn scattered(centres: &[Vec<f64>]) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + '_ {
     move |z, g| {
         let away = |c: &Vec<f64>| -> f64 { z.iter().zip(c).map(|(z, c)| (z - c).powi(2)).sum() };
@@ -181,8 +182,8 @@ fn a_target_that_is_nowhere_finite_is_an_error() {
     assert_eq!(error, Error::NoStart);
 }
 
-/// Events and trials of groups, many of them without an event: the scale of the groups has a long tail, along which empty groups are wide on one
-/// side and narrow at their modes.
+/// Events and trials of groups, many of them without an event: the scale of the groups has a long tail, along
+/// which empty groups are wide on one side and narrow at their modes.
 const TRIALS: [(f64, f64); 14] = [
     (0.0, 14.0),
     (0.0, 2.0),
@@ -200,7 +201,8 @@ const TRIALS: [(f64, f64); 14] = [
     (0.0, 3.0),
 ];
 
-/// Mean and standard deviation of the scale of these groups, by sums over grids of their mean, their scale and each effect.
+/// Mean and standard deviation of the scale of these groups, by sums over grids of their mean, their scale
+/// and each effect.
 fn exact_scale() -> (f64, f64) {
     let z: Vec<f64> = (-60..=60).map(|i| 0.1 * f64::from(i)).collect();
     let (mut total, mut sum, mut squares) = (0.0, 0.0, 0.0);
@@ -256,7 +258,8 @@ fn groups_without_events_agree_with_quadrature() {
 /// Counts of twelve groups of ten.
 const OF_TEN: [f64; 12] = [1.0, 1.0, 5.0, 5.0, 0.0, 5.0, 0.0, 4.0, 0.0, 0.0, 2.0, 5.0];
 
-/// The standard deviation of the sum of the probabilities of all groups, whose log odds are normal(m, t): by sums over m, log t and the log odds.
+/// The standard deviation of the sum of the probabilities of all groups, whose log odds are normal(m, t): by
+/// sums over m, log t and the log odds.
 fn exact_sd_of_the_sum() -> f64 {
     let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
     for i in 0..=80 {
@@ -285,7 +288,8 @@ fn exact_sd_of_the_sum() -> f64 {
     (second / total - (first / total).powi(2)).sqrt()
 }
 
-/// Groups are independent given what they have in common, so a sum over them varies only as much as that allows.
+/// Groups are independent given what they have in common, so a sum over them varies only as much as that
+/// allows.
 #[test]
 fn sums_over_groups_vary_as_quadrature_says() {
     let rows: String = OF_TEN.iter().map(|y| format!("{y}\n")).collect();
@@ -301,8 +305,8 @@ fn sums_over_groups_vary_as_quadrature_says() {
     assert!((sum.sd / sd).ln().abs() < 0.05, "{} against {sd}", sum.sd);
 }
 
-/// In few coordinates a grid goes as far as tails count: a t with 4 degrees of freedom and an inverse gamma have the variances that they have, and a
-/// Cauchy the quantiles.
+/// In few coordinates a grid goes as far as tails count: a t with 4 degrees of freedom and an inverse gamma
+/// have the variances that they have, and a Cauchy the quantiles.
 #[test]
 fn heavy_tails_in_few_coordinates_are_known() {
     let fitted = |text: &str| {
@@ -323,8 +327,8 @@ fn heavy_tails_in_few_coordinates_are_known() {
     );
 }
 
-/// Two components that overlap: one may take some of the other's rows, far from the mode. The reference is NUTS of another program, 120,000 draws of
-/// which 24,000 are effective.
+/// Two components that overlap: one may take some of the other's rows, far from the mode. The reference is
+/// NUTS of another program, 120,000 draws of which 24,000 are effective.
 #[test]
 fn overlapping_components_are_known() {
     let y = "-0.91\n-0.21\n-0.82\n-0.64\n-0.67\n0.56\n-1.41\n-0.37\n-1.07\n-0.87\n-1.27\n-0.42\n-1.63\n-1.66\n-1.1\n-1.58\n-0.65\n\

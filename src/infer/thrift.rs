@@ -1,4 +1,5 @@
-//! How much is looked at beside what is needed: less where a gradient takes long, for many data leave little to be found.
+//! How much is looked at beside what is needed: less where a gradient takes long, for many data leave little
+//! to be found.
 
 use crate::target::Target;
 
@@ -10,7 +11,8 @@ pub(super) fn is_heavy(target: &dyn Target) -> bool {
     target.operations() > LIGHT
 }
 
-/// So many points or draws where a gradient is light, fewer in proportion where it is not, and never less than `least`.
+/// So many points or draws where a gradient is light, fewer in proportion where it is not, and never less
+/// than `least`.
 pub(super) fn spared(target: &dyn Target, usual: usize, least: usize) -> usize {
     let times = target.operations().div_ceil(LIGHT).max(1);
     (usual / times).max(least.min(usual))

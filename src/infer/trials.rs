@@ -18,17 +18,19 @@ const HEAVY: usize = 6;
 const LIGHT: f64 = 0.4;
 /// Weights with a k̂ below this, judged by a pilot, are those of a Gaussian or nearly.
 const STRAIGHT: f64 = 0.2;
-/// Coordinates up to which a grid takes little time, and the half-variance of log weights from which on one is worth it: a Gaussian posterior is often that of much data,
-/// and each evaluation costs.
+/// Coordinates up to which a grid takes little time, and the half-variance of log weights from which on one
+/// is worth it: a Gaussian posterior is often that of much data, and each evaluation costs.
 const SOON: usize = 2;
 const NEARLY_GAUSSIAN: f64 = 0.005;
 /// A grid that found more mass than another proposal, by so many standard errors, goes where that does not.
 const PROBABLY: f64 = 1.5;
-/// Weights with a long tail do not know their standard error: mass that they found counts where it is so much more, in logarithms.
+/// Weights with a long tail do not know their standard error: mass that they found counts where it is so much
+/// more, in logarithms.
 const MUCH: f64 = 0.3;
 
-/// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture with heavier tails where
-/// they are not: by the pilot, or by the draws themselves, because a few draws do not see a far tail.
+/// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture
+/// with heavier tails where they are not: by the pilot, or by the draws themselves, because a few draws do
+/// not see a far tail.
 pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options) -> (Proposal, Drawn<'t>) {
     let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
     // What is to end is judged by the draws that were made before.
@@ -45,9 +47,11 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
     let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
         || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
-    // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in no weight.
+    // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in
+    // no weight.
     let exactly = !flow.cheap() && !flow.dear() && q.mean.len() == MOST && reached.judged.khat >= STRAIGHT;
-    // Where each cell takes a search, a grid in so many comes after what adapts: a tail in which all but one coordinate stand still is not learned from few draws.
+    // Where each cell takes a search, a grid in so many comes after what adapts: a tail in which all but one
+    // coordinate stand still is not learned from few draws.
     let late = flow.dear() && q.mean.len() > MOST_DEAR;
     let at_first = !late && (!flow.cheap() && q.mean.len() <= MOST_UNCUT || curved && soon || exactly);
     if at_first {
@@ -56,14 +60,15 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
     let mut others = trials.tailed();
     let first = others[0].clone();
     let (flow, khat) = (reached.bent.0, reached.judged.khat);
-    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most even. Few draws of weights that hardly differ
-    // do not know their tail.
+    // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most
+    // even. Few draws of weights that hardly differ do not know their tail.
     let bent = khat >= STRAIGHT && (curved || !is_heavy(flow.model()));
     let few = flow.cheap() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && bent;
     if few && !trials.settled() {
         trials.adapted();
     }
-    // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that adapts.
+    // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that
+    // adapts.
     let likely = !flow.dear() || flow.leaders() == 0 || khat < TAILED;
     if likely && !trials.settled() {
         let khat = trials.attempt(trials.around(first.clone()), true);
@@ -81,8 +86,8 @@ pub(super) fn draw<'t>(reached: &Reached<'t>, outputs: usize, options: &Options)
             trials.attempt(trials.around(other), false);
         }
     }
-    // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as a grid can serve, and nothing else did
-    // (which was tried before these were bent).
+    // Few draws saw a Gaussian, and more of them something else far away; or there are as many coordinates as
+    // a grid can serve, and nothing else did (which was tried before these were bent).
     let again = flow.cheap() && q.mean.len() == MOST && reached.bent.0.leaders() > 0;
     if !at_first && !again && !late && !trials.settled() && !trials.fair() {
         trials.grid();
@@ -95,13 +100,15 @@ struct Trials<'a, 't> {
     reached: &'a Reached<'t>,
     outputs: usize,
     options: &'a Options,
-    /// The mass that proposals found; and by how many standard errors, and by how much, another must be below it to overlook something.
+    /// The mass that proposals found; and by how many standard errors, and by how much, another must be below
+    /// it to overlook something.
     masses: Vec<(Mass, f64, f64)>,
     best: Option<(Proposal, Drawn<'t>)>,
 }
 
 impl<'t> Trials<'_, 't> {
-    /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what bending does to tails.
+    /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what
+    /// bending does to tails.
     fn unbent(&self) -> (&'t dyn Flow, &'t Gaussian) {
         let Reached { plain, bent, .. } = self.reached;
         if bent.0.cheap() && plain.0.cheap() { *plain } else { *bent }
@@ -126,7 +133,8 @@ impl<'t> Trials<'_, 't> {
         let heavy = leaders == d && d <= HEAVY;
         let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
         let khat = self.reached.judged.khat;
-        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are long; not so where many data tell them.
+        // Coordinates that lead others are logarithms of scales, more often than not, and their tails are
+        // long; not so where many data tell them.
         let told = is_heavy(flow.model()) && khat < STRAIGHT;
         let light = khat < LIGHT && (flow.cheap() || leaders == 0) || told;
         let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };

@@ -1,10 +1,11 @@
 //! Bent coordinates in which a posterior is closer to Gaussian: a triangular map, one layer after another.
 //!
-//! A layer orders the coordinates so that a few leaders come first, and takes standard coordinates w to
-//! `z = m + C y`, `y_p = S_p(w_p) exp(a_p·(t, He₂(t)) - …) + b_p·He₂(t)` with `t = w / √(1 + w²/16)` of the leaders: the spread
-//! of each coordinate follows the leaders (as the effects of groups follow their scale), its centre is a curve in them, and
-//! S_p skews its margin and gives it the exponential tail that logarithms of scales have. Far out t no longer changes, so
-//! that nothing explodes. Everything is triangular, so the log determinant is a sum.
+//! A layer orders the coordinates so that a few leaders come first, and takes standard coordinates w to `z =
+//! m + C y`, `y_p = S_p(w_p) exp(a_p·(t, He₂(t)) - …) + b_p·He₂(t)` with `t = w / √(1 + w²/16)` of the
+//! leaders: the spread of each coordinate follows the leaders (as the effects of groups follow their scale),
+//! its centre is a curve in them, and S_p skews its margin and gives it the exponential tail that logarithms
+//! of scales have. Far out t no longer changes, so that nothing explodes. Everything is triangular, so the
+//! log determinant is a sum.
 
 use super::bent::{Coordinate, Known, Led};
 use super::flow::{Flow, Placed};
@@ -29,7 +30,8 @@ pub(super) struct Warp {
     constants: Vec<f64>,
 }
 
-/// How the coordinates of a layer follow its leaders, in its order: only leaders that come before a coordinate act on it, and the coefficients of the others are 0.
+/// How the coordinates of a layer follow its leaders, in its order: only leaders that come before a
+/// coordinate act on it, and the coefficients of the others are 0.
 #[derive(Clone, Debug)]
 pub(super) struct Bends {
     /// a: `d × (leaders + pairs)`.
@@ -121,7 +123,8 @@ impl Warp {
         self.leaders
     }
 
-    /// The logarithms of what the leaders put on the spreads, and what they add, each `d × n`; nothing without leaders.
+    /// The logarithms of what the leaders put on the spreads, and what they add, each `d × n`; nothing
+    /// without leaders.
     fn led(&self, features: &[f64], n: usize) -> [Vec<f64>; 2] {
         if self.leaders == 0 {
             return [Vec::new(), Vec::new()];
@@ -382,7 +385,8 @@ mod tests {
         Warp::new(some(d, 1.0), factor, (0..d).rev().collect(), leaders, bends)
     }
 
-    /// The integral of the pulled-back density does not change, and its gradient is the derivative of its value.
+    /// The integral of the pulled-back density does not change, and its gradient is the derivative of its
+    /// value.
     #[test]
     fn the_gradient_is_that_of_the_value() {
         let d = 4;

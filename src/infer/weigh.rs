@@ -1,4 +1,5 @@
-//! The weights of importance draws: one for each draw, or, where a model falls into groups, one for each draw and group.
+//! The weights of importance draws: one for each draw, or, where a model falls into groups, one for each draw
+//! and group.
 
 use super::adapt::effective;
 use super::local::{Apart, Local};
@@ -8,8 +9,8 @@ use std::borrow::Cow;
 
 /// Of many groups some have a k̂ that looks large by chance: so many standard errors are allowed for.
 const CHANCE: f64 = 3.0;
-/// Weights are even where the effective number of draws is this share of them, and a weight is large that is so many times the mean of all; the k̂ of even ones is this at
-/// most.
+/// Weights are even where the effective number of draws is this share of them, and a weight is large that is
+/// so many times the mean of all; the k̂ of even ones is this at most.
 const EVEN: f64 = 0.8;
 const LARGE: f64 = 10.0;
 const EVEN_KHAT: f64 = 0.4;
@@ -24,7 +25,8 @@ pub(super) struct Weighed {
     pub(super) weights: Vec<f64>,
     /// Tail shape of these.
     pub(super) khat: f64,
-    /// The standard error that the noise of groups leaves in what belongs to no group alone, in standard deviations.
+    /// The standard error that the noise of groups leaves in what belongs to no group alone, in standard
+    /// deviations.
     noise: f64,
     /// For each group its weights, and their tail shape: the lower end of what it may be.
     of_groups: Vec<(Vec<f64>, f64)>,
@@ -46,8 +48,9 @@ impl Weighed {
         Weighed { logs, own, weights: all.weights, khat: all.khat, noise, of_groups }
     }
 
-    /// Takes weights of draws that were made everywhere for what they are where they are even, and none is large: of the few that differ from the others a generalised
-    /// Pareto distribution makes a long tail where there is none.
+    /// Takes weights of draws that were made everywhere for what they are where they are even, and none is
+    /// large: of the few that differ from the others a generalised Pareto distribution makes a long tail
+    /// where there is none.
     pub(super) fn trust_even(&mut self) {
         let n = self.weights.len() as f64;
         let largest = self.weights.iter().copied().fold(0.0, f64::max);
@@ -56,7 +59,8 @@ impl Weighed {
         }
     }
 
-    /// The standard error that smoothing leaves in what is reported of a group, or of none, in standard deviations.
+    /// The standard error that smoothing leaves in what is reported of a group, or of none, in standard
+    /// deviations.
     pub(super) fn noise_of(&self, group: Option<usize>) -> f64 {
         if group.is_some() { 0.0 } else { self.noise }
     }

@@ -1,4 +1,5 @@
-//! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is not.
+//! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is
+//! not.
 
 use super::gaussian::Gaussian;
 use crate::num::linalg::{cholesky, invert_lower, symmetric_eigen};
@@ -14,8 +15,8 @@ const UNKNOWN: f64 = 1.0;
 /// Smallest curvature believed: a standard deviation of a thousand.
 const FLATTEST: f64 = 1e-6;
 
-/// Columns of a Hessian that one evaluator finds where threads share them, and fewest where that is worth while. Each has an evaluator of its own, so that
-/// the numbers do not depend on which thread it is.
+/// Columns of a Hessian that one evaluator finds where threads share them, and fewest where that is worth
+/// while. Each has an evaluator of its own, so that the numbers do not depend on which thread it is.
 const COLUMNS: usize = 16;
 const WORTH_THREADS: usize = 64;
 
@@ -92,8 +93,9 @@ pub(super) fn scales(evaluator: &mut dyn Evaluator, point: &[f64]) -> Vec<f64> {
     (0..d).map(scale).collect()
 }
 
-/// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite. What is rounding is judged with every
-/// coordinate in units of its own curvature: a column in the millions makes none of the others flat.
+/// Lower triangular C with C Cᵀ = H⁻¹, or None unless H is safely positive definite. What is rounding is
+/// judged with every coordinate in units of its own curvature: a column in the millions makes none of the
+/// others flat.
 fn safe_inverse_root(h: &[f64], d: usize) -> Option<Vec<f64>> {
     let unit: Vec<f64> = (0..d).map(|i| h[i * d + i].sqrt()).collect();
     if unit.iter().any(|u| !(*u > 0.0)) {

@@ -28,8 +28,8 @@ fn twice(again: &DataDecl, first: &DataDecl) -> Diagnostic {
         .help("leave one of them out, or give it a name of its own")
 }
 
-/// The ends between which the distribution of a column declared `missing` without bounds has its values, where these are numbers: empty cells have their
-/// support from it, as a parameter has from its prior.
+/// The ends between which the distribution of a column declared `missing` without bounds has its values,
+/// where these are numbers: empty cells have their support from it, as a parameter has from its prior.
 fn described_ends(program: &Program, decl: &DataDecl) -> Option<[f64; 2]> {
     if !decl.missing || decl.ty.lower.is_some() || decl.ty.upper.is_some() {
         return None;
@@ -133,7 +133,8 @@ impl<'d> Lowerer<'d> {
         Ok(())
     }
 
-    /// Notes which other arrays the data do not have, where a category is a problem that leaves nothing to go on with: one run tells all names.
+    /// Notes which other arrays the data do not have, where a category is a problem that leaves nothing to go
+    /// on with: one run tells all names.
     fn tell_absent(&mut self, declared: &[&DataDecl], problem: &Diagnostic, faults: &mut Faults) {
         for decl in declared {
             let other = match decl.ty.base {
@@ -308,7 +309,8 @@ impl<'d> Lowerer<'d> {
         }
     }
 
-    /// Warns of a glob that takes a column which is declared by itself: an outcome among its own predictors explains itself.
+    /// Warns of a glob that takes a column which is declared by itself: an outcome among its own predictors
+    /// explains itself.
     fn warn_taken_twice(&mut self, decl: &DataDecl, found: &Found) {
         let Some(DataSource::Columns { patterns, single: false }) = &decl.source else { return };
         let by_itself = |name: &&str| {
@@ -387,7 +389,8 @@ impl<'d> Lowerer<'d> {
         }
     }
 
-    /// Refuses rows of another table than that which gave the size, where columns of both say that they do not go together.
+    /// Refuses rows of another table than that which gave the size, where columns of both say that they do
+    /// not go together.
     fn check_tables(&mut self, found: &Found<'d>, decl: &DataDecl) -> Result<()> {
         let Some(Expr { kind: ExprKind::Name(size), .. }) = decl.ty.dims.first() else { return Ok(()) };
         match self.size_tables.iter().find(|(name, _)| name == size) {

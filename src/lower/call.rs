@@ -279,7 +279,8 @@ impl Lowerer<'_> {
     }
 }
 
-/// Adds the arguments that a function takes to the error of one that stands where another may have been meant.
+/// Adds the arguments that a function takes to the error of one that stands where another may have been
+/// meant.
 fn with_arguments(error: Diagnostic, row: &func::Function, args: &[Arg]) -> Diagnostic {
     if row.variadic || row.args.len() < 2 || args.iter().any(|arg| arg.name.is_some()) {
         return error;

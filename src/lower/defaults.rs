@@ -55,7 +55,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Gives a default the shape that is declared: one number counts for all; a size that nothing else gives follows from it.
+    /// Gives a default the shape that is declared: one number counts for all; a size that nothing else gives
+    /// follows from it.
     fn default_shape(&mut self, decl: &DataDecl, e: &Expr, value: Value) -> Result<Value> {
         let found = self.b.dims(value.node).to_vec();
         if found.is_empty() && !decl.ty.dims.is_empty() {

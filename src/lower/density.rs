@@ -141,7 +141,8 @@ pub(super) fn sum(b: &mut Builder, dist: &Dist, x: NodeId, weight: Option<NodeId
     }
 }
 
-/// The sum over a parameter's elements; `inside` if its region is that of the prior, so that nothing need be checked.
+/// The sum over a parameter's elements; `inside` if its region is that of the prior, so that nothing need be
+/// checked.
 pub(super) fn prior(b: &mut Builder, dist: &Dist, x: NodeId, inside: bool) -> Built {
     match dist {
         Dist::Truncated { inner, lower, upper } if inside => {
@@ -291,7 +292,8 @@ fn limit_span(d: &DistExpr) -> Span {
     }
 }
 
-/// Values beyond the limits of a censoring as the limits: a cell may hold anything there, a zero for what was not detected, say.
+/// Values beyond the limits of a censoring as the limits: a cell may hold anything there, a zero for what was
+/// not detected, say.
 fn at_limits(b: &mut Builder, dist: &Dist, value: &Value) -> std::result::Result<Value, BuildError> {
     let Dist::Censored { inner, lower, upper, .. } = dist else { return Ok(value.clone()) };
     if b.constant_of(value.node).is_none() {
@@ -312,7 +314,8 @@ fn at_limits(b: &mut Builder, dist: &Dist, value: &Value) -> std::result::Result
     Ok(Value { node, ..value.clone() })
 }
 
-/// Flat positions of the elements known only to lie below, and above. Order of marks: left, right, lower, upper.
+/// Flat positions of the elements known only to lie below, and above. Order of marks: left, right, lower,
+/// upper.
 fn censored_sets(b: &mut Builder, x: NodeId, marks: [Option<NodeId>; 4]) -> Result2 {
     let dims = b.dims(x).to_vec();
     let count: usize = dims.iter().product();

@@ -155,7 +155,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a mixture of densities of real numbers with probabilities of integers: they have no common scale.
+    /// Refuses a mixture of densities of real numbers with probabilities of integers: they have no common
+    /// scale.
     fn check_kinds(&self, built: &[(NodeId, Dist)], span: Span) -> Result<()> {
         let rows: Vec<_> = built.iter().filter_map(|(_, part)| part.first_row()).collect();
         let real = rows.iter().find(|(row, _)| !row.discrete);
@@ -409,8 +410,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Adds the call with the last argument first, as `student_t(4, mu, sigma)` for `student_t(mu, sigma, 4)`, if the first
-    /// leaves its domain and all fit then.
+    /// Adds the call with the last argument first, as `student_t(4, mu, sigma)` for `student_t(mu, sigma,
+    /// 4)`, if the first leaves its domain and all fit then.
     fn rotated(
         &mut self,
         error: Diagnostic,

@@ -1,7 +1,7 @@
 //! Coordinates for hierarchical effects: as declared, standardised, or blends of the two.
 //!
-//! An effect `x ~ normal(m, s)` whose scale is itself unknown can have any of the coordinates
-//! `w = b m + s^b (x - m) / s`: for b = 1 that is x, for b = 0 the standardised deviation. The values reported are the same;
+//! An effect `x ~ normal(m, s)` whose scale is itself unknown can have any of the coordinates `w = b m + s^b
+//! (x - m) / s`: for b = 1 that is x, for b = 0 the standardised deviation. The values reported are the same;
 //! the shape of the posterior in the coordinates is not.
 
 use super::axes::{self, Axes};
@@ -22,10 +22,11 @@ pub enum Coordinates {
     Declared,
     /// Standardised deviations.
     Standardised,
-    /// Blends: for each effect by name, the weight of the effect itself for each of its elements. Effects not named are
-    /// standardised.
+    /// Blends: for each effect by name, the weight of the effect itself for each of its elements. Effects not
+    /// named are standardised.
     Blended(Vec<(String, Vec<f64>)>),
-    /// The effects themselves; loops that lead from state to state are nodes, whose states may become coordinates.
+    /// The effects themselves; loops that lead from state to state are nodes, whose states may become
+    /// coordinates.
     States,
 }
 
@@ -222,8 +223,8 @@ fn plain_type(p: &ParamDecl) -> bool {
     })
 }
 
-/// Parameters without a prior on their line that one later statement describes whole, with nothing in between that uses
-/// them: their coordinates can be chosen when that statement is read.
+/// Parameters without a prior on their line that one later statement describes whole, with nothing in between
+/// that uses them: their coordinates can be chosen when that statement is read.
 pub(super) fn split_effects(program: &Program, source: &str) -> Vec<String> {
     let statements = &program.statements;
     let candidate = |(place, stmt): (usize, &Stmt)| {

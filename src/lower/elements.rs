@@ -105,7 +105,8 @@ impl Elements {
         (1..=most).take_while(|k| first > *k && self.defined.contains_key(&vec![first - k])).count()
     }
 
-    /// Defines elements `first`, `first + 1`, ... at once, from an array that begins with the `before` elements before them.
+    /// Defines elements `first`, `first + 1`, ... at once, from an array that begins with the `before`
+    /// elements before them.
     pub(super) fn define_after(
         &mut self,
         name: &str,

@@ -150,7 +150,8 @@ impl Env {
         self.scopes.pop();
     }
 
-    /// Enters a function's body: only what is visible everywhere, and a fresh scope. Gives back what to restore.
+    /// Enters a function's body: only what is visible everywhere, and a fresh scope. Gives back what to
+    /// restore.
     pub(super) fn enter_function(&mut self) -> Vec<HashMap<String, Binding>> {
         let outside = self.scopes.split_off(1);
         self.scopes.push(HashMap::new());
@@ -162,7 +163,8 @@ impl Env {
         self.scopes.extend(outside);
     }
 
-    /// Gives the sizes and other constants that are visible everywhere nodes in another graph. Gives back what to restore.
+    /// Gives the sizes and other constants that are visible everywhere nodes in another graph. Gives back
+    /// what to restore.
     pub(super) fn move_sizes(&mut self, from: &Builder, to: &mut Builder) -> HashMap<String, Binding> {
         let before = self.scopes[0].clone();
         for binding in self.scopes[0].values_mut() {

@@ -63,8 +63,8 @@ impl Lowerer<'_> {
         if let Some(value) = self.numbered_level(op, (&a, left), (&b, right))? {
             return Ok(value);
         }
-        // Levels may be compared with each other, and with the variable of a loop, which counts them; nothing else can be
-        // computed with them.
+        // Levels may be compared with each other, and with the variable of a loop, which counts them; nothing
+        // else can be computed with them.
         let levels = |v: &Value, e: &Expr| v.levels.is_some() || self.is_counter(e);
         let comparable = levels(&a, left) && levels(&b, right);
         if !(comparable && matches!(op, BinaryOp::Eq | BinaryOp::Ne)) {
@@ -127,7 +127,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The places of levels of one category among those of another, by their labels; 0 where it has none of that label.
+    /// The places of levels of one category among those of another, by their labels; 0 where it has none of
+    /// that label.
     fn in_terms_of(&mut self, wanted: &Levels, own: &Levels, places: NodeId) -> NodeId {
         let Some(known) = self.b.constant_of(places).filter(|_| wanted.labels() != own.labels()) else {
             return places;
@@ -249,7 +250,8 @@ impl Lowerer<'_> {
         error.note("shapes align at the last axis; an axis of size 1 is repeated")
     }
 
-    /// What is said of `b[g][2]`, which is the second of the rows that `b[g]` lists, where the second column was meant.
+    /// What is said of `b[g][2]`, which is the second of the rows that `b[g]` lists, where the second column
+    /// was meant.
     fn of_rows(&self, e: &Expr) -> Option<String> {
         let ExprKind::Index { base, indices: last } = &e.kind else { return None };
         let ExprKind::Index { base: whole, indices: first } = &base.kind else { return None };

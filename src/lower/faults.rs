@@ -1,4 +1,5 @@
-//! Several problems at once: after a statement that fails, those that do not need what it defines are checked too.
+//! Several problems at once: after a statement that fails, those that do not need what it defines are checked
+//! too.
 
 use super::Lowerer;
 use crate::source::{Diagnostic, Span};
@@ -35,8 +36,8 @@ impl Faults {
         }
     }
 
-    /// Notes a problem as a check without data tells it. Where that has names for all sizes, what tells them by numbers
-    /// gives way.
+    /// Notes a problem as a check without data tells it. Where that has names for all sizes, what tells them
+    /// by numbers gives way.
     pub(super) fn add_by_names(&mut self, problem: Diagnostic, source: &str) {
         let by_numbers = |d: &Diagnostic| {
             matches!(d.code, "shape-mismatch" | "wrong-argument")

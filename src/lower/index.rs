@@ -37,7 +37,8 @@ impl Places {
         !self.joint
     }
 
-    /// One place of the next axis, or one for each element of an array. False if the array fits nothing before it.
+    /// One place of the next axis, or one for each element of an array. False if the array fits nothing
+    /// before it.
     fn at(&mut self, places: &[f64], dims: &[usize]) -> bool {
         if !dims.is_empty() && !self.joint && self.shape.is_empty() {
             self.indices = vec![self.indices[0].clone(); places.len()];
@@ -66,7 +67,8 @@ impl Lowerer<'_> {
         self.index_value(value, base, indices, span)
     }
 
-    /// `z[1..0]` of an array whose first element is yet to be defined: nothing is read, so nothing need be there.
+    /// `z[1..0]` of an array whose first element is yet to be defined: nothing is read, so nothing need be
+    /// there.
     fn nothing_yet(&mut self, base: &Expr, indices: &[Index]) -> Result<Option<Value>> {
         let ExprKind::Name(name) = &base.kind else { return Ok(None) };
         if self.env.get(name).is_some() || !self.defining.iter().any(|defined| defined == name) {
@@ -117,8 +119,8 @@ impl Lowerer<'_> {
         self.index_value(value, base, &indices[rank..], span).map(Some)
     }
 
-    /// `s[t-2..t-1]`, `m[t]`, `m[i, j]` with arrays `i`, `j`, where the array is being defined element by element: only what is
-    /// picked must be there. None where it is better to take the array as a whole.
+    /// `s[t-2..t-1]`, `m[t]`, `m[i, j]` with arrays `i`, `j`, where the array is being defined element by
+    /// element: only what is picked must be there. None where it is better to take the array as a whole.
     fn element_part(&mut self, base: &Expr, indices: &[Index], span: Span) -> Result<Option<Value>> {
         let ExprKind::Name(name) = &base.kind else { return Ok(None) };
         let (rank, count) = match self.env.get(name) {
@@ -173,7 +175,8 @@ impl Lowerer<'_> {
         self.places_by_label((e, levels), &of, places, base).map(Some)
     }
 
-    /// The indices of the elements that are picked, and the shape in which. None if arrays stand among ranges.
+    /// The indices of the elements that are picked, and the shape in which. None if arrays stand among
+    /// ranges.
     fn element_places(
         &mut self,
         name: &str,
@@ -398,7 +401,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a range that ends, by a number in the model, before it begins: `y[2..-1]` has no elements, and nobody means that.
+    /// Refuses a range that ends, by a number in the model, before it begins: `y[2..-1]` has no elements, and
+    /// nobody means that.
     pub(super) fn refuse_backwards(&self, from: i64, to: i64, end: &Expr, help: &str) -> Result<()> {
         let number = match &end.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => matches!(inner.kind, ExprKind::Int(_)),
@@ -517,7 +521,8 @@ fn picked_axes(picks: &[Pick], labelled: &[Option<Arc<Levels>>]) -> Axes {
     axes
 }
 
-/// Flat positions and shape of the result. Several gathers run together; their axes stand where the first one is.
+/// Flat positions and shape of the result. Several gathers run together; their axes stand where the first one
+/// is.
 fn table(picks: &[Pick], dims: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
     let mut strides = vec![1usize; dims.len()];
     for k in (0..dims.len().saturating_sub(1)).rev() {

@@ -1,7 +1,8 @@
-//! Rows of weight 0: they are left out of everything that is computed for a statement, so that nothing in them counts.
+//! Rows of weight 0: they are left out of everything that is computed for a statement, so that nothing in
+//! them counts.
 //!
-//! Nought times a density that is no number is no number, and so is nought times its slope. So what is computed
-//! element by element is computed for the other elements alone, back to the data and the parameters.
+//! Nought times a density that is no number is no number, and so is nought times its slope. So what is
+//! computed element by element is computed for the other elements alone, back to the data and the parameters.
 
 use crate::graph::{Builder, NodeId, Op};
 use crate::ops::array::{MatMul, Take};

@@ -173,7 +173,8 @@ pub struct Predicted {
     pub dist: Dist,
 }
 
-/// Binds data and builds the graph. The program has passed the checker; what only the data can show is checked here.
+/// Binds data and builds the graph. The program has passed the checker; what only the data can show is
+/// checked here.
 pub fn lower(program: &Program, source: &str, data: &Dataset) -> Checked<Lowered> {
     lower_with(program, source, data, Coordinates::Declared)
 }
@@ -188,7 +189,8 @@ pub fn lower_with(
     let mut lowerer = Lowerer::new(source, data);
     lowerer.coordinates = coordinates;
     let mut faults = lowerer.program(program);
-    // What is wrong with the data hides the statements that use them: what is wrong with those is told at once too.
+    // What is wrong with the data hides the statements that use them: what is wrong with those is told at
+    // once too.
     if !faults.is_empty() {
         let of_model = check(program, source).err().unwrap_or_default();
         of_model.into_iter().for_each(|problem| faults.add_by_names(problem, source));
@@ -460,7 +462,8 @@ fn without_prior<'p>(
     })
 }
 
-/// Columns declared `missing` whose empty cells cannot be latents, or would be latents without a distribution.
+/// Columns declared `missing` whose empty cells cannot be latents, or would be latents without a
+/// distribution.
 fn missing_without_distribution(program: &Program) -> impl Iterator<Item = (Diagnostic, String)> {
     let mut described = Vec::new();
     described_names(&program.statements, &mut described);
@@ -503,7 +506,8 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
     Some((name.name.clone(), name.span))
 }
 
-/// Names that blocks in these statements define whole, each with the variable of the innermost loop around it.
+/// Names that blocks in these statements define whole, each with the variable of the innermost loop around
+/// it.
 fn defined_in_blocks(statements: &[Stmt], variable: Option<&str>, names: &mut Vec<(String, Option<String>)>) {
     for stmt in statements {
         let (blocks, variable) = match &stmt.kind {
@@ -522,7 +526,8 @@ fn defined_in_blocks(statements: &[Stmt], variable: Option<&str>, names: &mut Ve
     }
 }
 
-/// Names that stand, whole or in part, on the left of some `~`, and those whose elements a name consists of that does.
+/// Names that stand, whole or in part, on the left of some `~`, and those whose elements a name consists of
+/// that does.
 fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
     // What a name was given comes before what is said of it.
     for stmt in statements.iter().rev() {

@@ -1,4 +1,5 @@
-//! Differential equations: `ode(f, initial, t0, times, ...)`, where `f(t, y, ...)` is a function of the model.
+//! Differential equations: `ode(f, initial, t0, times, ...)`, where `f(t, y, ...)` is a function of the
+//! model.
 
 use super::env::{Binding, Value};
 use super::{Lowerer, Result, at};
@@ -104,7 +105,8 @@ impl Lowerer<'_> {
         Ok(tolerance)
     }
 
-    /// The right-hand side as a graph of its own: coordinate 0 is t, then the state, then what depends on parameters.
+    /// The right-hand side as a graph of its own: coordinate 0 is t, then the state, then what depends on
+    /// parameters.
     fn rate_graph(
         &mut self,
         f: &Arc<FnDecl>,

@@ -218,7 +218,8 @@ impl Lowerer<'_> {
         self.define(&p.name, Value::real(node, false).along(axes))
     }
 
-    /// Refuses a type that the non-centred form of a prior does not have: its values follow from the prior alone.
+    /// Refuses a type that the non-centred form of a prior does not have: its values follow from the prior
+    /// alone.
     fn check_noncentered_type(
         &mut self,
         ty: &TypeExpr,
@@ -261,7 +262,8 @@ impl Lowerer<'_> {
         Err(Diagnostic::error("too-many-parameters", message).label(span, ""))
     }
 
-    /// The values of a base distribution with these arguments, from free coordinates: by the transform of its support.
+    /// The values of a base distribution with these arguments, from free coordinates: by the transform of its
+    /// support.
     fn base_coordinates(
         &mut self,
         base: &Distribution,
@@ -314,7 +316,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a written region that reaches beyond the support of the prior: the density would be zero there.
+    /// Refuses a written region that reaches beyond the support of the prior: the density would be zero
+    /// there.
     fn inside_prior(&self, region: &Region, prior: Option<&Dist>, ty: &TypeExpr) -> Result<()> {
         let Some(Dist::Row { row: dist, args, .. }) = prior else { return Ok(()) };
         let Support::Interval(low, high) = dist.support else { return Ok(()) };

@@ -1,8 +1,9 @@
-//! Checks a model without data: it is lowered with invented data of invented sizes, a different prime for each named size.
+//! Checks a model without data: it is lowered with invented data of invented sizes, a different prime for
+//! each named size.
 //!
-//! Two sizes of different names then never meet by accident, and a shape in a message is written with the names. What
-//! depends on the invented values themselves (an index out of range, a value outside a support) is no error here: only
-//! real data can tell.
+//! Two sizes of different names then never meet by accident, and a shape in a message is written with the
+//! names. What depends on the invented values themselves (an index out of range, a value outside a support)
+//! is no error here: only real data can tell.
 
 use super::Lowerer;
 use super::bind::data_declarations;
@@ -72,7 +73,8 @@ fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> C
         Ok(found) => return Ok(found),
         Err(problems) => problems,
     };
-    // A number among the data may be a size that the model itself fixes: `K : int` where arrays `[a, b]` are written out.
+    // A number among the data may be a size that the model itself fixes: `K : int` where arrays `[a, b]` are
+    // written out.
     if problems.iter().any(|p| p.code == "shape-mismatch") {
         let number = |d: &&&DataDecl| d.ty.base == BaseType::Int && d.ty.dims.is_empty();
         for decl in declared.iter().filter(number) {
@@ -87,8 +89,9 @@ fn probed<T>(program: &Program, source: &str, read: impl Fn(&Lowerer) -> T) -> C
     Err(problems)
 }
 
-/// Shapes that fit only because two sizes of different names are the same number in the data, as `size` knows: an error where one
-/// of the two counts the levels of a category, whose order is not that of the rows, and a warning elsewhere.
+/// Shapes that fit only because two sizes of different names are the same number in the data, as `size`
+/// knows: an error where one of the two counts the levels of a category, whose order is not that of the rows,
+/// and a warning elsewhere.
 pub(super) fn by_chance(
     program: &Program,
     source: &str,
@@ -323,7 +326,8 @@ impl Invention {
     }
 }
 
-/// As many names of columns as a matrix has, which fit the patterns: the first glob stands for those that no other pattern gives.
+/// As many names of columns as a matrix has, which fit the patterns: the first glob stands for those that no
+/// other pattern gives.
 fn invented_names(patterns: &[StrLit], columns: usize) -> BTreeSet<String> {
     let name = |pattern: &str, k: usize| {
         let letter = char::from_u32('A' as u32 + k as u32).unwrap_or('A');

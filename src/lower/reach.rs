@@ -9,8 +9,9 @@ use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 
 impl Lowerer<'_> {
-    /// Refuses a parameter whose values reach outside an argument's domain, and anything computed that has no bound on the
-    /// wrong side. What is merely not known to stay inside passes: its density is zero where it does not.
+    /// Refuses a parameter whose values reach outside an argument's domain, and anything computed that has no
+    /// bound on the wrong side. What is merely not known to stay inside passes: its density is zero where it
+    /// does not.
     pub(super) fn check_reach(
         &mut self,
         row: &Distribution,
@@ -50,8 +51,8 @@ impl Lowerer<'_> {
         })
     }
 
-    /// What to write for `bernoulli(logit(e))` and `poisson(log(e))`: the relative applies the link itself, and a value that
-    /// fits as it is needs none.
+    /// What to write for `bernoulli(logit(e))` and `poisson(log(e))`: the relative applies the link itself,
+    /// and a value that fits as it is needs none.
     fn unlinked(&mut self, row: &Distribution, spec: &ArgSpec, base: NodeId, span: Span) -> Option<String> {
         let other = relative(row, spec)?;
         let node = self.b.graph().node(base);

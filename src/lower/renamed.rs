@@ -4,8 +4,8 @@ use super::{Dist, Effect, Form, Lowered, Named, Parameter, Predicted, Term};
 use crate::graph::{Graph, NodeId};
 
 impl Lowered {
-    /// The same with every recursion of at most `most` nodes written out step by step, for analyses that read the graph node by
-    /// node. None if there is nothing to write out.
+    /// The same with every recursion of at most `most` nodes written out step by step, for analyses that read
+    /// the graph node by node. None if there is nothing to write out.
     pub fn written_out(&self, most: usize) -> Option<Lowered> {
         let (graph, now) = crate::graph::unrolled(&self.graph, most)?;
         Some(self.renamed(graph, |id| now[id.0 as usize]))

@@ -1,7 +1,7 @@
 //! What is reported besides the parameters: `derive`, `predict`, whole or element by element.
 //!
-//! A predicted quantity is an input of the graph beyond all coordinates. What depends on one is known only after the fit,
-//! draw by draw: it may be predicted from and reported, but is no part of the log density.
+//! A predicted quantity is an input of the graph beyond all coordinates. What depends on one is known only
+//! after the fit, draw by draw: it may be predicted from and reported, but is no part of the log density.
 
 use super::axes;
 use super::dist::Dist;
@@ -23,7 +23,8 @@ const BEYOND: usize = 1 << 31;
 pub(super) enum Report {
     /// One value.
     Whole(Named),
-    /// Elements that have a statement, or a step of a loop, each: their indices and what stands for them in a name.
+    /// Elements that have a statement, or a step of a loop, each: their indices and what stands for them in a
+    /// name.
     Elements { name: Ident, indices: Vec<(Vec<usize>, String)> },
 }
 
@@ -85,7 +86,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Refuses to draw where an argument is left out that a density can do without: the number of draws of a multinomial distribution.
+    /// Refuses to draw where an argument is left out that a density can do without: the number of draws of a
+    /// multinomial distribution.
     fn refuse_unknown(&self, dist: &Dist) -> Result<()> {
         let Dist::Row { row, args, span, .. } = dist else { return Ok(()) };
         let left_out = |a: &NodeId| self.b.scalar_of(*a).is_some_and(f64::is_nan);
@@ -353,7 +355,8 @@ fn is_discrete(dist: &Dist) -> bool {
     }
 }
 
-/// Names of which `derive` and `predict` give single elements: those in a loop, and those with several statements.
+/// Names of which `derive` and `predict` give single elements: those in a loop, and those with several
+/// statements.
 pub(super) fn single_elements(program: &Program) -> Vec<String> {
     let mut counts = HashMap::new();
     count(&program.statements, 1, &mut counts);

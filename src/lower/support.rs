@@ -1,4 +1,5 @@
-//! Refuses what a distribution cannot describe: values outside its support, of another shape, kind or structure.
+//! Refuses what a distribution cannot describe: values outside its support, of another shape, kind or
+//! structure.
 
 use super::dist::Dist;
 use super::env::{Binding, Value};
@@ -53,7 +54,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means, nor by one of marks or weights.
+    /// Refuses a distribution of more values than there are: a scalar is not described by a vector of means,
+    /// nor by one of marks or weights.
     pub(super) fn check_extent(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         let inside = match dist {
             Dist::Row { row, args, span: place, .. } => {
@@ -167,7 +169,8 @@ impl Lowerer<'_> {
         Some(format!("for the value of each row's group write `{indexed}`"))
     }
 
-    /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as the value.
+    /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as
+    /// the value.
     fn by_group(&self, argument: NodeId, value: NodeId) -> Option<String> {
         let parameter = self.parameters.iter().find(|p| p.named.node == argument)?;
         let levels = *self.b.dims(argument).first()?;
@@ -181,7 +184,8 @@ impl Lowerer<'_> {
         Some(format!("{}[{}]", parameter.named.name, fitting.first()?))
     }
 
-    /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no correlation matrix.
+    /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no
+    /// correlation matrix.
     pub(super) fn check_structure(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         let Dist::Row { row, span: place, .. } = dist else { return Ok(()) };
         let (wanted, ty) = match row.support {
@@ -319,7 +323,8 @@ impl Lowerer<'_> {
         Err(Diagnostic::error("outside-support", message).label(span, "").help(help))
     }
 
-    /// Refuses a category as an outcome if its levels have no order where one is needed, or are not those of the distribution.
+    /// Refuses a category as an outcome if its levels have no order where one is needed, or are not those of
+    /// the distribution.
     fn check_outcome(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
         let Some(levels) = &value.levels else { return Ok(()) };
         let name = span.text(self.source);
@@ -473,7 +478,8 @@ struct Limits {
 }
 
 impl Limits {
-    /// At other boundaries of a continuous support the density itself decides: it may be zero, infinite or a limit.
+    /// At other boundaries of a continuous support the density itself decides: it may be zero, infinite or a
+    /// limit.
     fn hold(&self, x: f64) -> bool {
         x.is_finite()
             && x >= self.low

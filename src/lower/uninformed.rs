@@ -1,4 +1,5 @@
-//! Slips that leave an answer where it was before the data: data that nothing reads, parameters that no data can inform.
+//! Slips that leave an answer where it was before the data: data that nothing reads, parameters that no data
+//! can inform.
 
 use super::{Coordinates, Lowerer, TermKind, bind};
 use crate::graph::NodeId;
@@ -27,7 +28,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Warns of parameters that no statement about data depends on, by themselves or by others that they have a prior with.
+    /// Warns of parameters that no statement about data depends on, by themselves or by others that they have
+    /// a prior with.
     pub(super) fn warn_uninformed(&mut self) {
         if self.coordinates != Coordinates::Declared || self.described_in_steps {
             return;

@@ -1,4 +1,5 @@
-//! What a model leaves unsaid: data that no statement is about, elements without a prior, divisors that are comments.
+//! What a model leaves unsaid: data that no statement is about, elements without a prior, divisors that are
+//! comments.
 
 use super::env::Value;
 use super::{Coordinates, Lowerer, TermKind};
@@ -71,7 +72,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Warns of elements that no `~` describes, where others of the same parameter are described: nobody said that they are flat.
+    /// Warns of elements that no `~` describes, where others of the same parameter are described: nobody said
+    /// that they are flat.
     pub(super) fn warn_partly_described(&mut self, program: &Program) {
         let without = |stmt: &Stmt| match &stmt.kind {
             StmtKind::Param(p) if p.prior.is_none() => Some((p.name.name.clone(), p.name.span)),

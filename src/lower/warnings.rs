@@ -166,10 +166,11 @@ fn is_log_density(name: &Ident) -> bool {
 }
 
 impl Lowerer<'_> {
-    /// Warns of a prior of a vector that sums to zero whose scale is unknown: it counts the scale once too often.
+    /// Warns of a prior of a vector that sums to zero whose scale is unknown: it counts the scale once too
+    /// often.
     ///
-    /// K elements have K - 1 free directions. K factors normal(0, s) integrate over them to a multiple of 1/s, so that the
-    /// posterior of s is its prior divided by s, and near 0 nothing may hold it.
+    /// K elements have K - 1 free directions. K factors normal(0, s) integrate over them to a multiple of
+    /// 1/s, so that the posterior of s is its prior divided by s, and near 0 nothing may hold it.
     pub(super) fn warn_sum_to_zero(&mut self, value: NodeId, dist: &Dist) {
         let Dist::Row { row, args, span: place, .. } = dist else { return };
         let Some(scale) = super::effects::scale_of(row.name, args) else { return };
@@ -195,7 +196,8 @@ impl Lowerer<'_> {
         self.doubtful_scales.push((scale, warning));
     }
 
-    /// Warns of a walk along the levels of a category that are sorted as text: months go from April to September.
+    /// Warns of a walk along the levels of a category that are sorted as text: months go from April to
+    /// September.
     pub(super) fn warn_walk(&mut self, labels: &Labels, span: Span) {
         let Some(Some(walked)) = labels.last() else { return };
         let sorted =
@@ -280,7 +282,8 @@ impl Lowerer<'_> {
         );
     }
 
-    /// Warns of the log of the sum of all exponentials of a matrix: densities of a mixture are summed for each row.
+    /// Warns of the log of the sum of all exponentials of a matrix: densities of a mixture are summed for
+    /// each row.
     pub(super) fn warn_summed_whole(&mut self, of: NodeId, span: Span) {
         let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == span);
         let dims = self.b.dims(of);
@@ -321,7 +324,8 @@ impl Lowerer<'_> {
         );
     }
 
-    /// Warns of a category that picks from an axis with a place for each row, where one for each level is meant.
+    /// Warns of a category that picks from an axis with a place for each row, where one for each level is
+    /// meant.
     pub(super) fn warn_rows_as_levels(&mut self, index: &Expr, base: &Expr, never: usize) {
         let told = |w: &Diagnostic| w.labels.first().is_some_and(|l| l.span == index.span);
         if self.warnings.iter().any(told) {
@@ -358,7 +362,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Warns of levels of a category that differ in capitals or spaces alone: one that is written in two ways is two.
+    /// Warns of levels of a category that differ in capitals or spaces alone: one that is written in two ways
+    /// is two.
     pub(super) fn warn_levels_alike(&mut self, name: &Ident, labels: &[String]) {
         let plain = |label: &str| label.split_whitespace().collect::<String>().to_lowercase();
         let mut seen: HashMap<String, &str> = HashMap::new();
@@ -449,7 +454,8 @@ impl Lowerer<'_> {
         );
     }
 
-    /// Whether an expression is seen to be data that parameters are added to or subtracted from, or is not seen through.
+    /// Whether an expression is seen to be data that parameters are added to or subtracted from, or is not
+    /// seen through.
     fn is_shifted(&mut self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => self.is_shifted(a) || self.is_shifted(b),
@@ -460,7 +466,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Warns of a root or a logarithm of a parameter that may be negative: it is no number there, and so is the log density.
+    /// Warns of a root or a logarithm of a parameter that may be negative: it is no number there, and so is
+    /// the log density.
     pub(super) fn warn_negative(&mut self, row: &ScalarRow, of: NodeId, span: Span) {
         let base = self.b.base_of(of);
         let Some(p) = self.parameters.iter().find(|p| p.named.node == base) else { return };

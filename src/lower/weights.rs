@@ -47,7 +47,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses weights that parameters give and that cannot sum to 1: outside (0, 1), one twice, or some of a simplex.
+    /// Refuses weights that parameters give and that cannot sum to 1: outside (0, 1), one twice, or some of a
+    /// simplex.
     pub(super) fn check_unknown_weights(
         &mut self,
         built: &[(NodeId, Dist)],

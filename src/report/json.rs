@@ -5,8 +5,8 @@ use crate::infer::certified::Promise;
 use crate::infer::{Ending, Finding, Fit, Output, Severity};
 use serde_json::{Map, Value, json as object};
 
-/// The fit, found by `path`. Among the quantities a number that is not finite is the text "NaN", "Inf" or "-Inf", as in data
-/// files; elsewhere it is null.
+/// The fit, found by `path`. Among the quantities a number that is not finite is the text "NaN", "Inf" or
+/// "-Inf", as in data files; elsewhere it is null.
 pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
     object!({
         "status": status(fit.status),

@@ -1,7 +1,7 @@
 //! What a log density says of its modes: each sum of exponentials in it replaced by one of its summands.
 //!
-//! Where `log(e^a + e^b)` is added to a log density, the density is a sum of two, and each may have a mode of its own. A search in the
-//! density of one alone finds that mode wherever it is, and however narrow.
+//! Where `log(e^a + e^b)` is added to a log density, the density is a sum of two, and each may have a mode of
+//! its own. A search in the density of one alone finds that mode wherever it is, and however narrow.
 
 use super::replace_by_id;
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
@@ -11,7 +11,8 @@ use crate::ops::scalar::{ADD, LOG_ADD_EXP, LOG_MIX, MUL, NEG, SUB, ScalarRow};
 
 /// Who draws: which summands are taken where there are too many choices for all.
 const PURPOSE: u64 = 0x6272_616e;
-/// Elements of a node up to which each may take a summand of its own; of more, as of a mixture over rows, all take the same.
+/// Elements of a node up to which each may take a summand of its own; of more, as of a mixture over rows, all
+/// take the same.
 const FEW_ELEMENTS: usize = 12;
 
 /// A sum of exponentials that is added to the log density.
@@ -23,8 +24,8 @@ struct Site {
     elements: usize,
 }
 
-/// The graph and its roots for choices of a summand for every sum of exponentials that is added to the roots: all choices, or so many of
-/// them. Nothing where there is no such sum.
+/// The graph and its roots for choices of a summand for every sum of exponentials that is added to the roots:
+/// all choices, or so many of them. Nothing where there is no such sum.
 pub fn branches(graph: &Graph, roots: &[NodeId], most: usize) -> Vec<(Graph, Vec<NodeId>)> {
     let sites = sites(graph, roots);
     choices(&sites, most).iter().map(|choice| chosen(graph, roots, &sites, choice)).collect()
@@ -67,7 +68,8 @@ fn elementwise_size(graph: &Graph, node: &Node) -> usize {
     }
 }
 
-/// Which nodes are added to the roots, perhaps with a positive weight: a larger value of them makes the density larger.
+/// Which nodes are added to the roots, perhaps with a positive weight: a larger value of them makes the
+/// density larger.
 fn added(graph: &Graph, roots: &[NodeId]) -> Vec<bool> {
     let mut added = vec![false; graph.len()];
     roots.iter().for_each(|r| added[r.0 as usize] = true);
@@ -116,8 +118,8 @@ fn negated(graph: &Graph, id: NodeId) -> Vec<NodeId> {
     }
 }
 
-/// Which summand each element of each site takes: all combinations where there are no more than `most`; else the same summand everywhere, then
-/// another one at a single element, then some by chance.
+/// Which summand each element of each site takes: all combinations where there are no more than `most`; else
+/// the same summand everywhere, then another one at a single element, then some by chance.
 fn choices(sites: &[Site], most: usize) -> Vec<Vec<usize>> {
     let ways: Vec<usize> = sites.iter().flat_map(|s| vec![s.summands; s.elements]).collect();
     if ways.is_empty() {

@@ -1,5 +1,6 @@
-//! Sums and log-sum-exps along a short axis of a long array, as functions of its columns: what mixtures, categories and products of factors need for each
-//! row is then computed with it, a few rows at a time, and no array of all of it is stored.
+//! Sums and log-sum-exps along a short axis of a long array, as functions of its columns: what mixtures,
+//! categories and products of factors need for each row is then computed with it, a few rows at a time, and
+//! no array of all of it is stored.
 
 use super::{IN_TILES, Rule, replace_where};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
@@ -83,7 +84,8 @@ fn log_sum_exp(b: &mut Builder, mut columns: Vec<NodeId>) -> Option<NodeId> {
     columns.pop()
 }
 
-/// Listed elements of a node, as a vector or as one number that is all of them: of what was computed for more of them, what is computed for these alone.
+/// Listed elements of a node, as a vector or as one number that is all of them: of what was computed for more
+/// of them, what is computed for these alone.
 fn listed(b: &mut Builder, id: NodeId, table: &[u32]) -> NodeId {
     let node = b.graph().node(id).clone();
     if table.iter().all(|p| *p == table[0]) {

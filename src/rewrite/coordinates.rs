@@ -13,7 +13,8 @@ struct Prior {
     known: Vec<[f64; 2]>,
 }
 
-/// Joins the terms of one kind that are sums of squares of coordinates side by side, with known means and precisions.
+/// Joins the terms of one kind that are sums of squares of coordinates side by side, with known means and
+/// precisions.
 pub fn join_coordinates<K: Copy + PartialEq>(b: &mut Builder, terms: &mut Vec<NodeId>, kinds: &mut Vec<K>) {
     let mut priors: Vec<Prior> = (0..terms.len()).filter_map(|t| prior(b, terms[t], t)).collect();
     priors.sort_by_key(|p| p.offset);

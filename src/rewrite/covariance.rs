@@ -1,5 +1,5 @@
-//! Covariance matrices of Gaussian processes with less work for each entry: what all entries share is computed once, and what
-//! is added to the diagonal is added before entries are listed.
+//! Covariance matrices of Gaussian processes with less work for each entry: what all entries share is
+//! computed once, and what is added to the diagonal is added before entries are listed.
 
 use super::{Rule, replace_where};
 use crate::func::EXP_QUAD;

@@ -1,5 +1,5 @@
-//! Takes out of a loop what a step does not need from the steps before it: computed for all steps at once, it is not interpreted
-//! step by step.
+//! Takes out of a loop what a step does not need from the steps before it: computed for all steps at once, it
+//! is not interpreted step by step.
 
 use super::{Rule, replace_where};
 use crate::graph::{Builder, Feed, Graph, Node, NodeId, Op, Origin, Recursion};

@@ -1,5 +1,5 @@
-//! Rates and scales that are exponentials, as regressions of durations have them: the function of a Poisson regression, of a predictor with the
-//! logarithms of the data in it.
+//! Rates and scales that are exponentials, as regressions of durations have them: the function of a Poisson
+//! regression, of a predictor with the logarithms of the data in it.
 
 use super::{Rule, replace_where};
 use crate::dist::{

@@ -1,4 +1,5 @@
-//! Probabilities of any count but zero, as hurdles and truncation at 1 need them: by the mass at zero, a density in place of a sum of densities.
+//! Probabilities of any count but zero, as hurdles and truncation at 1 need them: by the mass at zero, a
+//! density in place of a sum of densities.
 
 use super::{Rule, replace_where};
 use crate::dist::{self, Distribution, End, Support};
@@ -44,7 +45,8 @@ fn all_but_zero(b: &mut Builder, dist: &Distribution, args: &[NodeId]) -> Option
     Some(b.broadcast_to(each, &dims))
 }
 
-/// The distribution of counts from 0 on whose upper tail a node is, element by element or summed up; and if the latter, whether the terms have weights.
+/// The distribution of counts from 0 on whose upper tail a node is, element by element or summed up; and if
+/// the latter, whether the terms have weights.
 fn of_counts(node: &Node) -> Option<(&'static Distribution, Option<bool>)> {
     let (row, weighted): (&ScalarRow, _) = match &node.op {
         Op::Map(row) => (row, None),

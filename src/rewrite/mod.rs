@@ -66,7 +66,8 @@ pub static TABLE: &[&Rule] = &[
 pub static BY_ROWS: &[&Rule] =
     &[&mass_at_zero::RULE, &summed::RULE, &log_rate::RULE, &ordered::RULE, &predictor::RULE];
 
-/// Rows beyond which chains of functions are computed a few rows at a time: there what is computed for a row need not end with it.
+/// Rows beyond which chains of functions are computed a few rows at a time: there what is computed for a row
+/// need not end with it.
 const IN_TILES: usize = 256;
 
 /// Applies each rule once.
@@ -90,8 +91,8 @@ fn replace_where(
     if any { replace(graph, roots, with) } else { (graph, roots.to_vec()) }
 }
 
-/// The roots as sums: their summands in order, each with the place of its root, without the constants that are added to them, and
-/// for each root the sum of its constants.
+/// The roots as sums: their summands in order, each with the place of its root, without the constants that
+/// are added to them, and for each root the sum of its constants.
 pub fn summands(graph: &Graph, roots: &[NodeId]) -> (Vec<(NodeId, usize)>, Vec<f64>) {
     let (mut terms, mut constants) = (Vec::new(), vec![0.0; roots.len()]);
     for (place, &root) in roots.iter().enumerate() {
@@ -132,8 +133,8 @@ fn without_constant(graph: &Graph, mut id: NodeId) -> (NodeId, f64) {
     }
 }
 
-/// Goes through the nodes that the roots need, operands first: `with` may give another node for one, and what depends on it
-/// follows. It sees the node and its arguments as they are by then.
+/// Goes through the nodes that the roots need, operands first: `with` may give another node for one, and what
+/// depends on it follows. It sees the node and its arguments as they are by then.
 fn replace(
     graph: Graph,
     roots: &[NodeId],

@@ -1,8 +1,8 @@
 //! Sums of squares of affine forms over many rows, collapsed to as many rows as there are variables.
 //!
-//! `Σ_i w_i (a_i·v + c_i)²` depends on the data only through the triangular factor of `√w [A c]`: with `√w [A c] = Q R`, it
-//! is `‖R (v, 1)‖²`. A QR factorisation keeps the accuracy that the normal equations would lose. Rows are grouped by the
-//! variables in them, so that a hierarchy collapses group by group.
+//! `Σ_i w_i (a_i·v + c_i)²` depends on the data only through the triangular factor of `√w [A c]`: with `√w [A
+//! c] = Q R`, it is `‖R (v, 1)‖²`. A QR factorisation keeps the accuracy that the normal equations would
+//! lose. Rows are grouped by the variables in them, so that a hierarchy collapses group by group.
 
 use super::{Rule, replace};
 use crate::dist::NORMAL_JOINT;
@@ -93,8 +93,8 @@ fn collapsed(rewriter: &mut Rewriter, node: &Node, sigma: NodeId) -> Option<Node
     rewriter.b.add2(moving, fixed).ok()
 }
 
-/// The rows `√w (x - mu)`, divided by sigma where that is constant. They are made one at a time: together they would be
-/// another copy of the data.
+/// The rows `√w (x - mu)`, divided by sigma where that is constant. They are made one at a time: together
+/// they would be another copy of the data.
 struct Residual<'s> {
     rows: usize,
     x: Spread<'s, Affine>,
@@ -143,8 +143,8 @@ fn residual<'s>(structure: &'s Structure<'s>, node: &Node) -> Option<Residual<'s
     Some(Residual { rows: dims.iter().product(), x: form(0)?, mu: form(1)?, scale: numbers(2), weight })
 }
 
-/// The rows grouped by their variables, each group a triangle; and the sum of squares that no variable moves. None if some
-/// number is not finite.
+/// The rows grouped by their variables, each group a triangle; and the sum of squares that no variable moves.
+/// None if some number is not finite.
 fn collapse(residual: &Residual) -> Option<(Vec<Block>, f64)> {
     let mut groups: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut members: Vec<Vec<usize>> = Vec::new();

@@ -1,7 +1,8 @@
-//! Ordered categories on a logistic scale: how far apart cut-points are is asked once for each category, not for each row.
+//! Ordered categories on a logistic scale: how far apart cut-points are is asked once for each category, not
+//! for each row.
 //!
-//! log(σ(η - l) - σ(η - u)) = log(1 - e^(l-u)) - log(1 + e^(l-η)) - log(1 + e^(η-u)): the first part depends on the category alone, and of the
-//! others a sum over many rows needs one logarithm.
+//! log(σ(η - l) - σ(η - u)) = log(1 - e^(l-u)) - log(1 + e^(l-η)) - log(1 + e^(η-u)): the first part depends
+//! on the category alone, and of the others a sum over many rows needs one logarithm.
 
 use super::{Rule, replace_where};
 use crate::dist::{ORDERED_AROUND, ORDERED_BETWEEN, ORDERED_GAP};

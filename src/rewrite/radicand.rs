@@ -1,4 +1,5 @@
-//! Sequences of square roots that are read squared: the loop carries what is under the root, and needs no root itself.
+//! Sequences of square roots that are read squared: the loop carries what is under the root, and needs no
+//! root itself.
 
 use super::{Rule, replace_where};
 use crate::facts::Range;
@@ -54,7 +55,8 @@ fn origin(r: &Recursion, node: &Node) -> Option<Origin> {
     Some(r.feeds[feed].origin)
 }
 
-/// A step up to the node `last`, where earlier elements stand for their squares; None if one is read otherwise.
+/// A step up to the node `last`, where earlier elements stand for their squares; None if one is read
+/// otherwise.
 fn without_squares(r: &Recursion, last: NodeId) -> Option<(Graph, NodeId)> {
     let needed = r.graph.needed(&[last]);
     let mut b = Builder::new();

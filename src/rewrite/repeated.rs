@@ -1,6 +1,7 @@
 //! Rows of a sum that are the same: computed once, and weighted by how many they are.
 //!
-//! It serves every likelihood alike: counts and successes with few distinct covariates, observations that repeat a value.
+//! It serves every likelihood alike: counts and successes with few distinct covariates, observations that
+//! repeat a value.
 
 use super::rows::Rows;
 use super::{Rule, replace_where};
@@ -44,7 +45,8 @@ fn distinct(rows: &Rows) -> Option<(Vec<usize>, Vec<f64>)> {
     (4 * kept.len() <= 3 * rows.count).then(|| by_weight(&kept, &weights))
 }
 
-/// Rows and weights in the order of weights: sums over tiles of rows that weigh the same need fewer logarithms.
+/// Rows and weights in the order of weights: sums over tiles of rows that weigh the same need fewer
+/// logarithms.
 fn by_weight(rows: &[usize], weights: &[f64]) -> (Vec<usize>, Vec<f64>) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));

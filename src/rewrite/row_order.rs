@@ -1,4 +1,5 @@
-//! Rows of a sum in the order of their groups: what a group's coefficients are, and what goes back to them, then stays in registers for all of its rows.
+//! Rows of a sum in the order of their groups: what a group's coefficients are, and what goes back to them,
+//! then stays in registers for all of its rows.
 
 use super::rows::Rows;
 use super::{Rule, replace_where};
@@ -24,7 +25,8 @@ fn apply(graph: Graph, roots: &[NodeId], _: usize) -> (Graph, Vec<NodeId>) {
     })
 }
 
-/// The rows by weight, as tiles of rows that weigh the same need fewer logarithms, and then by group; None where groups stand together already, or have few rows.
+/// The rows by weight, as tiles of rows that weigh the same need fewer logarithms, and then by group; None
+/// where groups stand together already, or have few rows.
 fn by_group(rows: &Rows, sparse: &Sparse) -> Option<Vec<usize>> {
     if sparse.has_runs() {
         return None;

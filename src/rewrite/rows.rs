@@ -36,7 +36,8 @@ enum Column {
 }
 
 impl Rows {
-    /// Those of a sum, whose last argument is a weight if it is `weighted`; None where they are not known beforehand.
+    /// Those of a sum, whose last argument is a weight if it is `weighted`; None where they are not known
+    /// beforehand.
     pub(super) fn of(graph: &Graph, args: &[NodeId], weighted: bool) -> Option<Rows> {
         let count = args.iter().map(|&a| graph.node(a).len()).max()?;
         if count < FEWEST_ROWS {

@@ -1,4 +1,5 @@
-//! A function whose values are only added up is a summed function: what densities of events, and sums that a model writes, come to.
+//! A function whose values are only added up is a summed function: what densities of events, and sums that a
+//! model writes, come to.
 
 use super::{Rule, is_total, replace_where};
 use crate::graph::{Graph, NodeId, Op};

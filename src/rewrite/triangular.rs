@@ -1,4 +1,5 @@
-//! Factors of matrices whose entries are listed, and products with factors: what stands above the diagonal is not touched.
+//! Factors of matrices whose entries are listed, and products with factors: what stands above the diagonal is
+//! not touched.
 
 use super::{Rule, replace_where};
 use crate::graph::{Graph, Node, NodeId, Op};

@@ -1,4 +1,5 @@
-//! Normal log densities by their variance where that is what the model computes: no root, one division, one logarithm.
+//! Normal log densities by their variance where that is what the model computes: no root, one division, one
+//! logarithm.
 
 use super::{Rule, replace_where};
 use crate::dist::{NORMAL_JOINT, NORMAL_SCALE, NORMAL_VARIANCE};

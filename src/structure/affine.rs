@@ -204,7 +204,8 @@ impl Affine {
         out.finish()
     }
 
-    /// An element of one form minus an element of another: gives the constant, and appends variables and coefficients.
+    /// An element of one form minus an element of another: gives the constant, and appends variables and
+    /// coefficients.
     pub fn difference(
         (a, i): (&Affine, usize),
         (b, j): (&Affine, usize),
@@ -250,7 +251,8 @@ impl Affine {
         Some(out.finish())
     }
 
-    /// Running sums, begun anew after each `period` elements; None if that takes too many coefficients: each sum has those of all before it.
+    /// Running sums, begun anew after each `period` elements; None if that takes too many coefficients: each
+    /// sum has those of all before it.
     pub fn running_sums(&self, period: usize, variables: usize) -> Option<Affine> {
         let mut out = Writer::default();
         let mut total = Accumulator::new(variables);

@@ -26,7 +26,8 @@ pub(super) fn find<'g>(
     let mut pass =
         Pass { graph, forms: none(), logs: none(), owners: Vec::new(), variables: dimension, entries: 0 };
     for (id, node) in graph.iter().filter(|(id, _)| needed[id.0 as usize]) {
-        // What is not finite says nothing of the coordinates, so it is left to those who read the node itself.
+        // What is not finite says nothing of the coordinates, so it is left to those who read the node
+        // itself.
         let fits = |form: &Affine| pass.entries + form.entries() <= MOST_TOTAL && form.is_finite();
         let form = pass.form(node).filter(fits);
         let form = form.unwrap_or_else(|| pass.own(id, node));
@@ -268,7 +269,8 @@ impl Pass<'_> {
         })
     }
 
-    /// A⁻¹ b for a constant A, from A⁻¹ applied to the columns of the identity. Many right sides are columns, or rows.
+    /// A⁻¹ b for a constant A, from A⁻¹ applied to the columns of the identity. Many right sides are columns,
+    /// or rows.
     fn solve(&self, op: &OpRef, node: &Node, rows: bool) -> Option<Affine> {
         let matrix = self.constant(node.args[0])?;
         let d = *self.graph.node(node.args[0]).dims.first()?;

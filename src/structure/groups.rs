@@ -1,4 +1,5 @@
-//! Which group of coordinates each element of a node follows from, where coordinates are in groups or in none.
+//! Which group of coordinates each element of a node follows from, where coordinates are in groups or in
+//! none.
 
 use crate::facts::common_dims;
 use crate::graph::{Graph, Node, NodeId, Op};

@@ -1,4 +1,5 @@
-//! Arrays whose elements are exponentials of affine forms: rates, scales, and their products, ratios and powers.
+//! Arrays whose elements are exponentials of affine forms: rates, scales, and their products, ratios and
+//! powers.
 
 use super::affine::{Affine, MOST_ENTRIES};
 use crate::graph::{Graph, Node, NodeId, Op};

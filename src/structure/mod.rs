@@ -1,8 +1,9 @@
 //! What the graph is as a function of its variables: affine forms, and the nonlinear atoms that are left.
 //!
-//! Every array is written as an affine function of *variables*: the unconstrained coordinates, and the elements of nodes that
-//! are not affine in what they are made of. A log density is thereby a constant, a linear part, and a weighted sum of atoms.
-//! `certify` reads constants off the atoms, `infer` solves what needs no sampling, `rewrite` collapses data.
+//! Every array is written as an affine function of *variables*: the unconstrained coordinates, and the
+//! elements of nodes that are not affine in what they are made of. A log density is thereby a constant, a
+//! linear part, and a weighted sum of atoms. `certify` reads constants off the atoms, `infer` solves what
+//! needs no sampling, `rewrite` collapses data.
 
 mod affine;
 mod forms;
@@ -63,7 +64,8 @@ impl<'g> Structure<'g> {
         forms::find(graph, roots, dimension, |_| true)
     }
 
-    /// The same, with the forms of these nodes alone: over much data, those on the way are far more than those wanted.
+    /// The same, with the forms of these nodes alone: over much data, those on the way are far more than
+    /// those wanted.
     pub fn of(graph: &'g Graph, roots: &[NodeId], dimension: usize, wanted: &HashSet<NodeId>) -> Self {
         forms::find(graph, roots, dimension, |node| wanted.contains(&node))
     }
@@ -88,7 +90,8 @@ impl<'g> Structure<'g> {
         self.form(node).filter(|form| self.in_coordinates(form))
     }
 
-    /// The form of the logarithm of a node, if it is the exponential of a form that is affine in the coordinates alone.
+    /// The form of the logarithm of a node, if it is the exponential of a form that is affine in the
+    /// coordinates alone.
     pub fn log_affine(&self, node: NodeId) -> Option<&Arc<Affine>> {
         self.logs[node.0 as usize].as_ref().filter(|form| self.in_coordinates(form))
     }

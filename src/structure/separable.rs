@@ -59,7 +59,8 @@ fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<S
     Some(Separable { affine, graph: copier.b.finish(), roots })
 }
 
-/// How nodes depend on the coordinates, as far as a quick look tells: affine, perhaps as a sum of functions of one form each, or neither; 0 is constant.
+/// How nodes depend on the coordinates, as far as a quick look tells: affine, perhaps as a sum of functions
+/// of one form each, or neither; 0 is constant.
 const AFFINE: u8 = 1;
 const PERHAPS: u8 = 2;
 const NEITHER: u8 = 3;
@@ -75,7 +76,8 @@ fn ranks(graph: &Graph, roots: &[NodeId], input: impl Fn(usize) -> u8) -> Vec<u8
     roots.iter().map(|r| rank[r.0 as usize]).collect()
 }
 
-/// The highest rank of an element that a recursion defines, from the ranks of its arguments: step by step, without writing it out.
+/// The highest rank of an element that a recursion defines, from the ranks of its arguments: step by step,
+/// without writing it out.
 fn rank_of_recursion(r: &Recursion, of: &[u8]) -> u8 {
     let (offsets, arguments) = (r.offsets(), r.arguments());
     let initial = r.sequences.iter().zip(r.initial());

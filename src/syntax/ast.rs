@@ -84,7 +84,8 @@ pub struct DataDecl {
 /// Where a declared datum comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataSource {
-    /// `= columns("age", "dose", "sex*")`, or `= column("Kid score")` (then the list has one entry and `single` is true).
+    /// `= columns("age", "dose", "sex*")`, or `= column("Kid score")` (then the list has one entry and
+    /// `single` is true).
     Columns {
         /// The names or globs.
         patterns: Vec<StrLit>,
@@ -176,7 +177,8 @@ pub enum BaseType {
 pub struct ParamDecl {
     /// Its name.
     pub name: Ident,
-    /// Sizes after the name: `theta[J]`. An array of constrained vectors has both: `param theta[M] : simplex[K]`.
+    /// Sizes after the name: `theta[J]`. An array of constrained vectors has both: `param theta[M] :
+    /// simplex[K]`.
     pub dims: Vec<Expr>,
     /// The type after `:`, if written.
     pub ty: Option<TypeExpr>,
@@ -306,8 +308,9 @@ pub enum DistKind {
         /// From above.
         upper: Option<Expr>,
     },
-    /// `censored(weibull(a, b), right = c)`: where the binary array `right` is 1, only 'at least this value' is known;
-    /// `left`: 'at most'; `lower`, `upper`: values at or beyond these limits are known only to be so.
+    /// `censored(weibull(a, b), right = c)`: where the binary array `right` is 1, only 'at least this value'
+    /// is known; `left`: 'at most'; `lower`, `upper`: values at or beyond these limits are known only to be
+    /// so.
     Censored {
         /// What is censored.
         inner: Box<DistExpr>,
@@ -320,7 +323,8 @@ pub enum DistKind {
         /// Limit of detection above.
         upper: Option<Expr>,
     },
-    /// `zero_inflated(p, poisson(lambda))`: zero with probability p, otherwise drawn from the inner distribution.
+    /// `zero_inflated(p, poisson(lambda))`: zero with probability p, otherwise drawn from the inner
+    /// distribution.
     ZeroInflated {
         /// Probability of a structural zero.
         probability: Expr,

@@ -1,4 +1,5 @@
-//! The syntax tree as indented text, one node a line, without places: for `stickler dump --stage ast` and for tests.
+//! The syntax tree as indented text, one node a line, without places: for `stickler dump --stage ast` and for
+//! tests.
 
 use super::ast::{
     Arg, Bound, Centering, DataDecl, DataSource, DistExpr, DistKind, Expr, ExprKind, Index, Program, Stmt,

@@ -1,9 +1,11 @@
-//! Which newlines end a statement, and which bracket belongs to which: found once, before the grammar reads the text.
+//! Which newlines end a statement, and which bracket belongs to which: found once, before the grammar reads
+//! the text.
 
 use super::scan::{Kind, Token};
 use crate::source::{Diagnostic, Span};
 
-/// Brackets within brackets beyond this are refused: nothing readable comes near, and every later stage recurses.
+/// Brackets within brackets beyond this are refused: nothing readable comes near, and every later stage
+/// recurses.
 pub(crate) const MAX_NESTING: usize = 100;
 
 /// Most problems reported at once.
@@ -29,7 +31,8 @@ pub(crate) struct Layout {
     pub ends: Vec<bool>,
     /// For every token that opens or closes a bracket, its partner.
     pub partner: Vec<Option<usize>>,
-    /// For every opening brace without its closing one, the token before which the block must have ended, if known.
+    /// For every opening brace without its closing one, the token before which the block must have ended, if
+    /// known.
     pub cut: Vec<Option<usize>>,
     /// Unclosed and stray brackets, unclosed strings, nesting too deep.
     pub problems: Vec<Diagnostic>,
@@ -67,7 +70,8 @@ pub(crate) fn layout(source: &str, tokens: &[Token]) -> Layout {
     walk.out
 }
 
-/// The text as the grammar reads it, byte for byte in place: blanks for comments and for newlines that end nothing.
+/// The text as the grammar reads it, byte for byte in place: blanks for comments and for newlines that end
+/// nothing.
 pub(crate) fn flatten(source: &str, tokens: &[Token], layout: &Layout) -> String {
     let mut text = vec![b' '; source.len()];
     for (token, &ends) in tokens.iter().zip(&layout.ends) {
@@ -210,7 +214,8 @@ impl Walk<'_> {
         match self.tokens[i].kind {
             Kind::Symbol => self.text(i) == "{" || self.text(i) != "!" && JOINING.contains(&self.text(i)),
             Kind::Word if CONTINUING_WORDS.contains(&self.text(i)) => {
-                // `weight : real[N]`, `offset ~ normal(0, 1)` and `weight[1] ~ ...` are about variables of that name.
+                // `weight : real[N]`, `offset ~ normal(0, 1)` and `weight[1] ~ ...` are about variables of
+                // that name.
                 let next = self.following[i];
                 let glued = self.tokens.get(i + 1).is_some_and(|t| t.span.start == self.tokens[i].span.end);
                 !next.is_some_and(|n| match self.text(n) {
@@ -243,7 +248,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Reports the innermost `(` or `[` that is open where a statement or a block must end, and forgets all such.
+    /// Reports the innermost `(` or `[` that is open where a statement or a block must end, and forgets all
+    /// such.
     fn close_round(&mut self) {
         if let Some(innermost) = self.open.last().copied().filter(|_| self.inside_round()) {
             let problem = self.unclosed(innermost.token);

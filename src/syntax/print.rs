@@ -1,4 +1,5 @@
-//! A syntax tree as model text, with no more parentheses than needed: for messages, and to turn made-up trees into models.
+//! A syntax tree as model text, with no more parentheses than needed: for messages, and to turn made-up trees
+//! into models.
 
 use super::ast::{
     Arg, BinaryOp, Bound, Centering, DataDecl, DataSource, DistExpr, DistKind, Expr, ExprKind, FnDecl,

@@ -1,5 +1,5 @@
-//! Laws of the syntax over made-up trees and broken texts: printing and reading are inverse, formatting keeps the meaning and
-//! is idempotent, and nothing panics.
+//! Laws of the syntax over made-up trees and broken texts: printing and reading are inverse, formatting keeps
+//! the meaning and is idempotent, and nothing panics.
 
 use super::ast::*;
 use super::format::lay_out;
@@ -219,8 +219,8 @@ impl<R: Rng> Maker<R> {
         Stmt { kind, span: Span::default() }
     }
 
-    /// The left side of `~`. A line that begins with a minus or with one of the words of a clause continues the line before,
-    /// so such a left side is written in another way.
+    /// The left side of `~`. A line that begins with a minus or with one of the words of a clause continues
+    /// the line before, so such a left side is written in another way.
     fn sampled(&mut self) -> Expr {
         loop {
             let value = self.expr(3);

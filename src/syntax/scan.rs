@@ -1,7 +1,7 @@
 //! Model text cut into words, numbers, strings, symbols, newlines and comments, with their places.
 //!
-//! The grammar reads the text itself; these tokens serve what a grammar is poor at: deciding which newlines end a
-//! statement, saying what is wrong, and laying a model out again with its comments.
+//! The grammar reads the text itself; these tokens serve what a grammar is poor at: deciding which newlines
+//! end a statement, saying what is wrong, and laying a model out again with its comments.
 
 use crate::source::Span;
 

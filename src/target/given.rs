@@ -1,4 +1,5 @@
-//! The log density of a model at many points that share some coordinates: what follows from these alone is computed once.
+//! The log density of a model at many points that share some coordinates: what follows from these alone is
+//! computed once.
 
 use super::model::Rewritten;
 use super::{DRAWS, ModelTarget};
@@ -7,7 +8,8 @@ use crate::num::real::{F16, Real};
 use crate::plan::{Plan, Workspace};
 use std::ops::Range;
 
-/// A log density in two parts: what follows from the shared coordinates alone, and the rest, which reads it like further coordinates.
+/// A log density in two parts: what follows from the shared coordinates alone, and the rest, which reads it
+/// like further coordinates.
 pub struct Given {
     /// First what the rest reads, then terms of the log density.
     shared: Plan,
@@ -88,7 +90,8 @@ fn follows(graph: &Graph, held: &[usize], dimension: usize) -> Vec<From> {
     follows
 }
 
-/// The nodes that follow from the shared coordinates alone and that others read; coordinates themselves are at hand.
+/// The nodes that follow from the shared coordinates alone and that others read; coordinates themselves are
+/// at hand.
 fn read(graph: &Graph, terms: &[NodeId], follows: &[From]) -> Vec<NodeId> {
     let needed = graph.needed(terms);
     let users =
@@ -123,8 +126,8 @@ impl Given {
 }
 
 impl GivenEvaluator<'_> {
-    /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`, where every `width` draws have the shared coordinates of
-    /// the first `width` again. Derivatives in these are not written.
+    /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`, where every `width` draws
+    /// have the shared coordinates of the first `width` again. Derivatives in these are not written.
     pub fn evaluate(
         &mut self,
         z: &[f64],
@@ -163,7 +166,8 @@ impl GivenEvaluator<'_> {
         (0..width).for_each(|b| log_density[b] = total.lane(b));
     }
 
-    /// The derivatives in the shared coordinates at up to sixteen points, one after another: coordinate `i` of point `b` at `i * width + b` of `z`.
+    /// The derivatives in the shared coordinates at up to sixteen points, one after another: coordinate `i`
+    /// of point `b` at `i * width + b` of `z`.
     pub fn shared_gradient(&mut self, z: &[f64], width: usize) -> Vec<[f64; DRAWS]> {
         let Given { shared, whole: plan, read, held, dimension, .. } = self.of;
         self.share(z, width, width);
@@ -184,7 +188,8 @@ impl GivenEvaluator<'_> {
         held.iter().map(|&i| std::array::from_fn(|b| (slopes[i] + through[i]).lane(b))).collect()
     }
 
-    /// Computes what follows from the shared coordinates of the first `width` draws, if it has not just been computed for them.
+    /// Computes what follows from the shared coordinates of the first `width` draws, if it has not just been
+    /// computed for them.
     fn share(&mut self, z: &[f64], draws: usize, width: usize) {
         let Given { shared: plan, held, read, .. } = self.of;
         let inputs = self.shared.inputs(plan);

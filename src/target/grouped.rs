@@ -23,7 +23,8 @@ const TILE: usize = 32;
 pub struct Grouped {
     /// Arrays whose elements are added up.
     plan: Plan,
-    /// The same where these are not needed one by one: of an array whose elements have logarithms of factors in them, the arguments.
+    /// The same where these are not needed one by one: of an array whose elements have logarithms of factors
+    /// in them, the arguments.
     ahead: Plan,
     /// The functions that these arrays are, and how often the logarithms count.
     last: Vec<Option<(&'static ScalarRow, f64)>>,
@@ -45,8 +46,8 @@ pub struct GroupedEvaluator<'g> {
 }
 
 impl ModelTarget {
-    /// The log density by groups, of which there are so many, if each element of what is added up follows from one at most; the group of
-    /// each coordinate is given.
+    /// The log density by groups, of which there are so many, if each element of what is added up follows
+    /// from one at most; the group of each coordinate is given.
     pub fn grouped(&self, coordinates: &[Group], count: usize) -> Option<Grouped> {
         let lowered = self.lowered();
         let (graph, roots) = rewrite(lowered.graph.clone(), &self.term_nodes(), lowered.dimension, BY_ROWS);
@@ -71,7 +72,8 @@ impl ModelTarget {
     }
 }
 
-/// The function that a node is element by element, if its values have logarithms of factors in them, and how often these count.
+/// The function that a node is element by element, if its values have logarithms of factors in them, and how
+/// often these count.
 fn factored(graph: &Graph, id: NodeId) -> Option<(&'static ScalarRow, f64)> {
     let node = graph.node(id);
     let Op::Map(row) = &node.op else { return None };
@@ -132,8 +134,8 @@ impl Grouped {
 }
 
 impl GroupedEvaluator<'_> {
-    /// What each group adds to the log density at sixteen draws (coordinate `i` of draw `b` at `i * 16 + b`), but for what no group
-    /// has a part in: draw `b` of group `g` at `g * 16 + b`.
+    /// What each group adds to the log density at sixteen draws (coordinate `i` of draw `b` at `i * 16 + b`),
+    /// but for what no group has a part in: draw `b` of group `g` at `g * 16 + b`.
     pub fn evaluate(&mut self, z: &[f64]) -> &[f64] {
         let Grouped { ahead: plan, last, groups, factors, .. } = self.of;
         F16::flat_mut(self.ahead.inputs(plan)).copy_from_slice(z);
@@ -163,8 +165,8 @@ impl GroupedEvaluator<'_> {
         F16::flat(&self.sums)
     }
 
-    /// The gradient of the sum of what all groups add, each so many times (draw `b` of group `g` at `g * 16 + b`): coordinate `i` of draw `b`
-    /// at `i * 16 + b`.
+    /// The gradient of the sum of what all groups add, each so many times (draw `b` of group `g` at `g * 16 +
+    /// b`): coordinate `i` of draw `b` at `i * 16 + b`.
     pub fn gradient(&mut self, z: &[f64], times: &[[f64; DRAWS]]) -> &[f64] {
         let Grouped { plan, groups, factors, .. } = self.of;
         let workspace = self.workspace.get_or_insert_with(|| Workspace::new(plan));
@@ -318,7 +320,8 @@ mod tests {
     use crate::num::stream::Stream;
     use crate::target::Target;
 
-    /// Effects by group, written in one way or another, with the parameter that has them and how many coordinates of it each group has.
+    /// Effects by group, written in one way or another, with the parameter that has them and how many
+    /// coordinates of it each group has.
     const MODELS: [(&str, &str, usize); 6] = [
         ("param u[3, 2] ~ normal(0, t)\nb ~ bernoulli_logit(m + u[g, 1] + u[g, 2] .* x)", "u", 2),
         ("param u[3] ~ normal(m, t)\nk ~ binomial_logit(n, u[g])", "u", 1),

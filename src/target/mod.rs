@@ -18,7 +18,8 @@ use crate::structure::Separable;
 
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
-/// Batches hold draws as the fastest axis: coordinate `i` of draw `b` of a batch of `n` stands at `i * n + b`.
+/// Batches hold draws as the fastest axis: coordinate `i` of draw `b` of a batch of `n` stands at `i * n +
+/// b`.
 pub trait Target: Send + Sync {
     /// Number of unconstrained coordinates `d`.
     fn dimension(&self) -> usize;
@@ -36,7 +37,8 @@ pub trait Target: Send + Sync {
         false
     }
 
-    /// Log densities of its parts, where it says that it is a mixture of some: each may have a mode of its own.
+    /// Log densities of its parts, where it says that it is a mixture of some: each may have a mode of its
+    /// own.
     fn branches(&self) -> Vec<Box<dyn Target + '_>> {
         Vec::new()
     }
@@ -46,7 +48,8 @@ pub trait Target: Send + Sync {
         None
     }
 
-    /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as much as thousands elsewhere.
+    /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as
+    /// much as thousands elsewhere.
     fn solves_equations(&self) -> bool {
         false
     }
@@ -86,13 +89,14 @@ pub trait Target: Send + Sync {
         self.coordinate_names()
     }
 
-    /// The reported quantities (constrained parameters, then derived ones, then a draw of predicted ones) at one point.
+    /// The reported quantities (constrained parameters, then derived ones, then a draw of predicted ones) at
+    /// one point.
     fn constrain(&self, z: &[f64]) -> Vec<f64> {
         z.to_vec()
     }
 
-    /// How many of the last outputs are no parameters: derived, or drawn anew at each point. They say nothing of the quality of a
-    /// fit.
+    /// How many of the last outputs are no parameters: derived, or drawn anew at each point. They say nothing
+    /// of the quality of a fit.
     fn beside(&self) -> usize {
         0
     }
@@ -115,8 +119,8 @@ pub trait Target: Send + Sync {
 
 /// Evaluates a [`Target`] without allocating; made by [`Target::evaluator`].
 pub trait Evaluator: Send {
-    /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`. Outside the support the log density is
-    /// minus infinity or not a number and the gradient means nothing.
+    /// Writes `log_density[b]` and `gradient[i * draws + b]` for each draw `b`. Outside the support the log
+    /// density is minus infinity or not a number and the gradient means nothing.
     ///
     /// # Panics
     /// Where a slice is too short for so many draws.

@@ -94,8 +94,8 @@ impl ModelTarget {
             .collect()
     }
 
-    /// Whether something in the log density overflows at a point: a value that is infinite or no number. Minus infinity is no overflow, but a density
-    /// of zero.
+    /// Whether something in the log density overflows at a point: a value that is infinite or no number.
+    /// Minus infinity is no overflow, but a density of zero.
     pub fn overflows(&self, z: &[f64]) -> bool {
         let graph = &self.lowered.graph;
         let needed = graph.needed(&self.term_nodes());
@@ -104,7 +104,8 @@ impl ModelTarget {
         self.values(&nodes, z).iter().flatten().any(|x| x.is_nan() || *x == f64::INFINITY)
     }
 
-    /// For each parameter and derived quantity whether it is known to lie between two numbers, whatever the draw.
+    /// For each parameter and derived quantity whether it is known to lie between two numbers, whatever the
+    /// draw.
     pub fn bounded_outputs(&self) -> Vec<bool> {
         let mut b = Builder::from_graph(self.lowered.graph.clone());
         let between = |n: &Named| {
@@ -130,7 +131,8 @@ impl ModelTarget {
         Self::with_rules(lowered, crate::rewrite::TABLE)
     }
 
-    /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was written.
+    /// Schedules a lowered model after these rules alone; without any, the graph is computed as it was
+    /// written.
     pub fn with_rules(lowered: Lowered, rules: &[&Rule]) -> ModelTarget {
         let rewritten = Rewritten::of(&lowered, rules);
         let density = Plan::of_sum(&rewritten.graph, &rewritten.terms, lowered.dimension);
@@ -213,8 +215,8 @@ impl Rewritten {
     }
 }
 
-/// Makes every summand a term of its own, joins normal priors of coordinates side by side, and puts the sum of the constants beside them, one for each kind: neither the sums nor
-/// the constants cost a step then.
+/// Makes every summand a term of its own, joins normal priors of coordinates side by side, and puts the sum
+/// of the constants beside them, one for each kind: neither the sums nor the constants cost a step then.
 fn settle(graph: Graph, terms: &mut Vec<NodeId>, kinds: &mut Vec<TermKind>) -> Graph {
     let (nodes, constants) = summands(&graph, terms);
     let of_roots = std::mem::replace(kinds, nodes.iter().map(|(_, place)| kinds[*place]).collect());
@@ -547,7 +549,8 @@ impl<P: Deref<Target = Plan> + Send> Evaluator for PlanEvaluator<P> {
 }
 
 impl ModelTarget {
-    /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that was.
+    /// What each step of the log density and its gradient costs for a batch of draws, and how many draws that
+    /// was.
     pub fn profile(&self, z: &[f64], draws: usize) -> (usize, Vec<StepCost>) {
         let plan = &self.density;
         let mut workspace = Workspace::<F16>::new(plan);

@@ -1,4 +1,5 @@
-//! Draws of predicted quantities: from the distribution as written, at the values that its arguments have at one draw.
+//! Draws of predicted quantities: from the distribution as written, at the values that its arguments have at
+//! one draw.
 
 use crate::dist::{ArgSpec, Distribution, End, Sampler};
 use crate::facts::Range;
@@ -147,8 +148,8 @@ impl Values<'_> {
         self.of(id).get(start..start + size).unwrap_or(&[])
     }
 
-    /// A draw of element `i` between two ends: by solving for the share of probability below it where tail probabilities are
-    /// known, by refusing others if not.
+    /// A draw of element `i` between two ends: by solving for the share of probability below it where tail
+    /// probabilities are known, by refusing others if not.
     fn between(&self, dist: &Dist, dims: &[usize], i: usize, ends: (f64, f64), rng: &mut ChaCha8Rng) -> f64 {
         if let Dist::Row { row, args, .. } = dist
             && let (Some(lcdf), Some(lccdf), false) = (row.lcdf, row.lccdf, row.discrete)
@@ -218,8 +219,8 @@ fn end(x: f64, above: bool) -> f64 {
     if (x > 0.0) == above { f64::NEG_INFINITY } else { 0.0 }
 }
 
-/// The x between two ends at which exp(g) has come down, from the first end on, by a share of the way to the second; g is a
-/// decreasing log probability.
+/// The x between two ends at which exp(g) has come down, from the first end on, by a share of the way to the
+/// second; g is a decreasing log probability.
 fn solve(g: impl Fn(f64) -> f64, ends: (f64, f64), share: f64) -> f64 {
     let (start, stop) = (g(ends.0), g(ends.1));
     let target = start + (-share * -(stop - start).exp_m1()).ln_1p();

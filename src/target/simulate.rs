@@ -1,4 +1,5 @@
-//! The quantities simulated at one point: predictions in their order, and between them what is computed from those before.
+//! The quantities simulated at one point: predictions in their order, and between them what is computed from
+//! those before.
 
 use super::predict::{Values, generator};
 use crate::graph::{Builder, NodeId};

@@ -1,10 +1,12 @@
-//! Several threads for a batch of draws: they share the draws, or the rows of large sums where the draws are too few. Small models stay on one.
+//! Several threads for a batch of draws: they share the draws, or the rows of large sums where the draws are
+//! too few. Small models stay on one.
 
 use super::{Evaluator, ModelTarget, Target};
 use crate::num::real::{F16, Real};
 use rayon::prelude::*;
 
-/// Operations of a gradient from which as many draws as there are lanes are worth handing over to another thread.
+/// Operations of a gradient from which as many draws as there are lanes are worth handing over to another
+/// thread.
 const WORTH: usize = 1 << 14;
 /// Operations of a gradient from which rows of sums may be.
 const LARGE: usize = 1 << 19;

@@ -1,4 +1,5 @@
-//! Where a log density, or its gradient, is no number at a point: which statement, which row, and what it was computed from.
+//! Where a log density, or its gradient, is no number at a point: which statement, which row, and what it was
+//! computed from.
 
 use super::{Evaluator, ModelTarget, PlanEvaluator, Target};
 use crate::graph::{Graph, Node, NodeId, Op};
@@ -62,7 +63,8 @@ impl ModelTarget {
     }
 }
 
-/// The row of element `e` of a node, and the operation with its arguments there. A sum over rows is no number from the first row on that is none.
+/// The row of element `e` of a node, and the operation with its arguments there. A sum over rows is no number
+/// from the first row on that is none.
 fn told<'v>(
     graph: &Graph,
     node: &Node,

@@ -1,7 +1,8 @@
 //! One part of a batch of draws: its buffers, and the work on it that threads share out.
 //!
-//! A batch is cut into parts of [`PART`] draws whatever the number of threads, each part is worked on by one thread with
-//! buffers of its own, and the gradient is made of all of them in their order: the same bits on any number of threads.
+//! A batch is cut into parts of [`PART`] draws whatever the number of threads, each part is worked on by one
+//! thread with buffers of its own, and the gradient is made of all of them in their order: the same bits on
+//! any number of threads.
 
 use super::draws::{Key, Source};
 use super::estimator::Estimator;
@@ -60,7 +61,8 @@ pub(super) struct Job<'a> {
     pub rows: &'a [usize],
 }
 
-/// Buffers for some draws of a batch. Draws are the fastest axis: coordinate i of draw b stands at `i * draws + b`.
+/// Buffers for some draws of a batch. Draws are the fastest axis: coordinate i of draw b stands at `i * draws
+/// + b`.
 pub(super) struct Part<'a> {
     oracle: Oracle<'a>,
     d: usize,
@@ -149,8 +151,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), with the path term or without,
-    /// and `log_ratio`.
+    /// Fills `v` with the vector of the estimator for each draw (see [`super::estimator`]), with the path
+    /// term or without, and `log_ratio`.
     pub(super) fn gradient(&mut self, job: &Job<'_>, sticks: bool) {
         self.sample(job);
         if self.fault.is_some() {
@@ -183,9 +185,9 @@ impl<'a> Part<'a> {
         self.weigh(job);
     }
 
-    /// The largest curvature of the free energy along `m`, `λ_max(E ∇²log p)` in size, by power iteration on differences
-    /// of gradients at the same draws; `direction` is the start and keeps the answer's vector. Nothing if a value was not
-    /// finite.
+    /// The largest curvature of the free energy along `m`, `λ_max(E ∇²log p)` in size, by power iteration on
+    /// differences of gradients at the same draws; `direction` is the start and keeps the answer's vector.
+    /// Nothing if a value was not finite.
     pub(super) fn curvature(&mut self, job: &Job<'_>, direction: &mut [f64], rounds: usize) -> Option<f64> {
         self.sample(job);
         if self.fault.is_some() {

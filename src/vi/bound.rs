@@ -51,8 +51,8 @@ impl Bound {
                 + self.noise.b)
     }
 
-    /// Prox, strongly concave, constant γ ≤ min(μ/2a, 1/μ): squared distance after `steps` steps. The paper states it for
-    /// one step more.
+    /// Prox, strongly concave, constant γ ≤ min(μ/2a, 1/μ): squared distance after `steps` steps. The paper
+    /// states it for one step more.
     pub fn prox_constant(&self, gamma: f64, steps: usize) -> f64 {
         let mu = self.strong_concavity;
         (1.0 - gamma * mu).powf(steps as f64 - 1.0) * self.start + 2.0 * gamma / mu * self.prox_noise()
@@ -65,8 +65,8 @@ impl Bound {
         warm_up * warm_up * self.start + 8.0 / (mu * mu * t) * self.prox_noise()
     }
 
-    /// Prox, strongly concave, constant A log T / T with A ≥ 1/μ and T / log T ≥ 2aA/μ: squared distance; nothing if
-    /// these conditions fail.
+    /// Prox, strongly concave, constant A log T / T with A ≥ 1/μ and T / log T ≥ 2aA/μ: squared distance;
+    /// nothing if these conditions fail.
     pub fn prox_log_t_over_t(&self, factor: f64, steps: usize) -> Option<f64> {
         let (t, mu) = (steps as f64, self.strong_concavity);
         let holds = mu > 0.0 && factor * mu >= 1.0 && t / t.ln() >= 2.0 * self.noise.a * factor / mu;
@@ -84,15 +84,15 @@ impl Bound {
         0.5 * gamma * (self.noise.a * self.start / share + self.noise.b)
     }
 
-    /// Projection, strongly concave, constant γ ≤ min(μ/2a, 2/μ): squared distance. With `b = 0` (STL on a Gaussian
-    /// posterior) it falls geometrically to nothing.
+    /// Projection, strongly concave, constant γ ≤ min(μ/2a, 2/μ): squared distance. With `b = 0` (STL on a
+    /// Gaussian posterior) it falls geometrically to nothing.
     pub fn proj_constant(&self, gamma: f64, steps: usize) -> f64 {
         let mu = self.strong_concavity;
         (1.0 - 0.5 * mu * gamma).powf(steps as f64) * self.start + 2.0 * gamma * self.noise.b / mu
     }
 
-    /// Projection, strongly concave, γ_t = min(μ/2a, 2(2t+1)/(μ(t+1)²)): squared distance. The first coefficient is the
-    /// one that follows from the proof; the paper's statement lost a square.
+    /// Projection, strongly concave, γ_t = min(μ/2a, 2(2t+1)/(μ(t+1)²)): squared distance. The first
+    /// coefficient is the one that follows from the proof; the paper's statement lost a square.
     pub fn proj_decay(&self, steps: usize) -> f64 {
         let (t, mu) = (steps as f64, self.strong_concavity);
         let warm_up = 4.0 * (2.0 * self.noise.a / (mu * mu)).floor() / t;

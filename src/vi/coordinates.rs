@@ -1,7 +1,8 @@
 //! Affine coordinates `z = c + L z'` in which a target is fitted, and the way back.
 //!
-//! Everything that the theorems say holds in any such coordinates, with the constants of the target seen from there. In
-//! coordinates that whiten the curvature at the mode these are near 1, however the model was scaled.
+//! Everything that the theorems say holds in any such coordinates, with the constants of the target seen from
+//! there. In coordinates that whiten the curvature at the mode these are near 1, however the model was
+//! scaled.
 
 use super::noise::Constants;
 use super::run::Run;
@@ -20,8 +21,8 @@ pub struct Coordinates {
 }
 
 impl Coordinates {
-    /// Coordinates with this centre and this `L`, of which the lower triangle is read; None if `L` has no inverse or the
-    /// sizes do not agree.
+    /// Coordinates with this centre and this `L`, of which the lower triangle is read; None if `L` has no
+    /// inverse or the sizes do not agree.
     pub fn new(centre: Vec<f64>, mut scale: Scale) -> Option<Coordinates> {
         let d = centre.len();
         match &mut scale {
@@ -50,14 +51,14 @@ impl Coordinates {
         &self.centre
     }
 
-    /// The target as it looks from here: a density on `z'`, so the ELBO of an approximation is what it was. If its
-    /// observations can be taken apart, so can those of the view.
+    /// The target as it looks from here: a density on `z'`, so the ELBO of an approximation is what it was.
+    /// If its observations can be taken apart, so can those of the view.
     pub fn view<'a, T: Target + ?Sized>(&'a self, target: &'a T) -> Moved<'a, T> {
         Moved { target, coordinates: self }
     }
 
-    /// `M` and `μ` of the target as seen from here, given matrices between which minus its Hessian lies everywhere: the
-    /// extreme eigenvalues of `Lᵀ H L`, with a margin for rounding.
+    /// `M` and `μ` of the target as seen from here, given matrices between which minus its Hessian lies
+    /// everywhere: the extreme eigenvalues of `Lᵀ H L`, with a margin for rounding.
     pub fn constants(&self, least: &[f64], most: &[f64]) -> Option<Constants> {
         let d = self.centre.len();
         let extremes = |h: &[f64]| {
@@ -73,7 +74,8 @@ impl Coordinates {
         Some(Constants { smoothness: high.max(-low), strong_concavity: low })
     }
 
-    /// A run in these coordinates, with its mean and scale in those of the target. Its iterates stay as they are.
+    /// A run in these coordinates, with its mean and scale in those of the target. Its iterates stay as they
+    /// are.
     pub fn restore(&self, mut run: Run) -> Run {
         let d = self.centre.len();
         let mut mean = vec![0.0; d];

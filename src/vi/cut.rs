@@ -1,5 +1,6 @@
-//! A model cut down to so many of its observations, as a plan in which data are no constants: which observations they are is
-//! told before each evaluation, so that a step costs what its observations cost and nothing is scheduled anew.
+//! A model cut down to so many of its observations, as a plan in which data are no constants: which
+//! observations they are is told before each evaluation, so that a step costs what its observations cost and
+//! nothing is scheduled anew.
 
 use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::ops::array::{LogSumExp, Lookup, MatMul, OpRef, Sum, Take};

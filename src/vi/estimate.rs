@@ -33,8 +33,8 @@ impl<'a> Estimate<'a> {
         Estimate { family, estimator, factor, target, part, draws }
     }
 
-    /// The mean over the draws of the estimate at `w = (m, c)`, in packed coordinates, and of `log p - log q`. The draws
-    /// stand one after the other in `u`.
+    /// The mean over the draws of the estimate at `w = (m, c)`, in packed coordinates, and of `log p - log
+    /// q`. The draws stand one after the other in `u`.
     pub fn at(&mut self, w: &[f64], u: &[f64], gradient: &mut [f64]) -> Result<f64, Error> {
         let d = self.target.dimension();
         let sizes = [("w", w.len(), d + self.factor.count()), ("u", u.len(), d * self.draws)];

@@ -19,8 +19,8 @@ pub fn fit(target: &dyn Target, config: &Config, watch: &mut Watch<'_>) -> Resul
 
 /// Fits a target from `size` of its observations a step. The ELBO at the end is over all of them.
 ///
-/// The noise bounds grow by a factor between 1 and N that depends on the data, and the one for STL is not known to carry
-/// over, so step rules of theorems have no guarantee here.
+/// The noise bounds grow by a factor between 1 and N that depends on the data, and the one for STL is not
+/// known to carry over, so step rules of theorems have no guarantee here.
 pub fn fit_subsampled(
     target: &dyn Subsample,
     size: usize,

@@ -1,4 +1,5 @@
-//! What the theorems license for a target whose constants are certified: the algorithm, its step rule, and what they promise.
+//! What the theorems license for a target whose constants are certified: the algorithm, its step rule, and
+//! what they promise.
 
 use super::bound::{Bound, Measure};
 use super::estimator::Estimator;
@@ -86,7 +87,8 @@ impl License {
         (guarantee.bound)(&self.bound, f64::NAN, steps).filter(|b| b.is_finite())
     }
 
-    /// The fewest steps after which the bound is at most `epsilon`; None if no number of steps is known to suffice.
+    /// The fewest steps after which the bound is at most `epsilon`; None if no number of steps is known to
+    /// suffice.
     pub fn steps_for(&self, epsilon: f64) -> Option<usize> {
         let enough = |t: usize| self.after(t).is_some_and(|b| b <= epsilon);
         let mut high = 2;

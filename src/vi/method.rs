@@ -1,4 +1,5 @@
-//! Methods by name: a factor, an estimator and an operator that belong together, and the configuration of a fit.
+//! Methods by name: a factor, an estimator and an operator that belong together, and the configuration of a
+//! fit.
 
 use super::Error;
 use super::average::Average;
@@ -69,8 +70,8 @@ impl Row for Method {
 /// Where a fit starts.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Start {
-    /// `m = 0`, `C = I/√M` with `M` the constant given, or the curvature at 0. No optimum is narrower, so the first draws are
-    /// near `m`, where the gradients are small.
+    /// `m = 0`, `C = I/√M` with `M` the constant given, or the curvature at 0. No optimum is narrower, so the
+    /// first draws are near `m`, where the gradients are small.
     #[default]
     Narrow,
     /// `m` given, and `C` as for [`Start::Narrow`] with the curvature at `m`.
@@ -142,9 +143,9 @@ const STEPS: usize = 300;
 impl Config {
     /// The configuration of a method by name, with draws and steps for a target of this many coordinates.
     ///
-    /// With a full factor the second moment of a step grows by `1 + (d+2)/B`, so draws a step grow with `d`. At the optimum
-    /// of a whitened target the mean of `N` draws of the energy or the entropy estimator leaves a gap of about `d²/4N` nats;
-    /// what STL leaves is small.
+    /// With a full factor the second moment of a step grows by `1 + (d+2)/B`, so draws a step grow with `d`.
+    /// At the optimum of a whitened target the mean of `N` draws of the energy or the entropy estimator
+    /// leaves a gap of about `d²/4N` nats; what STL leaves is small.
     pub fn suited(method: &str, dimension: usize) -> Result<Config, Error> {
         let mut config = Config::named(method)?;
         if !config.factor.full_rank {

@@ -1,4 +1,5 @@
-//! Variational inference by stochastic gradients: the algorithms of Domke, Garrigos and Gower (2023), and their relatives.
+//! Variational inference by stochastic gradients: the algorithms of Domke, Garrigos and Gower (2023), and
+//! their relatives.
 //!
 //! A fit approximates `p(z | x)` by `z = m + C u` ([`family`], [`factor`]) and minimises the negative ELBO
 //!
@@ -6,11 +7,11 @@
 //!     f(w) = l(w) + h(w),   l(w) = -E log p(m + C u, x),   h(w) = -log det C - d · (entropy of the base)
 //! ```
 //!
-//! A step is a gradient estimate ([`estimator`]) from a batch of draws ([`draws`]), a step size ([`step`]), an operator
-//! ([`operator`]), and a running average ([`average`]). What a theorem says of it is in [`noise`] and [`bound`]. The sets of
-//! parts are open: one row a file, listed in one table each, from which help and error messages are printed.
-//! [`method`] names combinations, `check` refuses those that make no sense, [`fit`] is the loop; [`coordinates`] lets it run where
-//! the target has a better shape.
+//! A step is a gradient estimate ([`estimator`]) from a batch of draws ([`draws`]), a step size ([`step`]),
+//! an operator ([`operator`]), and a running average ([`average`]). What a theorem says of it is in [`noise`]
+//! and [`bound`]. The sets of parts are open: one row a file, listed in one table each, from which help and
+//! error messages are printed. [`method`] names combinations, `check` refuses those that make no sense,
+//! [`fit`] is the loop; [`coordinates`] lets it run where the target has a better shape.
 //!
 //! ```
 //! use std::ops::ControlFlow;

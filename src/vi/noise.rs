@@ -5,8 +5,8 @@
 pub struct Constants {
     /// `M`: every eigenvalue of the Hessian of the log density lies in [-M, M].
     pub smoothness: f64,
-    /// `μ`: every eigenvalue of minus the Hessian is at least this; 0 for a target that is only log-concave, below 0
-    /// for one that is not.
+    /// `μ`: every eigenvalue of minus the Hessian is at least this; 0 for a target that is only log-concave,
+    /// below 0 for one that is not.
     pub strong_concavity: f64,
 }
 
@@ -28,8 +28,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// What can be said before the optimum is known: `K ≤ 2M`, `‖w* - w̄‖² ≤ d/μ`. Where nothing bounds a distance it is
-    /// infinite, and so is `b`; the steps need only `a`.
+    /// What can be said before the optimum is known: `K ≤ 2M`, `‖w* - w̄‖² ≤ d/μ`. Where nothing bounds a
+    /// distance it is infinite, and so is `b`; the steps need only `a`.
     pub fn before_fit(dimension: usize, kurtosis: f64, constants: Constants) -> Self {
         let Constants { smoothness, strong_concavity: mu } = constants;
         Geometry {

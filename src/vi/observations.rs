@@ -1,5 +1,5 @@
-//! Compiled models by observations: which terms of the log density are sums over the rows of the data, and their value on
-//! some of the rows.
+//! Compiled models by observations: which terms of the log density are sums over the rows of the data, and
+//! their value on some of the rows.
 
 use super::cut::{Cut, Part, Way, way};
 use super::subsample::{Subsample, SubsetEvaluator};
@@ -100,7 +100,8 @@ impl<'a> Observations<'a> {
             {
                 self.sums.push((id, factor));
             }
-            // A constant, a scalar of parameters alone, or something that is no sum: the same whatever the rows.
+            // A constant, a scalar of parameters alone, or something that is no sum: the same whatever the
+            // rows.
             Op::Constant(_)
             | Op::Input { .. }
             | Op::Map(_)
@@ -135,7 +136,8 @@ fn rows_of(graph: &Graph, sum: NodeId) -> usize {
 struct Makeup {
     /// That row of the data.
     data: bool,
-    /// Something that is computed whole, whatever the rows: a Gaussian process at all its points, the path of a state.
+    /// Something that is computed whole, whatever the rows: a Gaussian process at all its points, the path of
+    /// a state.
     whole: bool,
 }
 
@@ -148,9 +150,9 @@ impl Makeup {
     }
 }
 
-/// Whether each row of what the sums of a statement add up needs that row of the data alone, besides parameters and what is
-/// computed from them. Sums of rows that hold no data of their own, and come out of something whole, are those of data that hang
-/// together.
+/// Whether each row of what the sums of a statement add up needs that row of the data alone, besides
+/// parameters and what is computed from them. Sums of rows that hold no data of their own, and come out of
+/// something whole, are those of data that hang together.
 fn go_by_rows(graph: &Graph, sums: impl Iterator<Item = NodeId>, rows: usize) -> bool {
     let made = sums.fold(Makeup::default(), |made, sum| {
         let args = &graph.node(sum).args;
@@ -226,7 +228,8 @@ impl Subsample for Observations<'_> {
 impl Observations<'_> {
     /// The model restricted to so many rows; scheduled once for all evaluators.
     fn part(&self, rows: usize) -> Arc<Part> {
-        // A thread that panicked while it held the lock left nothing half done: an entry is made before it is added.
+        // A thread that panicked while it held the lock left nothing half done: an entry is made before it is
+        // added.
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = parts.iter().find(|part| part.rows() == rows) {
             return part.clone();
@@ -251,7 +254,8 @@ impl Observations<'_> {
     }
 }
 
-/// Evaluates on rows of any number; for each number there is one schedule, in which only the data change with the rows.
+/// Evaluates on rows of any number; for each number there is one schedule, in which only the data change with
+/// the rows.
 struct OnSubset<'a> {
     whole: &'a Observations<'a>,
     everything: Option<Box<dyn Evaluator + 'a>>,

@@ -12,8 +12,8 @@ pub struct Run {
     pub mean: Vec<f64>,
     /// `C`.
     pub scale: Scale,
-    /// The ELBO `E log p(z, x) - E log q(z)` with all constants, estimated from fresh draws; minus infinity if one of them
-    /// fell outside the support.
+    /// The ELBO `E log p(z, x) - E log q(z)` with all constants, estimated from fresh draws; minus infinity
+    /// if one of them fell outside the support.
     pub elbo: f64,
     /// Standard error of `elbo`.
     pub elbo_se: f64,
@@ -27,7 +27,8 @@ pub struct Run {
     pub rejected: usize,
     /// Whether the watcher stopped the fit before its last step.
     pub stopped: bool,
-    /// What happened along the way, at most as many records as the configuration asked for, and the last step.
+    /// What happened along the way, at most as many records as the configuration asked for, and the last
+    /// step.
     pub trace: Vec<Record>,
     /// The family of the approximation.
     pub family: Choice<Family>,

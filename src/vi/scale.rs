@@ -25,7 +25,8 @@ impl Scale {
         }
     }
 
-    /// The lengths of the rows: the standard deviations of the coordinates of a standard draw that it has multiplied.
+    /// The lengths of the rows: the standard deviations of the coordinates of a standard draw that it has
+    /// multiplied.
     pub fn lengths(&self, d: usize) -> Vec<f64> {
         match self {
             Scale::Diagonal(s) => s.iter().map(|s| s.abs()).collect(),
@@ -47,7 +48,8 @@ impl Scale {
         }
     }
 
-    /// out = L x for `n` columns by rows, for a lower triangular L: what stands above the diagonal is not read.
+    /// out = L x for `n` columns by rows, for a lower triangular L: what stands above the diagonal is not
+    /// read.
     pub(crate) fn apply(&self, x: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
         match self {
             Scale::Dense(l) => lower_product(l, x, [d, n], out),

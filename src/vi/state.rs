@@ -2,11 +2,12 @@
 //!
 //! # When a value is not finite
 //!
-//! A batch in which any log density or gradient is not finite is never averaged over what is left. The iterate goes half
-//! the way back to the last one whose batch was finite (all sets involved are convex, so it stays inside; before the first
-//! finite batch `C` is halved instead), every later step is halved, and the batch is drawn afresh. A step after which `w`
-//! is not finite or `C` not positive definite is taken back and halved too. After [`PATIENCE`] finite batches the halving is
-//! undone once. [`TRIES`] failures in a row end the fit with an error.
+//! A batch in which any log density or gradient is not finite is never averaged over what is left. The
+//! iterate goes half the way back to the last one whose batch was finite (all sets involved are convex, so it
+//! stays inside; before the first finite batch `C` is halved instead), every later step is halved, and the
+//! batch is drawn afresh. A step after which `w` is not finite or `C` not positive definite is taken back and
+//! halved too. After [`PATIENCE`] finite batches the halving is undone once. [`TRIES`] failures in a row end
+//! the fit with an error.
 
 use super::Error;
 use super::average::{Setup as AverageSetup, Takes, Weights};
@@ -238,8 +239,8 @@ impl<'a> State<'a> {
         self.factor.load(&self.w[self.d..]);
     }
 
-    /// The step and the operator; what they spoil is taken back. The iterate from which the step is taken had a finite
-    /// batch, and is kept.
+    /// The step and the operator; what they spoil is taken back. The iterate from which the step is taken had
+    /// a finite batch, and is kept.
     fn advance(&mut self, t: usize) -> Result<(), Error> {
         let sizes = self.rule.sizes(t, &self.w, &mut self.gradient, self.shrink);
         self.step_size = sizes.typical();
@@ -319,7 +320,8 @@ pub(super) fn job<'a>(
     Job { w, factor, family: &config.family, source, key, rows }
 }
 
-/// Whether the iterates keep away from singular C: under the projection, and wherever the estimator divides by C.
+/// Whether the iterates keep away from singular C: under the projection, and wherever the estimator divides
+/// by C.
 fn has_floor(config: &Config) -> bool {
     config.operator.floors || config.estimator.sticks
 }

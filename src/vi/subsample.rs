@@ -1,11 +1,12 @@
-//! Sub-sampling of observations: a target that is a prior and a sum over observations, evaluated on some of them.
+//! Sub-sampling of observations: a target that is a prior and a sum over observations, evaluated on some of
+//! them.
 
 use super::draws::Purpose;
 use crate::num::stream::Stream;
 use crate::target::Target;
 
-/// A target `log p(z) + Σ_n log p(x_n | z)` whose terms can be evaluated apart. The target itself says how many
-/// observations there are; the user only says how many to use at a time.
+/// A target `log p(z) + Σ_n log p(x_n | z)` whose terms can be evaluated apart. The target itself says how
+/// many observations there are; the user only says how many to use at a time.
 pub trait Subsample: Target {
     /// Number of observations `N`.
     fn observations(&self) -> usize;
@@ -16,8 +17,8 @@ pub trait Subsample: Target {
 
 /// Evaluates a [`Subsample`] target on a subset of its observations.
 pub trait SubsetEvaluator: Send {
-    /// As [`crate::target::Evaluator::evaluate`], for `log p(z) + (N/|rows|) Σ_{n ∈ rows} log p(x_n | z)`, which is unbiased
-    /// for the whole when `rows` is a random subset.
+    /// As [`crate::target::Evaluator::evaluate`], for `log p(z) + (N/|rows|) Σ_{n ∈ rows} log p(x_n | z)`,
+    /// which is unbiased for the whole when `rows` is a random subset.
     fn evaluate_subset(
         &mut self,
         rows: &[usize],
@@ -28,8 +29,9 @@ pub trait SubsetEvaluator: Send {
     );
 }
 
-/// Subsets by reshuffling: each pass over the data goes through a fresh random order, in slices of the given size (the
-/// last of a pass may be shorter). Every slice is a uniformly random subset, so each step is unbiased.
+/// Subsets by reshuffling: each pass over the data goes through a fresh random order, in slices of the given
+/// size (the last of a pass may be shorter). Every slice is a uniformly random subset, so each step is
+/// unbiased.
 pub(super) struct Shuffle {
     seed: u64,
     size: usize,

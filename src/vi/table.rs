@@ -1,4 +1,5 @@
-//! Tables of named rows, and the choice of a row with its parameter: `normal`, `student_t=5`, `constant=0.01`.
+//! Tables of named rows, and the choice of a row with its parameter: `normal`, `student_t=5`,
+//! `constant=0.01`.
 
 use super::Error;
 use crate::source::nearest;

@@ -1,4 +1,5 @@
-//! What every binary format of tables must hold: the same table as the CSV beside it, plain reasons, and no damage that ends the program.
+//! What every binary format of tables must hold: the same table as the CSV beside it, plain reasons, and no
+//! damage that ends the program.
 
 use stickler::data::{Dataset, Levels, Missing};
 

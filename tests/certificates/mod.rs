@@ -84,7 +84,8 @@ pub fn falsify(
     })
 }
 
-/// How much of a Hessian is rounding: where large terms cancel, it changes when the point moves by a few last bits.
+/// How much of a Hessian is rounding: where large terms cancel, it changes when the point moves by a few last
+/// bits.
 fn noise(target: &ModelTarget, z: &[f64], h: &[f64]) -> f64 {
     (1..=4).fold(0.0, |most: f64, k| {
         let near: Vec<f64> = z.iter().map(|x| x * (1.0 + f64::from(k) * f64::EPSILON)).collect();
@@ -120,8 +121,8 @@ fn hessian_lie(target: &ModelTarget, certificate: &Certificate, z: &[f64]) -> Op
     None
 }
 
-/// A chord above a concave function, or gradients that differ by more or less than the curvature allows; both see kinks and
-/// jumps that second derivatives at random points do not.
+/// A chord above a concave function, or gradients that differ by more or less than the curvature allows; both
+/// see kinks and jumps that second derivatives at random points do not.
 fn chord_lie(target: &ModelTarget, certificate: &Certificate, a: &[f64], b: &[f64]) -> Option<String> {
     let d = a.len();
     let middle: Vec<f64> = a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();

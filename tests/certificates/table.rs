@@ -1,4 +1,5 @@
-//! A small table of data, and matrices made up term by term, for models whose constants are known in closed form.
+//! A small table of data, and matrices made up term by term, for models whose constants are known in closed
+//! form.
 
 use super::certified;
 use stickler::certify::{Certificate, Tier};

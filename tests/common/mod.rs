@@ -1,5 +1,6 @@
-//! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of its value,
-//! by forward mode and by finite differences, to second order too, and every scalar type computes the same numbers.
+//! Laws that every elementwise row must obey, wherever the row is listed: its slopes are the derivatives of
+//! its value, by forward mode and by finite differences, to second order too, and every scalar type computes
+//! the same numbers.
 #![allow(dead_code)]
 
 use std::cell::Cell;
@@ -43,8 +44,9 @@ fn along(x: &[f64], k: usize) -> Vec<Dual> {
     x.iter().enumerate().map(|(i, &v)| Dual { v, d: f64::from(i == k) }).collect()
 }
 
-/// d/dx_k of `f` by central differences with Richardson's extrapolation, whose error is O(h⁴): of three steps h, the one
-/// that comes closest to `got`. Long steps suit flat functions and short ones steep ones; no step suits a wrong slope.
+/// d/dx_k of `f` by central differences with Richardson's extrapolation, whose error is O(h⁴): of three steps
+/// h, the one that comes closest to `got`. Long steps suit flat functions and short ones steep ones; no step
+/// suits a wrong slope.
 fn difference(x: &[f64], k: usize, got: f64, f: impl Fn(&[f64]) -> f64) -> f64 {
     let central = |h: f64| {
         let mut at = x.to_vec();
@@ -73,7 +75,8 @@ fn conditioning(x: &[f64], y: f64, slopes: &[f64]) -> f64 {
     y.abs() + x.iter().zip(slopes).map(|(x, s)| (x * s).abs()).sum::<f64>()
 }
 
-/// Checks one row at one point, in every argument but those in `skip`, which are data; `what` names it in messages.
+/// Checks one row at one point, in every argument but those in `skip`, which are data; `what` names it in
+/// messages.
 pub fn check_row(row: &'static ScalarRow, x: &[f64], skip: &[usize], what: &str) {
     assert_eq!(x.len(), row.args.len(), "{what}: a probe of {} has the wrong length", row.name);
     let y = value(row, x);
@@ -91,7 +94,8 @@ pub fn check_row(row: &'static ScalarRow, x: &[f64], skip: &[usize], what: &str)
     check_factors(row, x, what);
 }
 
-/// Slopes against forward mode (to 1e-10) and against finite differences (to 1e-7), relative, beside rounding.
+/// Slopes against forward mode (to 1e-10) and against finite differences (to 1e-7), relative, beside
+/// rounding.
 fn check_first_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], free: &[usize], what: &str) {
     let rounding = conditioning(x, y, s);
     for &k in free {
@@ -117,7 +121,8 @@ fn check_first_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], free
     }
 }
 
-/// Tangents of slopes against finite differences of slopes (to 1e-6), and the symmetry of the second derivative.
+/// Tangents of slopes against finite differences of slopes (to 1e-6), and the symmetry of the second
+/// derivative.
 fn check_second_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], free: &[usize], what: &str) {
     let n = x.len();
     let hessian: Vec<Vec<f64>> =
@@ -148,8 +153,8 @@ fn check_second_order(row: &'static ScalarRow, x: &[f64], y: f64, s: &[f64], fre
     }
 }
 
-/// Where a row has a factor, from ½ to 4, its logarithm and the plain part are the value to rounding; and sums by the product of factors are those of
-/// values and slopes.
+/// Where a row has a factor, from ½ to 4, its logarithm and the plain part are the value to rounding; and
+/// sums by the product of factors are those of values and slopes.
 fn check_factors(row: &'static ScalarRow, x: &[f64], what: &str) {
     let all: Vec<F16> = x.iter().map(|x| F16::splat(*x)).collect();
     let (mut plain, mut factor) = ([F16::zero()], [F16::zero()]);
@@ -159,7 +164,8 @@ fn check_factors(row: &'static ScalarRow, x: &[f64], what: &str) {
     let got = plain[0].lane(0) - times * f.ln();
     assert!((0.5..=4.0).contains(&f), "{what}: {} at {x:?}: the factor is {f}", row.name);
     assert!((got - y).abs() <= 1e-15 * y.abs().max(1.0), "{what}: {} at {x:?}: {got} against {y}", row.name);
-    // Three elements, twice: slopes of every other argument one by one, those of the rest as a sum; and the other way round.
+    // Three elements, twice: slopes of every other argument one by one, those of the rest as a sum; and the
+    // other way round.
     for turn in 0..2 {
         let each = vec![[const { Cell::new(F16([f64::NAN; 16])) }; 3]; x.len()];
         let sums = vec![Cell::new(F16::one()); x.len()];

@@ -1,5 +1,5 @@
-//! Every distribution from end to end: through the builder and the plan, element by element and summed, with scalars and
-//! vectors mixed and with weights; and the noncentered forms.
+//! Every distribution from end to end: through the builder and the plan, element by element and summed, with
+//! scalars and vectors mixed and with weights; and the noncentered forms.
 
 use crate::{data_positions, log_density, numbers, rows};
 use stickler::dist::{self, BaseArg, Distribution};
@@ -9,7 +9,8 @@ use stickler::plan::{Plan, Workspace};
 
 const WEIGHTS: [f64; 3] = [0.5, 2.0, 1.25];
 
-/// A value of a distribution three times over, each a little different, and its arguments, some of them three times over.
+/// A value of a distribution three times over, each a little different, and its arguments, some of them three
+/// times over.
 struct Case {
     dist: &'static Distribution,
     /// x and the arguments; each one number or three.

@@ -20,8 +20,9 @@ fn end(end: End, args: &[f64]) -> f64 {
     }
 }
 
-/// ∫ density over its support. A change of variable t ↦ x brings both ends to infinity, where any tail with a power of x
-/// becomes exponential, and puts the median at t = 0, a joint between panels (some densities have a kink there).
+/// ∫ density over its support. A change of variable t ↦ x brings both ends to infinity, where any tail with a
+/// power of x becomes exponential, and puts the median at t = 0, a joint between panels (some densities have
+/// a kink there).
 fn total(dist: &Distribution, args: &[f64], median: f64, spread: f64) -> f64 {
     let Some((low, high)) = dist.support.interval() else { return f64::NAN };
     let (low, high) = (end(low, args), end(high, args));

@@ -1,4 +1,5 @@
-//! Log densities, log cdfs and quantiles against values computed with mpmath (`tests/reference/distributions*.py`).
+//! Log densities, log cdfs and quantiles against values computed with mpmath
+//! (`tests/reference/distributions*.py`).
 
 use crate::common::slopes;
 use crate::{at, log_density, rows, terms};
@@ -63,8 +64,8 @@ fn log_densities() {
     }
 }
 
-/// To 1e-12 relative, plus 4 units of rounding in x and in each argument; where it is a sum of probabilities, in the terms
-/// of their logs.
+/// To 1e-12 relative, plus 4 units of rounding in x and in each argument; where it is a sum of probabilities,
+/// in the terms of their logs.
 fn check_probability(
     dist: &Distribution,
     row: &'static ScalarRow,

@@ -1,4 +1,5 @@
-//! Samplers: their draws follow the cdf (Kolmogorov and Smirnov), and the mean score of the density vanishes on them.
+//! Samplers: their draws follow the cdf (Kolmogorov and Smirnov), and the mean score of the density vanishes
+//! on them.
 
 use crate::{at, data_positions, inputs, numbers, rows};
 use rand_chacha::ChaCha8Rng;
@@ -13,8 +14,8 @@ fn draws(dist: &Distribution, args: &[f64], seed: u64) -> Vec<f64> {
     (0..DRAWS).map(|_| sample(&mut rng, args)).collect()
 }
 
-/// The largest distance between the empirical and the true cumulative probability, times √n. Beyond 2.23 it is seen once in
-/// 10,000 times (less often still where values are discrete).
+/// The largest distance between the empirical and the true cumulative probability, times √n. Beyond 2.23 it
+/// is seen once in 10,000 times (less often still where values are discrete).
 #[test]
 fn draws_follow_the_cdf() {
     for (i, (dist, _)) in rows().enumerate() {
@@ -48,7 +49,8 @@ fn score(parts: &[Part], x: f64, args: &[f64], k: usize) -> f64 {
     parts.iter().map(part_score).sum()
 }
 
-/// E[∂ log p(x | θ)/∂θ] = 0 under p(x | θ), wherever the support does not move with θ; to 4.5 standard errors.
+/// E[∂ log p(x | θ)/∂θ] = 0 under p(x | θ), wherever the support does not move with θ; to 4.5 standard
+/// errors.
 #[test]
 fn the_mean_score_vanishes() {
     for (i, (dist, parts)) in rows().enumerate() {

@@ -1,4 +1,5 @@
-//! Densities at points, with gradients and Hessian-vector products, for the tests of discrete and multivariate rows.
+//! Densities at points, with gradients and Hessian-vector products, for the tests of discrete and
+//! multivariate rows.
 #![allow(dead_code)]
 
 use stickler::dist::{Density, Distribution, Domain, Support, find, log_density, log_density_sum};
@@ -102,7 +103,8 @@ impl Point {
         for (k, piece) in self.pieces.iter().enumerate() {
             if free.contains(&k) {
                 let node = b.input(start.len(), piece.dims.clone());
-                // Derivatives are taken in all directions, also out of the set on which the density is defined.
+                // Derivatives are taken in all directions, also out of the set on which the density is
+                // defined.
                 if let Some(structure) = self.structure(k) {
                     b.assert_structure(node, structure);
                 }
@@ -127,8 +129,8 @@ impl Point {
         (self.dist.args[k - 1].domain == Domain::Simplex).then_some(Structure::Simplex)
     }
 
-    /// Directions in the free pieces in which the density may move: single numbers, symmetric pairs of a symmetric matrix,
-    /// numbers on and below the diagonal of a triangular one.
+    /// Directions in the free pieces in which the density may move: single numbers, symmetric pairs of a
+    /// symmetric matrix, numbers on and below the diagonal of a triangular one.
     pub fn directions(&self) -> Vec<Vec<(usize, f64)>> {
         let mut all = Vec::new();
         let mut offset = 0;

@@ -14,7 +14,8 @@ pub fn fitted(source: &str, data: &Dataset, seed: u64) -> Fit {
     fit_model(&model, &target, &options, &mut |_| ControlFlow::Continue(())).expect("fits")
 }
 
-/// What is wrong with a quantity beside its mean and standard deviation, in standard deviations and in their logarithm; None if nothing is.
+/// What is wrong with a quantity beside its mean and standard deviation, in standard deviations and in their
+/// logarithm; None if nothing is.
 pub fn wrong(fit: &Fit, name: &str, [mean, sd]: [f64; 2], tolerance: f64) -> Option<String> {
     let found = fit.outputs.iter().find(|o| o.name == name).expect("is reported");
     let right = (found.mean - mean).abs() < tolerance * sd && (found.sd / sd).ln().abs() < tolerance;

@@ -112,7 +112,8 @@ fn possible(mistake: &Mistake, at: &[(Interval, Jet)]) -> bool {
     at.iter().any(|(_, jet)| mistake.made(*jet).is_some())
 }
 
-/// Rows that leave open a bound that there is, with what is true: to state such a bound would not be wrong at any point.
+/// Rows that leave open a bound that there is, with what is true: to state such a bound would not be wrong at
+/// any point.
 const OPEN: &[(&str, &str)] = &[
     ("half_normal_lcdf", FALLING),
     ("half_cauchy_lcdf", FALLING),
@@ -147,8 +148,8 @@ const VARIANCE: &str =
 const FALLING: &str = "in log x the slope g = x f(x)/P(X ≤ x) lies between 0 and 1, and the curvature g (1 - g + x f'(x)/f(x)) is \
                        bounded, because g |x f'(x)/f(x)| is";
 
-/// For every row, every argument and every bound: a constant that is a fifth off, a bound where there is none, a sign that is
-/// not there are caught by the points of this file.
+/// For every row, every argument and every bound: a constant that is a fifth off, a bound where there is
+/// none, a sign that is not there are caught by the points of this file.
 #[test]
 fn a_wrong_fact_in_any_row_is_caught() {
     let (mut missed, mut made) = (Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! A method with the constants of one of the paper's models and all that its bound is made of, run over seeds.
+//! A method with the constants of one of the paper's models and all that its bound is made of, run over
+//! seeds.
 
 use super::*;
 use std::ops::ControlFlow;
@@ -30,8 +31,8 @@ impl<'a> Experiment<'a> {
         Experiment { model, config, bound, best, lowest }
     }
 
-    /// What the theorem of the step rule bounds, at the checkpoints for each seed. A constant step depends on the length of
-    /// the run, so each checkpoint of a gap is a run of its own.
+    /// What the theorem of the step rule bounds, at the checkpoints for each seed. A constant step depends on
+    /// the length of the run, so each checkpoint of a gap is a run of its own.
     pub fn errors(&mut self, checkpoints: &[usize], seeds: u64, measure: Measure) -> Errors {
         (1..=seeds)
             .map(|seed| {
@@ -82,7 +83,8 @@ fn bound(model: &LinearModel, config: &Config, best: &[f64]) -> Bound {
     let away = |point: &[f64]| distance_squared(&best[..d], point) + dot(&best[d..], &best[d..]);
     let gaussian = matches!(model.likelihood, Likelihood::Normal { .. });
     let (residual, to_residual_mode) = match (config.estimator.name, gaussian) {
-        // The theorem assumes that the residual has a stationary point; for the hierarchical model none was found.
+        // The theorem assumes that the residual has a stationary point; for the hierarchical model none was
+        // found.
         ("stl", false) if model.name == "hierarchical" => (2.0 * constants.smoothness, f64::NAN),
         ("stl", false) => {
             let (residual, mode) = residual_constants(model);
@@ -117,7 +119,8 @@ pub fn mean(errors: &Errors, k: usize) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
-/// Least-squares slope of log error on log steps, from checkpoint `from` on, with its jackknife standard error over seeds.
+/// Least-squares slope of log error on log steps, from checkpoint `from` on, with its jackknife standard
+/// error over seeds.
 pub fn slope(errors: &Errors, checkpoints: &[usize], from: usize) -> (f64, f64) {
     let of = |errors: &Errors| {
         let x: Vec<f64> = checkpoints[from..].iter().map(|t| *t as f64).collect();

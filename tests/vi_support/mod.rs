@@ -1,4 +1,5 @@
-//! Targets with everything known in closed form or by quadrature: the paper's models, their constants and their optima.
+//! Targets with everything known in closed form or by quadrature: the paper's models, their constants and
+//! their optima.
 #![allow(dead_code)] // Each test file uses its own part of this.
 
 pub mod experiment;
@@ -45,7 +46,8 @@ impl Likelihood {
 
 const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
 
-/// A Gaussian prior with precision P and observations that see z through rows a_n: all the models of the paper.
+/// A Gaussian prior with precision P and observations that see z through rows a_n: all the models of the
+/// paper.
 pub struct LinearModel {
     pub name: &'static str,
     pub d: usize,
@@ -137,8 +139,9 @@ impl LinearModel {
         Self::simulate("hierarchical", prior, rows, Likelihood::Logistic, &truth, 33)
     }
 
-    /// The same model with coefficient i in units of its own, z = units z': another scale for each coordinate, and nothing
-    /// else. The hierarchical model takes the first units that it has coefficients for.
+    /// The same model with coefficient i in units of its own, z = units z': another scale for each
+    /// coordinate, and nothing else. The hierarchical model takes the first units that it has coefficients
+    /// for.
     pub fn in_units(mut self, units: &[f64]) -> Self {
         let (d, unit) = (self.d, |i: usize| units[i % units.len()]);
         (0..d * d).for_each(|k| self.prior[k] *= unit(k / d) * unit(k % d));
@@ -231,8 +234,8 @@ impl LinearModel {
         0.5 * quadratic - self.prior_constant + expected_loss - entropy
     }
 
-    /// The best Gaussian: mean, and E[-∇²log p] there. The optimal covariance is the inverse of the latter; with a diagonal
-    /// factor its entries are the inverses of the diagonal.
+    /// The best Gaussian: mean, and E[-∇²log p] there. The optimal covariance is the inverse of the latter;
+    /// with a diagonal factor its entries are the inverses of the diagonal.
     pub fn optimum(&self, diagonal: bool) -> (Vec<f64>, Vec<f64>) {
         let d = self.d;
         let rule = gauss_hermite(48);
@@ -352,8 +355,8 @@ fn solve(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
     (0..d).map(|k| b[k] / a[k * d + k]).collect()
 }
 
-/// K and the stationary point of log p - log q_{w*}: the Hessian of the difference is Σ*⁻¹ - H(z), and H lies between the
-/// prior precision and that plus a quarter of Σ a aᵀ.
+/// K and the stationary point of log p - log q_{w*}: the Hessian of the difference is Σ*⁻¹ - H(z), and H lies
+/// between the prior precision and that plus a quarter of Σ a aᵀ.
 pub fn residual_constants(model: &LinearModel) -> (f64, Vec<f64>) {
     let d = model.d;
     let (m, h) = model.optimum(false);
@@ -366,7 +369,8 @@ pub fn residual_constants(model: &LinearModel) -> (f64, Vec<f64>) {
         (0..d * d).for_each(|k| steepest[k] += 0.25 * a[k / d] * a[k % d]);
     }
     let k = spread(&model.prior, 1.0).max(spread(&steepest, -1.0));
-    // Gradient of the difference: ∇log p(z) + Σ*⁻¹(z - m*), followed downhill in its norm by Newton steps from m*.
+    // Gradient of the difference: ∇log p(z) + Σ*⁻¹(z - m*), followed downhill in its norm by Newton steps
+    // from m*.
     let mut z = m.clone();
     let mut evaluator = model.evaluator();
     let slope = |z: &[f64], evaluator: &mut dyn Evaluator| -> Vec<f64> {

@@ -1,6 +1,7 @@
 //! What stickler computes with: numbers, operations, distributions, graphs, and the plans that run them.
 //!
-//! A crate of its own, because it is long to compile and seldom changed: `stickler` shows its rooms as its own, and its map says what each is for.
+//! A crate of its own, because it is long to compile and seldom changed: `stickler` shows its rooms as its
+//! own, and its map says what each is for.
 
 pub mod dist;
 pub mod facts;

@@ -1,4 +1,5 @@
-//! FlatBuffers, read in place: tables whose fields are found through a list of offsets. Nothing is trusted to be there.
+//! FlatBuffers, read in place: tables whose fields are found through a list of offsets. Nothing is trusted to
+//! be there.
 
 use super::super::binary::little_endian;
 

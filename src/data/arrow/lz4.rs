@@ -52,7 +52,8 @@ fn block(mut rest: &[u8], most: usize, out: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-/// A length of which four bits stand in the token: 15 there means that bytes follow, the last of them below 255.
+/// A length of which four bits stand in the token: 15 there means that bytes follow, the last of them below
+/// 255.
 fn extended(bits: usize, rest: &mut &[u8]) -> Option<usize> {
     let mut length = bits;
     let mut more = bits == 15;

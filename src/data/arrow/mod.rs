@@ -1,5 +1,6 @@
-//! Tables in Arrow files (Feather, version 2) and streams: flat columns of numbers, truth values and text, plain or by
-//! dictionary, with LZ4's compression or none. A column that cannot be used is an error only for those who ask for it.
+//! Tables in Arrow files (Feather, version 2) and streams: flat columns of numbers, truth values and text,
+//! plain or by dictionary, with LZ4's compression or none. A column that cannot be used is an error only for
+//! those who ask for it.
 
 mod column;
 mod flat;
@@ -55,7 +56,8 @@ pub fn read(file: &str, input: &Input<'_>) -> Result<DataFile, Diagnostic> {
     Ok(DataFile::new(file, fields.into_iter().map(entry).collect(), Layout::Rows))
 }
 
-/// The messages of a file: what stands between its first word and the description at its end, or all of a stream.
+/// The messages of a file: what stands between its first word and the description at its end, or all of a
+/// stream.
 fn stream(bytes: &[u8]) -> Option<&[u8]> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else { return Some(bytes) };
     let (rest, length) = rest.strip_suffix(&MAGIC[..6])?.split_last_chunk::<4>()?;

@@ -1,4 +1,5 @@
-//! Columns while a table is being read: numbers as long as they last, text from the first cell that is not one.
+//! Columns while a table is being read: numbers as long as they last, text from the first cell that is not
+//! one.
 
 use super::super::array::{Array, Cells, Interner, MISSING};
 use super::super::number::{Reading, is_missing, read_cell};
@@ -68,7 +69,8 @@ impl Columns {
         }
     }
 
-    /// Adds a cell to a column. In quotes, a marker such as `NA` is text (an empty cell is missing all the same).
+    /// Adds a cell to a column. In quotes, a marker such as `NA` is text (an empty cell is missing all the
+    /// same).
     pub fn push(&mut self, column: usize, cell: &[u8], quoted: bool) -> Result<(), BadText> {
         let Some(builder) = self.builders.get_mut(column) else { return Ok(()) };
         match builder {

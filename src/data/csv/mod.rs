@@ -1,10 +1,10 @@
 //! Tables as delimited text (CSV, TSV and their kin), read as a stream straight into columns.
 //!
-//! Accepted: a header line; commas, tabs, semicolons or bars between cells (by extension or by what the header holds);
-//! RFC 4180 quotes, with line breaks and doubled quotes inside; a byte-order mark; LF or CRLF; a last line with or
-//! without a break, unless that cuts a number in two ([`ending`]); blank lines (skipped, but a missing cell
-//! inside a table of one column). Spaces around a cell do not
-//! count. Which cells are missing is said by [`MISSING_MARKERS`](super::MISSING_MARKERS).
+//! Accepted: a header line; commas, tabs, semicolons or bars between cells (by extension or by what the
+//! header holds); RFC 4180 quotes, with line breaks and doubled quotes inside; a byte-order mark; LF or CRLF;
+//! a last line with or without a break, unless that cuts a number in two ([`ending`]); blank lines (skipped,
+//! but a missing cell inside a table of one column). Spaces around a cell do not count. Which cells are
+//! missing is said by [`MISSING_MARKERS`](super::MISSING_MARKERS).
 
 mod cell;
 mod columns;

@@ -39,8 +39,8 @@ pub enum Kind {
 
 /// Reads the row that begins at `start` of some whole lines.
 ///
-/// A cell that is a plain decimal in a column of numbers is read in one pass over its bytes; everything else goes
-/// through [`cell`].
+/// A cell that is a plain decimal in a column of numbers is read in one pass over its bytes; everything else
+/// goes through [`cell`].
 pub fn record(lines: &[u8], start: usize, delimiter: u8, columns: &mut Columns) -> Result<Step, Trouble> {
     let (mut at, mut column, mut breaks) = (start, 0, 1);
     loop {

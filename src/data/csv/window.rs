@@ -41,8 +41,9 @@ impl<'a> Window<'a> {
 
     /// Reads on until at least one more line is in hand; false at the end of the file.
     ///
-    /// What is left unconsumed stays in front. Each call at least doubles it, so that retrying a record that did not
-    /// fit costs in total no more than a constant times its length. A last line without a break is given one.
+    /// What is left unconsumed stays in front. Each call at least doubles it, so that retrying a record that
+    /// did not fit costs in total no more than a constant times its length. A last line without a break is
+    /// given one.
     pub fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);

@@ -1,8 +1,9 @@
 //! Data as a JSON object of scalars and regular nested arrays, read as a stream.
 //!
-//! Accepted: numbers, strings, `true` and `false` (kept as text), `null` (missing); the strings `"Inf"`, `"-Inf"`,
-//! `"Infinity"` as numbers and `"NaN"` as missing, and the same without quotes, as several programs write them. A value
-//! that cannot be used (an object, an array that is not regular) is an error only for those who ask for it.
+//! Accepted: numbers, strings, `true` and `false` (kept as text), `null` (missing); the strings `"Inf"`,
+//! `"-Inf"`, `"Infinity"` as numbers and `"NaN"` as missing, and the same without quotes, as several programs
+//! write them. A value that cannot be used (an object, an array that is not regular) is an error only for
+//! those who ask for it.
 
 mod nest;
 mod source;

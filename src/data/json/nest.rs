@@ -93,7 +93,8 @@ impl Nest {
         }
     }
 
-    /// A string: a number if it says `Inf`, missing if it says `NaN` or is another marker, and text otherwise.
+    /// A string: a number if it says `Inf`, missing if it says `NaN` or is another marker, and text
+    /// otherwise.
     pub fn string(&mut self, text: &str) {
         match number::read_cell(text.trim().as_bytes()) {
             Reading::Missing => self.missing(),

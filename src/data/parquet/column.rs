@@ -1,4 +1,5 @@
-//! One column of a Parquet file: pages of values, plain or by the places of a dictionary, put one after another.
+//! One column of a Parquet file: pages of values, plain or by the places of a dictionary, put one after
+//! another.
 
 use super::super::array::{Array, Cells, Interner, MISSING};
 use super::super::binary::{MOST_ROWS, Trouble, damaged, fixed, integer, little_endian, utf8};

@@ -1,5 +1,5 @@
-//! Tables in Parquet files: flat columns of numbers, truth values and text, plain or by dictionary, with Snappy's compression or
-//! none. A column that cannot be used is an error only for those who ask for it.
+//! Tables in Parquet files: flat columns of numbers, truth values and text, plain or by dictionary, with
+//! Snappy's compression or none. A column that cannot be used is an error only for those who ask for it.
 
 mod column;
 mod levels;

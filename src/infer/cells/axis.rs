@@ -1,4 +1,5 @@
-//! Where the cells of a grid begin and end along a coordinate: even near the centre, wider further out, and each cut as often as it takes.
+//! Where the cells of a grid begin and end along a coordinate: even near the centre, wider further out, and
+//! each cut as often as it takes.
 
 use super::MOST;
 
@@ -7,7 +8,8 @@ use super::MOST;
 pub(super) struct Cut {
     /// Width of the cells at the centre, in standard deviations of the Gaussian.
     pub(super) width: f64,
-    /// Cells of equal width on each side of the centre; each further one is wider by this factor; and all of them.
+    /// Cells of equal width on each side of the centre; each further one is wider by this factor; and all of
+    /// them.
     pub(super) even: usize,
     pub(super) wider: f64,
     pub(super) side: usize,

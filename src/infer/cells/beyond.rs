@@ -1,8 +1,10 @@
-//! What reaches beyond the cells of a grid: Student-t's in all coordinates together, and Cauchy's in each by itself.
+//! What reaches beyond the cells of a grid: Student-t's in all coordinates together, and Cauchy's in each by
+//! itself.
 //!
-//! A parameter whose prior has heavy tails, and of which data say little, goes far by itself: however far it is, the others are where they are
-//! anyway. Of a Student-t in all coordinates together the density falls there by a higher power of the distance than that of the posterior, and
-//! the weights of such draws would have a long tail.
+//! A parameter whose prior has heavy tails, and of which data say little, goes far by itself: however far it
+//! is, the others are where they are anyway. Of a Student-t in all coordinates together the density falls
+//! there by a higher power of the distance than that of the posterior, and the weights of such draws would
+//! have a long tail.
 
 use super::super::gaussian::Gaussian;
 use super::super::students::Students;

@@ -42,7 +42,8 @@ impl Leaf {
     }
 }
 
-/// How much a log density differs within a cell, from its middle and two places half-way to its sides: as a line or as a parabola.
+/// How much a log density differs within a cell, from its middle and two places half-way to its sides: as a
+/// line or as a parabola.
 fn across(middle: f64, low: f64, high: f64) -> f64 {
     let (top, straight) = (middle.max(low).max(high), 2.0 * difference(low, high));
     if top == f64::NEG_INFINITY {

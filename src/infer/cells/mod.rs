@@ -1,9 +1,10 @@
-//! A grid over few coordinates, fine where the density is high and changes: draws from it have weights that hardly differ, whatever the
-//! shape of the posterior.
+//! A grid over few coordinates, fine where the density is high and changes: draws from it have weights that
+//! hardly differ, whatever the shape of the posterior.
 //!
-//! Scales of hierarchies have one long tail, towards zero, where the density of their logarithms falls like an exponential; a
-//! Student-t around the mode sees it with a few draws and large weights, or not at all. Sums and products that data know well leave
-//! ridges that are thin and bent. In few coordinates the density can be looked at everywhere instead.
+//! Scales of hierarchies have one long tail, towards zero, where the density of their logarithms falls like
+//! an exponential; a Student-t around the mode sees it with a few draws and large weights, or not at all.
+//! Sums and products that data know well leave ridges that are thin and bent. In few coordinates the density
+//! can be looked at everywhere instead.
 
 mod axis;
 mod beyond;
@@ -21,7 +22,8 @@ use beyond::Beyond;
 use leaf::Leaf;
 use tree::Tree;
 
-/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and the same where each takes a search.
+/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and the
+/// same where each takes a search.
 pub(super) const MOST: usize = 4;
 pub(super) const MOST_UNCUT: usize = 3;
 pub(super) const MOST_DEAR: usize = 2;
@@ -33,8 +35,8 @@ const LEAST_SCALE: f64 = 0.3;
 const OVERLOOKED: f64 = 0.05;
 /// A cell with less of the mass is left to what reaches beyond all cells.
 const NEGLIGIBLE: f64 = 1e-13;
-/// A share of the draws has the square root of the density: what is reported may grow where the posterior falls, as the scale of a hierarchy
-/// does.
+/// A share of the draws has the square root of the density: what is reported may grow where the posterior
+/// falls, as the scale of a hierarchy does.
 const FLATTER: f64 = 0.2;
 /// The share of draws from what reaches beyond the cells.
 const BEYOND: f64 = 0.08;
@@ -52,8 +54,9 @@ pub struct Cells {
     beyond: Beyond,
 }
 
-/// A grid for the coordinates of a Gaussian, others integrated out; None where there are too many of them, where the density does
-/// not fall off within reach, or where cells are too coarse. Other modes are looked at closely; one that is thorough is the better of two, in other coordinates.
+/// A grid for the coordinates of a Gaussian, others integrated out; None where there are too many of them,
+/// where the density does not fall off within reach, or where cells are too coarse. Other modes are looked at
+/// closely; one that is thorough is the better of two, in other coordinates.
 pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: bool) -> Option<Cells> {
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
@@ -74,7 +77,8 @@ pub(super) fn cells(flow: &dyn Flow, q: &Gaussian, rivals: &[Rival], thorough: b
     if !thorough || !flow.cheap() {
         return build(q, factor, first?.0);
     }
-    // A ridge that is bent, or a funnel that the Gaussian is at the end of, has little to do with its correlations and scales.
+    // A ridge that is bent, or a funnel that the Gaussian is at the end of, has little to do with its
+    // correlations and scales.
     let scales = q.scales();
     let straight: Vec<f64> =
         (0..d * d).map(|p| if p / d == p % d { scales[p / d].max(LEAST_SCALE) } else { 0.0 }).collect();
@@ -163,7 +167,8 @@ mod tests {
     use crate::num::stream::Stream;
     use crate::target::from_fn;
 
-    /// The log of an exponential number and a normal one that follows it: the first falls off like e^x to the left.
+    /// The log of an exponential number and a normal one that follows it: the first falls off like e^x to the
+    /// left.
     fn lopsided() -> impl crate::target::Target {
         from_fn(2, |z: &[f64], g: &mut [f64]| {
             let off = z[1] - 0.5 * z[0];

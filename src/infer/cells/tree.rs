@@ -1,7 +1,8 @@
-//! Finds the cells of a grid: from the centre outwards while the density is high, each cut in two while the density differs within it.
+//! Finds the cells of a grid: from the centre outwards while the density is high, each cut in two while the
+//! density differs within it.
 //!
-//! A ridge that is thin and bent, or a mode far from the centre, takes small cells along it and nowhere else: beside a cell that matters none is
-//! much larger, so that what goes on from there is seen at its own width.
+//! A ridge that is thin and bent, or a mode far from the centre, takes small cells along it and nowhere else:
+//! beside a cell that matters none is much larger, so that what goes on from there is seen at its own width.
 
 use super::super::flow::Flow;
 use super::super::gaussian::Gaussian;
@@ -12,50 +13,57 @@ use crate::num::special::log_sum_exp;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whole cells in one, two, three and four coordinates. Along one coordinate there may be many, so that another mode far away is seen as it is.
+/// Whole cells in one, two, three and four coordinates. Along one coordinate there may be many, so that
+/// another mode far away is seen as it is.
 const WHOLE: [Cut; MOST] = [
     Cut { width: 0.2, even: 60, wider: 1.03, side: 300 },
     Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
     Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
     Cut { width: 0.8, even: 6, wider: 1.3, side: 28 },
 ];
-/// The same where an evaluation costs more, and cells are not cut; and how much wider they are made where there are too many.
+/// The same where an evaluation costs more, and cells are not cut; and how much wider they are made where
+/// there are too many.
 const UNCUT: [Cut; MOST_UNCUT] = [
     WHOLE[0],
     Cut { width: 0.4, even: 12, wider: 1.15, side: 50 },
     Cut { width: 0.7, even: 12, wider: 1.15, side: 50 },
 ];
 const COARSER: [f64; 3] = [1.0, 1.6, 2.5];
-/// Cells whose log density is this far below the highest have no neighbours worth a look; and where each evaluation takes a search.
+/// Cells whose log density is this far below the highest have no neighbours worth a look; and where each
+/// evaluation takes a search.
 const BELOW: [f64; MOST] = [25.0, 11.0, 11.0, 11.0];
 const BELOW_DEAR: f64 = 11.0;
-/// The same of what cells add to second moments, which fall off slowly where tails are heavy: a standard deviation comes from these. (Of a
-/// Gaussian they are lost within what is looked at anyway.)
+/// The same of what cells add to second moments, which fall off slowly where tails are heavy: a standard
+/// deviation comes from these. (Of a Gaussian they are lost within what is looked at anyway.)
 const BELOW_OF_SQUARES: f64 = 6.0;
 /// How far from a whole cell its neighbours are looked at together; and where cells are not cut.
 const REACH: [i64; MOST] = [8, 1, 1, 1];
 const REACH_UNCUT: [i64; MOST_UNCUT] = [8, 2, 1];
 /// Most coordinates in which all whole cells are looked at.
 const EVERYWHERE: usize = 2;
-/// Evaluations for each of these, at least; and how far these lie from the centre, in each coordinate of the posterior, or in standard deviations: beyond, functions take
-/// long that take little elsewhere.
+/// Evaluations for each of these, at least; and how far these lie from the centre, in each coordinate of the
+/// posterior, or in standard deviations: beyond, functions take long that take little elsewhere.
 const FEW_OF_ALL: usize = 3;
 const WITHIN: f64 = 10.0;
 const WITHIN_EACH: f64 = 12.0;
-/// Most evaluations, and additions and multiplications that these take; where cells are not cut; and where each evaluation takes a search.
+/// Most evaluations, and additions and multiplications that these take; where cells are not cut; and where
+/// each evaluation takes a search.
 const EVALUATIONS: [usize; MOST] = [10_000, 150_000, 200_000, 300_000];
 const OPERATIONS: usize = 2_000_000_000;
-/// Gradients that an evaluation takes where other coordinates are integrated out, and where that takes a search.
+/// Gradients that an evaluation takes where other coordinates are integrated out, and where that takes a
+/// search.
 const NOT_CHEAP: usize = 4;
 const DEAR: usize = 20;
 const EVALUATIONS_UNCUT: [usize; MOST_UNCUT] = [4000, 4000, 16_000];
 const EVALUATIONS_DEAR: usize = 900;
-/// What a cell may add to the variance of weights: less and less, until all of them together add no more than is enough.
+/// What a cell may add to the variance of weights: less and less, until all of them together add no more than
+/// is enough.
 const UNEVEN: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const ENOUGH: [f64; MOST] = [0.01, 0.03, 0.08, 0.2];
 /// What they may add where there are as many as there may be.
 const USABLE: f64 = 0.35;
-/// A cell with this share of that in the mass, or in the second moment, matters to those beside it, which are no larger than so many times.
+/// A cell with this share of that in the mass, or in the second moment, matters to those beside it, which are
+/// no larger than so many times.
 const MATTERS: f64 = 0.01;
 const LARGER: u32 = 2;
 /// Cells evaluated together.
@@ -94,8 +102,9 @@ struct Look<'a> {
     most: usize,
 }
 
-/// Cells about the mean of a Gaussian, with a factor for their scales, cut finely about some points; and what is left of unevenness. None where the density does not
-/// fall off within reach, or where it takes too many of them.
+/// Cells about the mean of a Gaussian, with a factor for their scales, cut finely about some points; and what
+/// is left of unevenness. None where the density does not fall off within reach, or where it takes too many
+/// of them.
 pub(super) fn grown(
     flow: &dyn Flow,
     q: &Gaussian,
@@ -296,7 +305,8 @@ impl Tree {
         [mass, mass + self.log_square(leaf)]
     }
 
-    /// Whether a whole cell counts beside the highest: by its density, or by its size and the square of its distance.
+    /// Whether a whole cell counts beside the highest: by its density, or by its size and the square of its
+    /// distance.
     fn counts(&self, leaf: &Leaf, top: f64, look: &Look) -> bool {
         let below = leaf.middle - top;
         let at_centre = 2.0 * self.axis.at(self.axis.centre() + PARTS);
@@ -304,7 +314,8 @@ impl Tree {
         below > -look.below || below + self.log_square(leaf) + wider > -BELOW_OF_SQUARES
     }
 
-    /// The corners of whole cells up to so many away; in more than two coordinates only along the axes: others are reached in turn.
+    /// The corners of whole cells up to so many away; in more than two coordinates only along the axes:
+    /// others are reached in turn.
     fn whole_beside(&self, corner: &Corner, reach: i64) -> Vec<Corner> {
         let end = i64::from(self.axis.count() * PARTS);
         let mut out = vec![*corner];
@@ -366,7 +377,8 @@ impl Tree {
         }
     }
 
-    /// Cuts the cells that are uneven, and those beside cells that matter which are much larger; what is left of unevenness.
+    /// Cuts the cells that are uneven, and those beside cells that matter which are much larger; what is left
+    /// of unevenness.
     fn refine(&mut self, look: &Look) -> f64 {
         for most in UNEVEN {
             let done = loop {
@@ -383,7 +395,8 @@ impl Tree {
         self.unevenness()
     }
 
-    /// Cuts cells that add more than this to the variance of weights, once, and what comes of them, again and again; whether there were any, or None if it takes too many.
+    /// Cuts cells that add more than this to the variance of weights, once, and what comes of them, again and
+    /// again; whether there were any, or None if it takes too many.
     fn refine_to(&mut self, most: f64, look: &Look) -> Option<bool> {
         let mut fresh: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.leaf(node).is_some()).collect();
         let mut totals = self.totals(&fresh);
@@ -425,7 +438,8 @@ impl Tree {
         std::array::from_fn(|k| log_sum_exp(&masses.iter().map(|m| m[k]).collect::<Vec<_>>()))
     }
 
-    /// Which cells to cut, and along which coordinates: of some those that are uneven, and what is much larger beside them; and whole cells there that nobody has looked at.
+    /// Which cells to cut, and along which coordinates: of some those that are uneven, and what is much
+    /// larger beside them; and whole cells there that nobody has looked at.
     fn chosen(
         &self,
         nodes: &[usize],

@@ -95,9 +95,9 @@ pub(super) fn row_means(x: &[f64], n: usize) -> Vec<f64> {
     x.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect()
 }
 
-/// Draws for a deterministic objective whose second moments are those of the standard normal: the leading rows are
-/// orthonormal, the others orthogonal to them and of unit length, in mean squares. With as many leading rows as rows, all
-/// second moments are exact. The pairs of opposite sign make the odd moments exact.
+/// Draws for a deterministic objective whose second moments are those of the standard normal: the leading
+/// rows are orthonormal, the others orthogonal to them and of unit length, in mean squares. With as many
+/// leading rows as rows, all second moments are exact. The pairs of opposite sign make the odd moments exact.
 pub(super) fn matched(stream: Stream, rows: usize, lead: usize, n: usize) -> Vec<f64> {
     let mut u = normals(stream, rows, n);
     for i in 0..rows {

@@ -1,16 +1,17 @@
-//! Batch and match (Cai, Modi, Pillaud-Vivien, Margossian, Gower, Blei, Saul, 2024): scores matched in closed form.
+//! Batch and match (Cai, Modi, Pillaud-Vivien, Margossian, Gower, Blei, Saul, 2024): scores matched in closed
+//! form.
 //!
-//! A batch of draws z of q with scores g = ∇log p(z) has means z̄, ḡ and covariances C, Γ. The next q minimises a distance of
-//! scores on the batch plus a Kullback-Leibler term to the last one, weighted by 1/λ:
+//! A batch of draws z of q with scores g = ∇log p(z) has means z̄, ḡ and covariances C, Γ. The next q
+//! minimises a distance of scores on the batch plus a Kullback-Leibler term to the last one, weighted by 1/λ:
 //!
 //! ```text
 //!     U = λΓ + λ/(1+λ) ḡ ḡᵀ,   V = Σ + λC + λ/(1+λ) (μ - z̄)(μ - z̄)ᵀ,   Σ' U Σ' + Σ' = V,
 //!     μ' = μ/(1+λ) + λ/(1+λ) (Σ' ḡ + z̄)
 //! ```
 //!
-//! With `V = L Lᵀ` and `Lᵀ U L = P diag(e) Pᵀ`, `Σ' = L P diag(2 / (1 + √(1 + 4e))) Pᵀ Lᵀ`. The schedule is the paper's for
-//! targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO is lower beyond noise is taken back and
-//! tried with a quarter of λ is ours: funnels need it.
+//! With `V = L Lᵀ` and `Lᵀ U L = P diag(e) Pᵀ`, `Σ' = L P diag(2 / (1 + √(1 + 4e))) Pᵀ Lᵀ`. The schedule is
+//! the paper's for targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO
+//! is lower beyond noise is taken back and tried with a quarter of λ is ours: funnels need it.
 
 use super::super::gaussian::Gaussian;
 use super::batch::{Batch, at_draws, narrower, row_means};

@@ -1,9 +1,11 @@
-//! Sample-average approximation: the ELBO on fixed draws is a function, climbed by L-BFGS; more draws until it is no illusion.
+//! Sample-average approximation: the ELBO on fixed draws is a function, climbed by L-BFGS; more draws until
+//! it is no illusion.
 //!
-//! A form says how parameters and standard draws make points, so that the gradient of the average of log p over the draws is
-//! that of the log density, pulled back. The draws have the exact second moments of the standard normal where there are enough of
-//! them: on a Gaussian target the function is then the ELBO itself. What the climb gains on its own draws and fresh draws do
-//! not confirm is the gap; draws are doubled until it is small.
+//! A form says how parameters and standard draws make points, so that the gradient of the average of log p
+//! over the draws is that of the log density, pulled back. The draws have the exact second moments of the
+//! standard normal where there are enough of them: on a Gaussian target the function is then the ELBO itself.
+//! What the climb gains on its own draws and fresh draws do not confirm is the gap; draws are doubled until
+//! it is small.
 
 use super::super::gaussian::Ending;
 use super::super::mode;
@@ -103,8 +105,8 @@ struct Climb<'a, 'w> {
 }
 
 impl Climb<'_, '_> {
-    /// Climbs on fixed draws, from a narrower start where these are not finite, until a stretch gains less than `enough`.
-    /// The parameters reached and the ELBO there.
+    /// Climbs on fixed draws, from a narrower start where these are not finite, until a stretch gains less
+    /// than `enough`. The parameters reached and the ELBO there.
     fn up<F: Form>(
         &mut self,
         fixed: &mut Fixed<F>,
@@ -139,8 +141,8 @@ impl Climb<'_, '_> {
         Err(Error::NotFinite)
     }
 
-    /// The ELBO of the Gaussian with these parameters on fresh draws, beside the one on fixed draws: whether it is no
-    /// illusion, and the gap with two standard errors on top.
+    /// The ELBO of the Gaussian with these parameters on fresh draws, beside the one on fixed draws: whether
+    /// it is no illusion, and the gap with two standard errors on top.
     fn confirm(&mut self, approximation: &Approximation, value: f64, n: usize) -> (bool, f64) {
         let fresh = judge(self.job.target, approximation, FRESH, self.job.options.seed + n as u64);
         self.gradients += FRESH;
@@ -149,7 +151,8 @@ impl Climb<'_, '_> {
     }
 }
 
-/// Climbs from w with `first` draws, then with twice as many, until fresh draws confirm the ELBO; then to the top.
+/// Climbs from w with `first` draws, then with twice as many, until fresh draws confirm the ELBO; then to the
+/// top.
 pub(super) fn climb<F: Form>(
     job: &Job,
     form: &F,
@@ -204,7 +207,8 @@ pub(super) mod tests {
     use crate::num::stream::Stream;
     use crate::target::from_fn;
 
-    /// The gradient of the objective for a target in three dimensions, curved in each, is that of finite differences.
+    /// The gradient of the objective for a target in three dimensions, curved in each, is that of finite
+    /// differences.
     pub(in super::super) fn check_gradient<F: Form>(form: &F, w: &[f64]) {
         let target = from_fn(3, |z: &[f64], g: &mut [f64]| {
             (g[0], g[1], g[2]) = (-z[0] - z[1].cos(), -z[1] + z[0] * z[1].sin(), -z[2].exp() + 0.5);

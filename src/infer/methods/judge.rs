@@ -1,4 +1,5 @@
-//! How good an approximation is, by fresh draws of its own: the same draws for every method, so that they compare.
+//! How good an approximation is, by fresh draws of its own: the same draws for every method, so that they
+//! compare.
 
 use super::super::elbo;
 use super::super::gaussian::Gaussian;

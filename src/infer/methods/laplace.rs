@@ -1,4 +1,5 @@
-//! The Laplace approximation: the mode and the inverse of minus the Hessian there, on the unconstrained scale.
+//! The Laplace approximation: the mode and the inverse of minus the Hessian there, on the unconstrained
+//! scale.
 
 use super::super::gaussian::{Ending, Gaussian};
 use super::super::{Error as NoFit, mode, whiten};

@@ -1,4 +1,5 @@
-//! A covariance that is diagonal plus a few directions, for many coordinates: the ELBO on fixed draws, climbed by L-BFGS.
+//! A covariance that is diagonal plus a few directions, for many coordinates: the ELBO on fixed draws,
+//! climbed by L-BFGS.
 
 use super::batch::add_to_rows;
 use super::fixed::{Form, climb};
@@ -45,8 +46,9 @@ fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// `z = mean + scales ∘ (μ + E ∘ ε + B η)`, `E = LEAST + e^δ`, with the draws η first, then ε; the parameters are μ, δ, B by
-/// rows. Without a least E a coordinate whose spread is all in B would have δ run off to minus infinity.
+/// `z = mean + scales ∘ (μ + E ∘ ε + B η)`, `E = LEAST + e^δ`, with the draws η first, then ε; the parameters
+/// are μ, δ, B by rows. Without a least E a coordinate whose spread is all in B would have δ run off to minus
+/// infinity.
 struct Low {
     mean: Vec<f64>,
     scales: Vec<f64>,
@@ -60,7 +62,8 @@ impl Low {
         w[d..2 * d].iter().map(|s| LEAST + s.exp()).collect()
     }
 
-    /// `V = E⁻¹ B` and the Cholesky factor of `K = I + VᵀV`: the determinant of `E² + B Bᵀ` is that of E² times that of K.
+    /// `V = E⁻¹ B` and the Cholesky factor of `K = I + VᵀV`: the determinant of `E² + B Bᵀ` is that of E²
+    /// times that of K.
     fn woodbury(&self, w: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (d, r) = (self.mean.len(), self.rank);
         let mut v = w[2 * d..].to_vec();

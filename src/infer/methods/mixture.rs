@@ -1,4 +1,5 @@
-//! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and summaries.
+//! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and
+//! summaries.
 
 use super::super::check::{PLAIN, poor, summaries};
 use super::super::gaussian::{Ending, Gaussian};
@@ -74,7 +75,8 @@ fn log_density(parts: &[Thin], z: &[f64]) -> Vec<f64> {
     (0..BLOCK).map(|b| log_sum_exp(&each.iter().map(|e| e[b]).collect::<Vec<_>>()) - share).collect()
 }
 
-/// Checks and summaries of a mixture. The mean and the factor reported are those of the part with the largest ELBO.
+/// Checks and summaries of a mixture. The mean and the factor reported are those of the part with the largest
+/// ELBO.
 pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> Fit {
     let names = target.output_names();
     let most = (draws::HELD / names.len().max(1)).clamp(PLAIN, MOST);

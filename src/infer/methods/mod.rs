@@ -1,8 +1,9 @@
-//! Methods by name that use modes, Hessians or fixed draws, one a file, registered in one table; and the list of all methods.
+//! Methods by name that use modes, Hessians or fixed draws, one a file, registered in one table; and the list
+//! of all methods.
 //!
-//! The methods that follow stochastic gradients step by step are combinations of parts, and live in [`crate::vi`]; [`descend`]
-//! starts them at the mode. Those here end with the same Gaussians. All share the checks, corrections and summaries of the
-//! default fit: [`fit`], [`fit_by_descent`].
+//! The methods that follow stochastic gradients step by step are combinations of parts, and live in
+//! [`crate::vi`]; [`descend`] starts them at the mode. Those here end with the same Gaussians. All share the
+//! checks, corrections and summaries of the default fit: [`fit`], [`fit_by_descent`].
 
 mod batch;
 mod batch_and_match;
@@ -110,7 +111,8 @@ pub struct Settings {
     pub steps: Option<usize>,
     /// Draws a step.
     pub batch: Option<usize>,
-    /// The Gaussian to start from, for methods that start from one: by default the mode and the curvature there.
+    /// The Gaussian to start from, for methods that start from one: by default the mode and the curvature
+    /// there.
     pub start: Option<Gaussian>,
 }
 

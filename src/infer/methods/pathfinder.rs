@@ -1,9 +1,11 @@
-//! Pathfinder (Zhang, Carpenter, Gelman, Vehtari, 2022): of the Gaussians along a quasi-Newton path to the mode, the best.
+//! Pathfinder (Zhang, Carpenter, Gelman, Vehtari, 2022): of the Gaussians along a quasi-Newton path to the
+//! mode, the best.
 //!
-//! At each place θ of the path the inverse Hessian of -log p is estimated from the last steps s and changes of slope y as
-//! `Σ = diag(α) + β γ βᵀ`, with α by the update of Gilbert and Lemaréchal, `β = [diag(α) Y, S]`, and with R the upper triangle of
-//! SᵀY, `γ = [[0, -R⁻¹], [-R⁻ᵀ, R⁻ᵀ (diag(SᵀY) + Yᵀ diag(α) Y) R⁻¹]]`. The Gaussian there has the covariance Σ and the mean
-//! `θ + Σ ∇log p(θ)`; the one with the largest ELBO, by a few draws, is the answer.
+//! At each place θ of the path the inverse Hessian of -log p is estimated from the last steps s and changes
+//! of slope y as `Σ = diag(α) + β γ βᵀ`, with α by the update of Gilbert and Lemaréchal, `β = [diag(α) Y,
+//! S]`, and with R the upper triangle of SᵀY, `γ = [[0, -R⁻¹], [-R⁻ᵀ, R⁻ᵀ (diag(SᵀY) + Yᵀ diag(α) Y) R⁻¹]]`.
+//! The Gaussian there has the covariance Σ and the mean `θ + Σ ∇log p(θ)`; the one with the largest ELBO, by
+//! a few draws, is the answer.
 
 use super::super::gaussian::Ending;
 use super::super::{Error as NoFit, Progress, mode};
@@ -192,7 +194,8 @@ impl Memory {
 mod tests {
     use super::*;
 
-    /// The estimate of the inverse Hessian takes the last change of slope back to the last step, as every BFGS estimate does.
+    /// The estimate of the inverse Hessian takes the last change of slope back to the last step, as every
+    /// BFGS estimate does.
     #[test]
     fn the_inverse_hessian_satisfies_the_secant_equation() {
         let d = 5;

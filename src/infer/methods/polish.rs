@@ -1,12 +1,15 @@
-//! The end of a fit whose posterior is far from Gaussian: two climbs on fixed draws, one answer, and what it may be short of.
+//! The end of a fit whose posterior is far from Gaussian: two climbs on fixed draws, one answer, and what it
+//! may be short of.
 //!
-//! Natural gradients measure the ELBO that is left by the Fisher information, which is the curvature of the ELBO where the
-//! posterior is Gaussian and may be many times it where it is not. Two climbs A and B on independent fixed draws end at w* + a
-//! and w* + b, where a and b are independent and alike. The answer is their mean, whose gap is `½ cᵀH c` with `c = (a + b) / 2` and H
-//! the curvature itself; `½ eᵀH e` with `e = (a - b) / 2` has the same law, and four times it is what each climb is better
-//! than the other on its own draws, on average. That difference, four times the expected gap, is the bound that is stated; or twice what the
-//! noise of as many draws would have the gap be by the Fisher information, if that is more: the difference is a sum over directions, and where a few
-//! of them have most of the noise it may be small by chance.
+//! Natural gradients measure the ELBO that is left by the Fisher information, which is the curvature of the
+//! ELBO where the posterior is Gaussian and may be many times it where it is not. Two climbs A and B on
+//! independent fixed draws end at w* + a and w* + b, where a and b are independent and alike. The answer is
+//! their mean, whose gap is `½ cᵀH c` with `c = (a + b) / 2` and H the curvature itself; `½ eᵀH e` with `e =
+//! (a - b) / 2` has the same law, and four times it is what each climb is better than the other on its own
+//! draws, on average. That difference, four times the expected gap, is the bound that is stated; or twice
+//! what the noise of as many draws would have the gap be by the Fisher information, if that is more: the
+//! difference is a sum over directions, and where a few of them have most of the noise it may be small by
+//! chance.
 
 use super::super::gaussian::{Fitted, Gaussian};
 use super::super::sample::{layout, log_weights};
@@ -44,8 +47,8 @@ pub(in super::super) struct Polished {
     pub(in super::super) draws: usize,
 }
 
-/// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as are taken. None if
-/// fresh draws do not confirm that it is better. Adds the gradients it took.
+/// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as
+/// are taken. None if fresh draws do not confirm that it is better. Adds the gradients it took.
 pub(in super::super) fn polish(
     target: &dyn Target,
     fitted: &Fitted,

@@ -1,4 +1,5 @@
-//! Sample-average approximation with a full covariance (Burroni, Domke, Sheldon 2024; Giordano, Ingram, Broderick 2024).
+//! Sample-average approximation with a full covariance (Burroni, Domke, Sheldon 2024; Giordano, Ingram,
+//! Broderick 2024).
 
 use super::super::gaussian::Gaussian;
 use super::batch::add_to_rows;
@@ -15,8 +16,8 @@ pub static ROW: Method = Method {
     run,
 };
 
-/// Draws at the start: at least so many, and so many for each coordinate. With fewer than two for each the ELBO on fixed draws
-/// has no maximum: a direction that no draw has can be made as wide as one likes.
+/// Draws at the start: at least so many, and so many for each coordinate. With fewer than two for each the
+/// ELBO on fixed draws has no maximum: a direction that no draw has can be made as wide as one likes.
 const FIRST: [usize; 2] = [64, 4];
 
 fn run(job: &Job, watch: Watch) -> Result<Found, Error> {

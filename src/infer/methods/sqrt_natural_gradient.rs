@@ -1,9 +1,12 @@
-//! Square-root natural gradients (Kumar, Möllenhoff, Khan, Lucchi, 2025): Newton's flow on a root of the precision.
+//! Square-root natural gradients (Kumar, Möllenhoff, Khan, Lucchi, 2025): Newton's flow on a root of the
+//! precision.
 //!
-//! The precision is `S = R Rᵀ` with R lower triangular, so that a step cannot leave the positive definite matrices as long as the
-//! diagonal of R stays positive; it changes by a factor that is an exponential. The natural gradient of the ELBO is `S' = H - S` with `H = E_q[-∇²log p]` (Price's theorem), which
-//! for the root is `R' = R Φ(R⁻¹ H R⁻ᵀ - I)`, Φ taking the lower triangle and half the diagonal; the mean follows with
-//! `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the identity.
+//! The precision is `S = R Rᵀ` with R lower triangular, so that a step cannot leave the positive definite
+//! matrices as long as the diagonal of R stays positive; it changes by a factor that is an exponential. The
+//! natural gradient of the ELBO is `S' = H - S` with `H = E_q[-∇²log p]` (Price's theorem), which for the
+//! root is `R' = R Φ(R⁻¹ H R⁻ᵀ - I)`, Φ taking the lower triangle and half the diagonal; the mean follows
+//! with `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the
+//! identity.
 
 use super::super::gaussian::Gaussian;
 use super::super::quadrature::precision;
@@ -36,11 +39,11 @@ const BATCH: usize = 8;
 /// Steps times coordinates, and the most and fewest steps.
 const WORK: usize = 2500;
 const STEPS: [usize; 2] = [250, 80];
-/// Steps at full length once the ELBO no longer rises; then the length falls like one over their number, which averages the
-/// noise away.
+/// Steps at full length once the ELBO no longer rises; then the length falls like one over their number,
+/// which averages the noise away.
 const FULL: f64 = 10.0;
-/// Length of the mean's step in standard deviations, and relative change of the root, that are trusted, for one coordinate
-/// and more for each root of their number.
+/// Length of the mean's step in standard deviations, and relative change of the root, that are trusted, for
+/// one coordinate and more for each root of their number.
 const TRUST: [f64; 2] = [0.7, 0.1];
 
 struct Flow<'a> {
@@ -154,7 +157,8 @@ impl Steps for Flow<'_> {
         let length = dot(&change, &change).sqrt();
         let scale = rho.min(radius(d) / length.max(f64::MIN_POSITIVE));
         change.iter_mut().for_each(|x| *x *= scale);
-        // The exponential is one plus the change to first order, and positive where negative curvature makes it large.
+        // The exponential is one plus the change to first order, and positive where negative curvature makes
+        // it large.
         (0..d).for_each(|i| change[i * d + i] = change[i * d + i].exp());
         let mut root = vec![0.0; d * d];
         lower_product(&state.root, &change, [d, d], &mut root);

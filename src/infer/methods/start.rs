@@ -1,4 +1,5 @@
-//! Where the methods that move a Gaussian begin: at the best mode, with the curvature there, as the default fit does.
+//! Where the methods that move a Gaussian begin: at the best mode, with the curvature there, as the default
+//! fit does.
 
 use super::super::gaussian::Gaussian;
 use super::super::{Error as NoFit, mode, whiten};
@@ -14,13 +15,14 @@ use std::ops::ControlFlow;
 const PURPOSE: u64 = 0x7374_6172;
 /// Draws of a look.
 const LOOK: usize = 32;
-/// A start whose ELBO is further below Laplace's formula, in nats and in nats for each coordinate, is a poor one.
+/// A start whose ELBO is further below Laplace's formula, in nats and in nats for each coordinate, is a poor
+/// one.
 const BROKEN: [f64; 2] = [5.0, 0.5];
 
 impl Job<'_> {
-    /// The Gaussian that was given, or the one at the mode with the largest mass by Laplace's formula; where that formula promises
-    /// what draws do not hold (a slope that runs off has no mode), the best along a Pathfinder path if that is better. And the
-    /// gradients it took. With a full factor if `dense`.
+    /// The Gaussian that was given, or the one at the mode with the largest mass by Laplace's formula; where
+    /// that formula promises what draws do not hold (a slope that runs off has no mode), the best along a
+    /// Pathfinder path if that is better. And the gradients it took. With a full factor if `dense`.
     pub(super) fn start(&self, dense: bool) -> Result<(Gaussian, usize), Error> {
         if let Some(given) = &self.settings.start {
             return Ok((given.clone(), 0));

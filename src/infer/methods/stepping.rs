@@ -1,4 +1,5 @@
-//! The loop of methods that move a Gaussian by what a batch of its draws says: a step that does harm is taken back.
+//! The loop of methods that move a Gaussian by what a batch of its draws says: a step that does harm is taken
+//! back.
 
 use super::super::Progress;
 use super::super::gaussian::{Ending, Gaussian};

@@ -1,8 +1,8 @@
-//! Methods of stochastic gradients as a user meets them: started at the mode, in coordinates that whiten the curvature there,
-//! where the steps of the theorems and those found on the way fit every model alike.
+//! Methods of stochastic gradients as a user meets them: started at the mode, in coordinates that whiten the
+//! curvature there, where the steps of the theorems and those found on the way fit every model alike.
 //!
-//! The iterations are exactly those of [`crate::vi`], on the target as seen from these coordinates. A diagonal factor means
-//! something in the model's own axes alone, so these are then only scaled, not mixed.
+//! The iterations are exactly those of [`crate::vi`], on the target as seen from these coordinates. A
+//! diagonal factor means something in the model's own axes alone, so these are then only scaled, not mixed.
 
 use super::super::assess::assess_gaussian;
 use super::super::gaussian::{Ending, Gaussian, gap};
@@ -27,22 +27,22 @@ const ROUNDS: usize = 8;
 
 /// What to run, and from where.
 pub struct Descent<'a> {
-    /// The parts of the method. Its start is replaced, unless the coordinates are raw; so are its constants, where a
-    /// certificate gives them.
+    /// The parts of the method. Its start is replaced, unless the coordinates are raw; so are its constants,
+    /// where a certificate gives them.
     pub config: vi::Config,
     /// Whether to stay in the model's own coordinates.
     pub raw: bool,
-    /// Most times that a run goes on from where it ended, in the coordinates of the Gaussian there, while fresh draws say
-    /// that there is more to gain; 1 for a run of exactly the steps that the configuration says. One run is enough where the curvature at the
-    /// mode is that of the posterior.
+    /// Most times that a run goes on from where it ended, in the coordinates of the Gaussian there, while
+    /// fresh draws say that there is more to gain; 1 for a run of exactly the steps that the configuration
+    /// says. One run is enough where the curvature at the mode is that of the posterior.
     pub rounds: usize,
-    /// The mean to start from, in the model's own coordinates; by default the mode, or in raw coordinates what the
-    /// configuration says.
+    /// The mean to start from, in the model's own coordinates; by default the mode, or in raw coordinates
+    /// what the configuration says.
     pub init: Option<Vec<f64>>,
     /// The target with its observations apart, and how many of them to use in a step; by default all.
     pub subsample: Option<(&'a dyn Subsample, usize)>,
-    /// What is certain of the target's curvature: the step rules of the theorems need it, and the projection has its floor
-    /// from it.
+    /// What is certain of the target's curvature: the step rules of the theorems need it, and the projection
+    /// has its floor from it.
     pub certificate: Option<&'a Certificate>,
 }
 
@@ -63,8 +63,8 @@ pub struct Descended {
     pub gaussian: Gaussian,
     /// Gradients evaluated, those of the search for the mode included.
     pub gradients: usize,
-    /// What is left to gain in nats by fresh draws, two and a half standard errors included; infinite where that cannot be
-    /// told.
+    /// What is left to gain in nats by fresh draws, two and a half standard errors included; infinite where
+    /// that cannot be told.
     pub gap: f64,
     /// What was done, and what makes the answer doubtful.
     pub findings: Vec<Finding>,
@@ -151,8 +151,8 @@ fn raw(
     }
 }
 
-/// Runs in whitened coordinates, and the gradients besides those of the one that is the answer: the last, unless it lost what
-/// the one before had.
+/// Runs in whitened coordinates, and the gradients besides those of the one that is the answer: the last,
+/// unless it lost what the one before had.
 fn whitened(
     target: &dyn Target,
     descent: &Descent,
@@ -194,13 +194,14 @@ fn whitened(
     Err(Error::NotFinite)
 }
 
-/// The step that was chosen, or the one that needs no constant: provable steps are for those who ask for them.
+/// The step that was chosen, or the one that needs no constant: provable steps are for those who ask for
+/// them.
 fn default_step(config: &vi::Config, raw: bool) -> Result<Choice<vi::step::Rule>, vi::Error> {
     config.step.map_or_else(|| Choice::named(if raw { "curvature" } else { "whitened" }), Ok)
 }
 
-/// Refuses the step for Gaussian posteriors where the posterior is known to be none: with K > 0 it is longer than any theorem
-/// allows.
+/// Refuses the step for Gaussian posteriors where the posterior is known to be none: with K > 0 it is longer
+/// than any theorem allows.
 fn check_gaussian(config: &vi::Config, certificate: Option<&Certificate>) -> Result<(), vi::Error> {
     let gaussian = |rule: &Choice<vi::step::Rule>| rule.row.name == "stl_gaussian";
     if !config.step.as_ref().is_some_and(gaussian) || certificate.is_none_or(|c| c.tier == Tier::Exact) {
@@ -223,7 +224,8 @@ fn raw_constants(certificate: &Certificate) -> Option<Constants> {
     Some(Constants { smoothness, strong_concavity })
 }
 
-/// The coordinates in which the Gaussian at the mode is standard normal, and the gradients it took to find it.
+/// The coordinates in which the Gaussian at the mode is standard normal, and the gradients it took to find
+/// it.
 fn at_mode(target: &dyn Target, full: bool, options: &Options) -> Result<(Coordinates, usize), Error> {
     let d = target.dimension();
     let settings = Settings::default();

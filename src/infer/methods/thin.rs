@@ -1,7 +1,9 @@
-//! A Gaussian whose covariance is diagonal but for a few directions: a draw, its density and its factor cost O(d) each.
+//! A Gaussian whose covariance is diagonal but for a few directions: a draw, its density and its factor cost
+//! O(d) each.
 //!
-//! `C = D (I + Σ_k c_k q_k q_kᵀ)` with D diagonal, q_k orthonormal and c_k > -1. So `C Cᵀ = D (I + Σ_k ((1 + c_k)² - 1) q_k q_kᵀ) D`,
-//! `log det C = Σ log D_i + Σ log (1 + c_k)`, and the inverse has `-c_k / (1 + c_k)` in the place of c_k.
+//! `C = D (I + Σ_k c_k q_k q_kᵀ)` with D diagonal, q_k orthonormal and c_k > -1. So `C Cᵀ = D (I + Σ_k ((1 +
+//! c_k)² - 1) q_k q_kᵀ) D`, `log det C = Σ log D_i + Σ log (1 + c_k)`, and the inverse has `-c_k / (1 + c_k)`
+//! in the place of c_k.
 
 use super::super::assess::assess_gaussian;
 use super::super::gaussian::Gaussian;
@@ -25,7 +27,8 @@ pub struct Thin {
 }
 
 impl Thin {
-    /// With the covariance `D (I + V M Vᵀ) D`, for V [d × r] and M symmetric [r × r]; None unless it is positive definite.
+    /// With the covariance `D (I + V M Vᵀ) D`, for V [d × r] and M symmetric [r × r]; None unless it is
+    /// positive definite.
     pub(super) fn new(mean: Vec<f64>, scales: Vec<f64>, v: &[f64], m: &[f64]) -> Option<Thin> {
         let d = mean.len();
         let r = v.len() / d;
@@ -189,7 +192,8 @@ impl Evaluator for Moved<'_> {
     }
 }
 
-/// Checks and summaries: as for any Gaussian where a full factor can be held, in standard coordinates where it cannot.
+/// Checks and summaries: as for any Gaussian where a full factor can be held, in standard coordinates where
+/// it cannot.
 pub(super) fn assess(target: &dyn Target, q: &Thin, options: &Options) -> Fit {
     if q.mean.len() <= options.dense
         && let Some(q) = q.dense()

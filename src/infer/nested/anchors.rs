@@ -47,7 +47,8 @@ pub(super) fn around(conditional: &Conditional, q: &Gaussian, count: usize, seed
     firsts.into_par_iter().flat_map_iter(block).collect()
 }
 
-/// So many points around a Gaussian, so much further apart than its draws; with a seed, and how many came before.
+/// So many points around a Gaussian, so much further apart than its draws; with a seed, and how many came
+/// before.
 pub(super) fn points(q: &Gaussian, count: usize, wider: f64, [seed, before]: [u64; 2]) -> Vec<f64> {
     let d = q.mean.len();
     let mut u = vec![0.0; d * count];
@@ -84,7 +85,8 @@ pub(super) fn nearest<'a>(
 }
 
 impl Anchor {
-    /// Where the mode at an outer point should be, if it moves from here as `drift` says (`inner × outer`), for one lane.
+    /// Where the mode at an outer point should be, if it moves from here as `drift` says (`inner × outer`),
+    /// for one lane.
     pub(super) fn lead(
         &self,
         outer: &[Lanes],

@@ -1,7 +1,8 @@
-//! What lies aside of the modes of groups of inner coordinates, which draws around them do not reach: other modes, higher ones, and shoulders where the data say
-//! nothing more.
+//! What lies aside of the modes of groups of inner coordinates, which draws around them do not reach: other
+//! modes, higher ones, and shoulders where the data say nothing more.
 //!
-//! Groups are independent given the outer coordinates, so that one evaluation for each place on a line looks along a coordinate of all groups together.
+//! Groups are independent given the outer coordinates, so that one evaluation for each place on a line looks
+//! along a coordinate of all groups together.
 
 use super::super::gaussian::Gaussian;
 use super::anchors::points;
@@ -13,7 +14,8 @@ use std::collections::HashMap;
 const LARGEST: usize = 2;
 /// Outer points at which it is looked.
 const LOOKS: usize = 4;
-/// How far lines go: in standard deviations at the mode, in distances to the modes of other groups, and at all where that is not too many standard deviations.
+/// How far lines go: in standard deviations at the mode, in distances to the modes of other groups, and at
+/// all where that is not too many standard deviations.
 const REACH: f64 = 30.0;
 const REACH_OTHERS: f64 = 1.5;
 const REACH_AT_ALL: f64 = 4.0;
@@ -26,7 +28,8 @@ const ASIDE: f64 = 5.0;
 /// Shares of the mass, and of the variance, that are overlooked without harm.
 const OF_MASS: f64 = 2e-3;
 const OF_VARIANCE: f64 = 0.04;
-/// A top so many nats above the lowest place on the way to it is a mode of its own; a place so many above the mode is where the search should have ended.
+/// A top so many nats above the lowest place on the way to it is a mode of its own; a place so many above the
+/// mode is where the search should have ended.
 const VALLEY: f64 = 1.0;
 const HIGHER: f64 = 0.5;
 /// A lattice resolves a mode that is wider than this share of its distance, and of a group of one coordinate.
@@ -37,7 +40,8 @@ const RESOLVED: f64 = 0.1;
 pub(super) struct Aside {
     /// Whether groups reach further than draws around their modes.
     pub(super) is_wide: bool,
-    /// The inner coordinate with the largest other mode that a lattice does not resolve, and the share of its mass.
+    /// The inner coordinate with the largest other mode that a lattice does not resolve, and the share of its
+    /// mass.
     pub(super) other: Option<(usize, f64)>,
     /// Places of inner coordinates that are higher than their modes.
     pub(super) higher: Vec<(usize, f64)>,
@@ -53,7 +57,8 @@ pub(super) fn higher(conditional: &Conditional, outer: &[f64]) -> Vec<(usize, f6
     look(conditional, outer, 1).higher
 }
 
-/// Looks at so many outer points (coordinate `i` of point `b` at `i * count + b`), of which each has as many lanes as the others.
+/// Looks at so many outer points (coordinate `i` of point `b` at `i * count + b`), of which each has as many
+/// lanes as the others.
 fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
     let order = places(&conditional.group);
     let mut found = Aside::default();
@@ -97,8 +102,9 @@ struct Lines<'a> {
     places: usize,
 }
 
-/// A line as it was walked at one outer point: how far from the mode each place is, in standard deviations, what the group has there, and what share of its
-/// mass; and where the mode is, with the length of a standard deviation.
+/// A line as it was walked at one outer point: how far from the mode each place is, in standard deviations,
+/// what the group has there, and what share of its mass; and where the mode is, with the length of a standard
+/// deviation.
 struct Walk {
     far: Vec<f64>,
     log_density: Vec<f64>,

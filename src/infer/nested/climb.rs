@@ -3,12 +3,13 @@
 use super::super::mode::shortened;
 use super::conditional::{LANES, Lanes};
 
-/// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as can be.
+/// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as
+/// can be.
 const ROUNDED: f64 = 1e-9;
 /// Steps in a row that bring nothing, after which there is no mode to be found.
 const IDLE: u32 = 8;
-/// Steps in a row that bring less than this share of what they promise, and less than so many nats, though more than rounding is to be gained: they lead
-/// from one side of a kink to the other.
+/// Steps in a row that bring less than this share of what they promise, and less than so many nats, though
+/// more than rounding is to be gained: they lead from one side of a kink to the other.
 const POOR: u32 = 2;
 const SHARE: f64 = 0.1;
 const LITTLE: f64 = 1e-3;
@@ -71,15 +72,17 @@ impl Climb {
         close && self.damping[b] == 0.0
     }
 
-    /// Returns to the highest points so far from where steps have led, but for those that are near to their modes.
+    /// Returns to the highest points so far from where steps have led, but for those that are near to their
+    /// modes.
     pub(super) fn give_up(&self, y: &mut [Lanes]) {
         for b in (0..LANES).filter(|&b| !self.close(b)) {
             y.iter_mut().zip(&self.at).for_each(|(y, at)| y[b] = at[b]);
         }
     }
 
-    /// Takes a step where the last one climbed, most of the way back where it did not, and damps where there is no way up;
-    /// whether a new Hessian is needed, because a step left more than a share of `patience` to gain.
+    /// Takes a step where the last one climbed, most of the way back where it did not, and damps where there
+    /// is no way up; whether a new Hessian is needed, because a step left more than a share of `patience` to
+    /// gain.
     pub(super) fn advance(
         &mut self,
         value: &Lanes,

@@ -12,11 +12,12 @@ pub(super) struct Reading {
     pub(super) colours: Vec<Vec<usize>>,
 }
 
-/// Columns with more entries than this many times the median get a colour each, and their rows are read from them.
+/// Columns with more entries than this many times the median get a colour each, and their rows are read from
+/// them.
 const CROWDED: usize = 4;
 
-/// Colours the columns of a pattern (for each column its rows, diagonal included), so that no row sees two of one colour,
-/// save rows that are read from a column of their own.
+/// Colours the columns of a pattern (for each column its rows, diagonal included), so that no row sees two of
+/// one colour, save rows that are read from a column of their own.
 pub(super) fn read(columns: &[Vec<usize>]) -> Reading {
     let d = columns.len();
     let mut sizes: Vec<usize> = columns.iter().map(Vec::len).collect();
@@ -30,7 +31,8 @@ pub(super) fn read(columns: &[Vec<usize>]) -> Reading {
     }
     let first = colours.len();
     for i in (0..d).filter(|&i| !alone[i]) {
-        // Rows are also columns: the columns that share a row with this one are those of the rows' own columns.
+        // Rows are also columns: the columns that share a row with this one are those of the rows' own
+        // columns.
         let near = columns[i].iter().filter(|&&r| !alone[r]).flat_map(|&r| &columns[r]);
         let taken: HashSet<usize> = near.map(|&j| colour_of[j]).collect();
         let colour = (first..).find(|c| !taken.contains(c)).unwrap_or(first);

@@ -1,7 +1,8 @@
-//! What the prior adds to the curvature of the inner coordinates: a few gradients of it alone tell that at any outer point.
+//! What the prior adds to the curvature of the inner coordinates: a few gradients of it alone tell that at
+//! any outer point.
 //!
-//! A scale σ that goes to 0 makes the curvature σ⁻² of its effects grow without end, and no polynomial follows that; what the data add depends on the
-//! outer coordinates by way of the modes alone, and hardly.
+//! A scale σ that goes to 0 makes the curvature σ⁻² of its effects grow without end, and no polynomial
+//! follows that; what the data add depends on the outer coordinates by way of the modes alone, and hardly.
 
 use super::colours::{Reading, read};
 use super::partition::Partition;
@@ -21,7 +22,8 @@ pub(super) struct Curb<'t> {
 }
 
 impl<'t> Curb<'t> {
-    /// The prior of a target whose inner Hessian has this pattern; None where it is not known apart, or costs much.
+    /// The prior of a target whose inner Hessian has this pattern; None where it is not known apart, or costs
+    /// much.
     pub(super) fn new(
         target: &'t dyn Target,
         parts: &Partition,

@@ -1,7 +1,9 @@
-//! Finds where the outer coordinates are likely, by solving at few points: round after round a parabola through the log density there.
+//! Finds where the outer coordinates are likely, by solving at few points: round after round a parabola
+//! through the log density there.
 //!
-//! The gradient of that log density takes a solution on either side in every coordinate, so a search that follows it takes hundreds of
-//! solutions for each step. A parabola through a hundred values has the whole Gaussian, and is not misled by what is small.
+//! The gradient of that log density takes a solution on either side in every coordinate, so a search that
+//! follows it takes hundreds of solutions for each step. A parabola through a hundred values has the whole
+//! Gaussian, and is not misled by what is small.
 
 use super::super::gaussian::Gaussian;
 use super::anchors::{Anchor, around};
@@ -18,7 +20,8 @@ const FEWEST: usize = 64;
 const COUNTING_EACH: f64 = 1.5;
 /// Fewest points, as a share of all, that must have modes.
 const SOUND: f64 = 0.6;
-/// The longest step, the least curvature believed, and the least and largest standard deviation, all in those of the round before.
+/// The longest step, the least curvature believed, and the least and largest standard deviation, all in those
+/// of the round before.
 const LONGEST: f64 = 4.0;
 const FLATTEST: f64 = 0.1;
 const WIDTHS: [f64; 2] = [0.15, 3.0];
@@ -26,7 +29,8 @@ const WIDTHS: [f64; 2] = [0.15, 3.0];
 const SHORT: f64 = 0.5;
 const ALIKE: std::ops::Range<f64> = 0.65..1.5;
 
-/// A Gaussian for the outer coordinates, with which the conditional is centred; None where too few points have modes.
+/// A Gaussian for the outer coordinates, with which the conditional is centred; None where too few points
+/// have modes.
 pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussian> {
     let d = conditional.parts.outer.len();
     let mut q = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
@@ -47,8 +51,8 @@ pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussi
     Some(q)
 }
 
-/// What a parabola through log densities says in the coordinates of a Gaussian: along each principal axis how far its top is, and how
-/// wide it is.
+/// What a parabola through log densities says in the coordinates of a Gaussian: along each principal axis how
+/// far its top is, and how wide it is.
 struct Parabola {
     /// Axis `i` at `i * d`.
     axes: Vec<f64>,
@@ -143,7 +147,8 @@ fn terms(s: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Weights that fall with the density as steeply as leaves so many of them effective; None if there are not as many points.
+/// Weights that fall with the density as steeply as leaves so many of them effective; None if there are not
+/// as many points.
 fn weights(values: &[f64], effective: f64) -> Option<Vec<f64>> {
     if (values.len() as f64) < effective {
         return None;

@@ -1,10 +1,12 @@
-//! Draws of inner coordinates that fall into groups, independent given the outer ones: for each group the best of several.
+//! Draws of inner coordinates that fall into groups, independent given the outer ones: for each group the
+//! best of several.
 //!
-//! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights. But the log density
-//! is then a sum over groups too, so each group can have weights of its own: copies of K candidates are taken by their weights, and
-//! the mean of the K weights, multiplied over groups, corrects what was integrated out. Averages with these weights have the same
-//! expectation for any K. Candidates come in pairs of opposite sign: the skewness of a group cancels. Where groups have one or two
-//! coordinates, they are the points of a lattice instead, and the integral over each group is known to some digits.
+//! The error of Laplace's approximation adds up over groups, and with it the spread of importance weights.
+//! But the log density is then a sum over groups too, so each group can have weights of its own: copies of K
+//! candidates are taken by their weights, and the mean of the K weights, multiplied over groups, corrects
+//! what was integrated out. Averages with these weights have the same expectation for any K. Candidates come
+//! in pairs of opposite sign: the skewness of a group cancels. Where groups have one or two coordinates, they
+//! are the points of a lattice instead, and the integral over each group is known to some digits.
 
 use super::conditional::{LANES, Lanes, Solver};
 use super::lattice::{Lattice, Shifted};
@@ -16,7 +18,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
 
-/// The group of each inner coordinate, from the rows of each column of their Hessian: what is connected belongs together.
+/// The group of each inner coordinate, from the rows of each column of their Hessian: what is connected
+/// belongs together.
 pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
     let mut group = vec![usize::MAX; columns.len()];
     let mut count = 0;
@@ -56,7 +59,8 @@ pub(super) fn places(group: &[usize]) -> Vec<usize> {
     group.iter().map(next).collect()
 }
 
-/// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in all.
+/// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in
+/// all.
 pub(super) fn alternatives(outer: &[Lanes], u: Vec<Lanes>, count: usize) -> Vec<Vec<Lanes>> {
     let mut streams = streams(outer, &u);
     let mut numbers = Opposites::new(&mut streams, u);
@@ -89,7 +93,8 @@ impl<'a> Opposites<'a> {
     }
 }
 
-/// Candidates one after another: standard normal numbers, and how much each counts beside the density of its group.
+/// Candidates one after another: standard normal numbers, and how much each counts beside the density of its
+/// group.
 pub(super) trait Candidates {
     /// The next one: numbers in the order of elimination, and for each group how much it counts.
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
@@ -114,8 +119,8 @@ impl Candidates for Pairs<'_> {
     }
 }
 
-/// The weights of all candidates of a group, by how much each counts and what it adds to the log density, relative to the largest of the latter,
-/// which is returned.
+/// The weights of all candidates of a group, by how much each counts and what it adds to the log density,
+/// relative to the largest of the latter, which is returned.
 struct Weights<'a> {
     gains: &'a [F16],
     weights: &'a mut [F16],
@@ -138,8 +143,9 @@ impl LaneWork<F16> for Weights<'_> {
     }
 }
 
-/// For sixteen outer points whose inner coordinates the solver holds: copies of inner coordinates, of which each group is one of
-/// so many candidates (the first from the standard normal `u`), and for each group the logarithm of the mean of its weights.
+/// For sixteen outer points whose inner coordinates the solver holds: copies of inner coordinates, of which
+/// each group is one of so many candidates (the first from the standard normal `u`), and for each group the
+/// logarithm of the mean of its weights.
 pub(super) fn pick(
     solver: &mut Solver,
     outer: &[Lanes],
@@ -188,8 +194,9 @@ pub(super) fn pick(
             gains[g][b] = if total > 0.0 { mean } else { f64::NEG_INFINITY };
             let (mut sum, mut at) = (weight(0), 0);
             let first = streams[b].uniform();
-            // Candidates of a lattice stand in the order of their numbers. Which copy has which is up to chance in each group, or one copy would have the small
-            // ones of all groups, and sums over groups would vary too much.
+            // Candidates of a lattice stand in the order of their numbers. Which copy has which is up to
+            // chance in each group, or one copy would have the small ones of all groups, and sums over groups
+            // would vary too much.
             streams[b].shuffle(&mut order);
             for (c, &copy) in order.iter().enumerate() {
                 while sum < total * (c as f64 + first) / copies as f64 && at + 1 < candidates {
@@ -207,8 +214,8 @@ pub(super) fn pick(
     (points.collect(), gains)
 }
 
-/// How far from their modes, in standard deviations, groups have more than a share of `little` of what they add up to, at sixteen outer points whose
-/// inner coordinates the solver holds.
+/// How far from their modes, in standard deviations, groups have more than a share of `little` of what they
+/// add up to, at sixteen outer points whose inner coordinates the solver holds.
 pub(super) fn farthest(
     solver: &mut Solver,
     outer: &[Lanes],

@@ -5,8 +5,8 @@ use super::groups::{Candidates, places};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 
-/// A lattice for integrals over the coordinates s of a group, where u = sinh(s): if it is shifted at random the mean over all shifts is exact, and
-/// the error of each falls exponentially with the number of points.
+/// A lattice for integrals over the coordinates s of a group, where u = sinh(s): if it is shifted at random
+/// the mean over all shifts is exact, and the error of each falls exponentially with the number of points.
 #[derive(Debug)]
 pub(super) struct Lattice {
     pub(super) points: usize,
@@ -16,8 +16,9 @@ pub(super) struct Lattice {
     reach: f64,
 }
 
-/// Lattices for groups of one coordinate, and of two at most; the widest last. Most groups are wholly within five standard deviations; an effect of which the
-/// data say little on one side (no event among a few) is as wide there as its prior, and narrow at its mode.
+/// Lattices for groups of one coordinate, and of two at most; the widest last. Most groups are wholly within
+/// five standard deviations; an effect of which the data say little on one side (no event among a few) is as
+/// wide there as its prior, and narrow at its mode.
 // A robust group of few is a needle at its mode where its scale is small, with tails that reach the data.
 const ONE: [Lattice; 4] = [
     Lattice { points: 12, generators: [1, 0], reach: 2.3 },
@@ -31,7 +32,8 @@ const TWO: [Lattice; 2] = [
     Lattice { points: 55, generators: [1, 34], reach: 3.5 },
 ];
 
-/// The lattice that serves groups of which the largest has so many coordinates, and which reach so many standard deviations from their modes, or the widest.
+/// The lattice that serves groups of which the largest has so many coordinates, and which reach so many
+/// standard deviations from their modes, or the widest.
 pub(super) fn lattice(largest: usize, far: f64) -> Option<&'static Lattice> {
     let all: &'static [Lattice] = match largest {
         1 => &ONE,
@@ -83,9 +85,11 @@ impl<'a> Shifted<'a> {
 impl Candidates for Shifted<'_> {
     fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>) {
         let Lattice { points, reach, generators } = *self.lattice;
-        // The mean over all points, times the width of the lattice, by the density of a standard normal number at 0.
+        // The mean over all points, times the width of the lattice, by the density of a standard normal
+        // number at 0.
         let scale = 2.0 * reach * (-0.5 * LN_2PI).exp();
-        // How far this point is from the first, and what that multiplies the exponential of s by: less where it goes round.
+        // How far this point is from the first, and what that multiplies the exponential of s by: less where
+        // it goes round.
         let steps = generators.map(|g| {
             let at = (self.next * g % points) as f64 / points as f64;
             (at, (2.0 * reach * at).exp(), (2.0 * reach * (at - 1.0)).exp())

@@ -1,4 +1,5 @@
-//! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from the model.
+//! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from
+//! the model.
 
 use super::super::flow::{Flow, Placed};
 use super::super::warp::Warped;
@@ -10,14 +11,16 @@ use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
 use std::sync::Mutex;
 
-/// Half-widths of the differences that give the gradient: this share of a standard deviation, within these bounds. The value
-/// is known to about 1e-11, and a difference over 0.05 standard deviations has an error of 0.0004 of its third derivative.
+/// Half-widths of the differences that give the gradient: this share of a standard deviation, within these
+/// bounds. The value is known to about 1e-11, and a difference over 0.05 standard deviations has an error of
+/// 0.0004 of its third derivative.
 const SHARE: f64 = 0.05;
 const NARROWEST: f64 = 1e-7;
 const WIDEST: f64 = 2e-3;
 /// Most draws that take a search for a mode, or candidates, each.
 const SEARCHED: usize = 16_384;
-/// Points of a draw, inner coordinates given the same outer ones: where a search took the work, and where one factorisation did.
+/// Points of a draw, inner coordinates given the same outer ones: where a search took the work, and where one
+/// factorisation did.
 const COPIES: usize = 8;
 const FEW_COPIES: usize = 2;
 /// How much wider the differences of gradients are that give the Hessian.
@@ -28,7 +31,8 @@ pub(super) struct Marginal<'c> {
     pub(super) conditional: &'c Conditional<'c>,
     /// Half-widths of the differences that give the gradient.
     widths: Vec<f64>,
-    /// The place of each standard normal number within its group, where differences along these give it instead.
+    /// The place of each standard normal number within its group, where differences along these give it
+    /// instead.
     directions: Option<Vec<usize>>,
     /// Whether each evaluation begins where the last one ended.
     follows: bool,
@@ -143,7 +147,8 @@ impl Evaluator for MarginalEvaluator<'_> {
 }
 
 impl MarginalEvaluator<'_> {
-    /// The log density at up to sixteen points; where groups are integrated out, how much each point of the rule counts.
+    /// The log density at up to sixteen points; where groups are integrated out, how much each point of the
+    /// rule counts.
     fn solve(&mut self, points: &[f64], width: usize) -> Vec<Vec<Lanes>> {
         self.solver.solve(points, width);
         if self.of.follows {
@@ -218,8 +223,8 @@ impl<'c> Nested<'c> {
         }
     }
 
-    /// Writes points of the model for up to sixteen draws, and what is to be added to the log density of each copy, or is all
-    /// of it where candidates have been weighed; returns what each group adds.
+    /// Writes points of the model for up to sixteen draws, and what is to be added to the log density of each
+    /// copy, or is all of it where candidates have been weighed; returns what each group adds.
     fn place_lanes(
         &self,
         solver: &mut Solver<'c>,
@@ -249,7 +254,8 @@ impl<'c> Nested<'c> {
         Vec::new()
     }
 
-    /// All coordinates at so many points, the outer ones repeated for each copy, the inner ones at the reference.
+    /// All coordinates at so many points, the outer ones repeated for each copy, the inner ones at the
+    /// reference.
     fn outer_points(&self, outer: &[f64], n: usize, copies: usize) -> Vec<f64> {
         let Conditional { parts, reference, .. } = self.conditional;
         let points = n * copies;
@@ -284,8 +290,8 @@ impl Flow for Nested<'_> {
         self.conditional.parts.how != How::Quadratic
     }
 
-    /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together follows. Fits by
-    /// quadrature have no such tails.
+    /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together
+    /// follows. Fits by quadrature have no such tails.
     fn leaders(&self) -> usize {
         match self.conditional.parts.how {
             How::Given => 0,

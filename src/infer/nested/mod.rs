@@ -1,10 +1,12 @@
-//! Fits the few coordinates that others depend on, and takes the others given them: a hierarchy's scales, then its effects.
+//! Fits the few coordinates that others depend on, and takes the others given them: a hierarchy's scales,
+//! then its effects.
 //!
-//! Where the log density is quadratic in the inner coordinates x once the outer coordinates θ are given (effects of groups,
-//! coefficients of a regression with a normal likelihood), the posterior of x given θ is a Gaussian that one sparse
-//! factorisation finds, and the log density of θ alone is known to rounding. Where it is concave, the same with Newton's
-//! steps gives Laplace's approximation. Either way importance weights are those of θ and x together, from the log density
-//! itself, so what is only nearly Gaussian is corrected, and shows in k̂.
+//! Where the log density is quadratic in the inner coordinates x once the outer coordinates θ are given
+//! (effects of groups, coefficients of a regression with a normal likelihood), the posterior of x given θ is
+//! a Gaussian that one sparse factorisation finds, and the log density of θ alone is known to rounding. Where
+//! it is concave, the same with Newton's steps gives Laplace's approximation. Either way importance weights
+//! are those of θ and x together, from the log density itself, so what is only nearly Gaussian is corrected,
+//! and shows in k̂.
 
 mod anchors;
 mod aside;
@@ -53,39 +55,44 @@ const PURPOSE: u64 = 0x6e65_7374;
 const SMALL: f64 = 0.25;
 /// The gap, in nats, at which the fit of the outer coordinates is done: its Gaussian only proposes.
 const NEAR: f64 = 0.02;
-/// The gap from which on no proposal around that Gaussian serves: of 143 fits tried, none ended well with more than 0.4.
+/// The gap from which on no proposal around that Gaussian serves: of 143 fits tried, none ended well with
+/// more than 0.4.
 const FAR_OFF: f64 = 3.0;
-/// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the model. More where it takes few, and the outer coordinates
-/// are not only scales.
+/// Searches for a mode of the outer coordinates from random points: each gradient there takes many of the
+/// model. More where it takes few, and the outer coordinates are not only scales.
 const OTHERS: u64 = 1;
 const MORE_OTHERS: u64 = 8;
 const NOT_ONLY_SCALES: std::ops::RangeInclusive<usize> = 4..=12;
-/// Colours of a Hessian from which on it is costly, and the k̂ of weights below which the Gaussian at the mode of all coordinates will do then;
-/// and most coordinates where it is looked whether it does that so well that nothing need be taken apart.
+/// Colours of a Hessian from which on it is costly, and the k̂ of weights below which the Gaussian at the
+/// mode of all coordinates will do then; and most coordinates where it is looked whether it does that so well
+/// that nothing need be taken apart.
 const COSTLY: usize = 5;
 const LIGHT_AT_MODE: f64 = 0.4;
 const SOON_SEEN: usize = 60;
-/// How far around the mode of the outer coordinates it is seen what Hessians have in common: in standard deviations, and at most.
+/// How far around the mode of the outer coordinates it is seen what Hessians have in common: in standard
+/// deviations, and at most.
 const REACH: f64 = 5.0;
 const FARTHEST: f64 = 3.0;
-/// Weights with a k̂ below this are light where inner coordinates hang together and are not Gaussian: what no draw of all of them together came near has no weight
-/// to show.
+/// Weights with a k̂ below this are light where inner coordinates hang together and are not Gaussian: what no
+/// draw of all of them together came near has no weight to show.
 const LIGHT_TOGETHER: f64 = 0.3;
 /// How often modes are searched again from higher places.
 const AGAIN: usize = 2;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
-/// First weights with a k̂ and a half-variance from these on are seldom light in the end: few draws do not know k̂ alone.
+/// First weights with a k̂ and a half-variance from these on are seldom light in the end: few draws do not
+/// know k̂ alone.
 const NOT_LIGHT: [f64; 2] = [0.5, 0.5];
 /// Draws that judge what was fitted, and the fewest where each takes long.
 const PILOT: usize = 512;
 const LEAST_PILOT: usize = 256;
-/// Half-variance of log weights, groups integrated out, from which on many outer coordinates, or inner ones that hang together, are not Gaussian enough.
+/// Half-variance of log weights, groups integrated out, from which on many outer coordinates, or inner ones
+/// that hang together, are not Gaussian enough.
 const HOPELESS: f64 = 1.0;
 /// Half-variance below which weights of outer coordinates, groups integrated out, are even enough.
 const EVEN: f64 = 0.15;
-/// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the noise of other groups is
-/// smoothed over the draws; most pairs.
+/// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the
+/// noise of other groups is smoothed over the draws; most pairs.
 const PAIRS: usize = 4;
 const NATS: f64 = 3.0;
 const MOST_PAIRS: usize = 12;
@@ -93,11 +100,11 @@ const MOST_PAIRS: usize = 12;
 /// Which ways to take coordinates apart are tried.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ways {
-    /// Those that are better than a fit of all coordinates together: in few coordinates only what is quadratic, which costs nothing, for there a mixture for all of
-    /// them follows any shape.
+    /// Those that are better than a fit of all coordinates together: in few coordinates only what is
+    /// quadratic, which costs nothing, for there a mixture for all of them follows any shape.
     Promising,
-    /// In few coordinates the others, for shapes that it did not follow; in many those that were put off, for their first weights were no light ones and each draw
-    /// takes long.
+    /// In few coordinates the others, for shapes that it did not follow; in many those that were put off, for
+    /// their first weights were no light ones and each draw takes long.
     Others,
 }
 
@@ -122,7 +129,8 @@ pub(super) fn fit(
     let whole = Whole { target, options, judged: OnceCell::new(), put_off, reaches_far: Cell::new(false) };
     let mut attempt = |conditional: Conditional| -> bool {
         let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
-        // Draws around a mode of all inner coordinates together do not come where groups, one by one, have mass.
+        // Draws around a mode of all inner coordinates together do not come where groups, one by one, have
+        // mass.
         let known = best.as_ref().is_some_and(|fit| fit.khat < KHAT_LIMIT && !fit.is_doubtful());
         if known && whole.reaches_far.get() && conditional.hangs_together() {
             return false;
@@ -159,7 +167,8 @@ pub(super) fn fit(
     Tried { fit: best, others: others.get() }
 }
 
-/// Numbers with bounds given all else, where these are in small groups: they are skewed, and only groups of few are weighed one by one.
+/// Numbers with bounds given all else, where these are in small groups: they are skewed, and only groups of
+/// few are weighed one by one.
 fn small_groups(target: &ModelTarget, seed: u64) -> Option<Conditional<'_>> {
     let conditional = Conditional::new(target, partition::bounded(target)?, seed)?;
     let small = conditional.group_count() * MOST_OF_A_GROUP >= conditional.parts.inner.len();
@@ -217,7 +226,8 @@ fn other_mode(target: &ModelTarget, coordinate: usize, mass: f64) -> Finding {
     Finding::OtherModeOf { name: target.coordinate_names()[coordinate].clone(), mass }
 }
 
-/// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the others.
+/// Where the fit of the outer coordinates begins; None where they had better not be taken apart from the
+/// others.
 fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
     let Whole { target, options, .. } = *whole;
     if conditional.parts.how != How::Quadratic {
@@ -226,7 +236,8 @@ fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
             return None;
         }
         conditional.tell_groups_apart(target);
-        // Groups of one coordinate take few points, and what Laplace's approximation misses of many may be more than it has.
+        // Groups of one coordinate take few points, and what Laplace's approximation misses of many may be
+        // more than it has.
         let alone = conditional.group_count() == conditional.parts.inner.len();
         let many = conditional.parts.leaves_many();
         let integrated = (alone || many) && conditional.integrate_groups();
@@ -241,7 +252,8 @@ fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
     conditional.smooth(&q, options.seed).then_some(Start::Explored(q))
 }
 
-/// The fit with importance weights: from the Gaussian as it is where that will do, or else in bent coordinates, whichever is better.
+/// The fit with importance weights: from the Gaussian as it is where that will do, or else in bent
+/// coordinates, whichever is better.
 fn weigh(
     whole: &Whole,
     conditional: &Conditional,
@@ -266,7 +278,8 @@ fn weigh(
     let flow = chosen.as_ref().unwrap_or(&straight);
     let after = (few > 1).then(|| judge(flow, q, pilot, options));
     let judged = after.as_ref().unwrap_or(&before);
-    // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are none the better for any.
+    // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are
+    // none the better for any.
     let left = conditional.parts.leaves_many();
     let together = conditional.hangs_together() && !conditional.is_smooth();
     let hopeless = (left || together) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT;
@@ -275,7 +288,8 @@ fn weigh(
     }
     let common = Common { found, plain: &straight, before: &before, first, options };
     let as_it_is = || common.weighed((flow, q), judged, &found.rivals);
-    // Where each draw takes a search and an integral, what bending takes is less than what the weights of the Gaussian as it is ask for.
+    // Where each draw takes a search and an integral, what bending takes is less than what the weights of the
+    // Gaussian as it is ask for.
     let mut fit = (few == 1 && !left || judged.elbo[2] < EVEN).then(as_it_is);
     // Light weights need no bending, which takes thousands of gradients, each many of the model.
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
@@ -349,8 +363,8 @@ impl Start {
     }
 }
 
-/// Modes of the outer coordinates, at the highest of which the conditional is centred from then on. Where inner coordinates have higher places than their
-/// modes there, they are searched from these.
+/// Modes of the outer coordinates, at the highest of which the conditional is centred from then on. Where
+/// inner coordinates have higher places than their modes there, they are searched from these.
 fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
     let mut again = 0;
     loop {
@@ -390,8 +404,9 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// Whether a partition is put off with these first weights: where inner coordinates hang together each draw takes a search, and what comes of
-    /// thousands with such weights is seldom light, unless the outer coordinates are so few that a grid serves them.
+    /// Whether a partition is put off with these first weights: where inner coordinates hang together each
+    /// draw takes a search, and what comes of thousands with such weights is seldom light, unless the outer
+    /// coordinates are so few that a grid serves them.
     fn puts_off(&self, conditional: &Conditional, first: &Judged) -> bool {
         let many = conditional.parts.outer.len() > cells::MOST_DEAR;
         let dear = many && conditional.is_smooth() && conditional.hangs_together();
@@ -400,8 +415,8 @@ impl Whole<'_> {
         told.inspect(|others| others.set(true)).is_some()
     }
 
-    /// Whether the Gaussian at the mode has even weights, or light ones where that is enough: coordinates need not be taken apart, which
-    /// takes many gradients.
+    /// Whether the Gaussian at the mode has even weights, or light ones where that is enough: coordinates
+    /// need not be taken apart, which takes many gradients.
     fn is_nearly_gaussian(&self, light_is_enough: bool) -> bool {
         self.judged.get_or_init(|| self.judge_at_mode()).is_some_and(|[khat, half_variance]| {
             let even = khat < KHAT_LIMIT && half_variance < SMALL;
@@ -417,9 +432,9 @@ impl Whole<'_> {
     }
 }
 
-/// How many candidates the groups of inner coordinates should have, where log weights have this half-variance: one where it
-/// is small or all coordinates hang together. First where the noise of groups can be smoothed, then where it cannot; small groups have
-/// none.
+/// How many candidates the groups of inner coordinates should have, where log weights have this
+/// half-variance: one where it is small or all coordinates hang together. First where the noise of groups can
+/// be smoothed, then where it cannot; small groups have none.
 fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
     if conditional.grouped.is_none() || half_variance < SMALL && !conditional.reaches_far() {
         return [1, 1];
@@ -431,8 +446,8 @@ fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
     [pairs(NATS), pairs(1.0)]
 }
 
-/// The group of inner coordinates that each output follows from: that of the coordinate with the same place in a parameter made element
-/// by element.
+/// The group of inner coordinates that each output follows from: that of the coordinate with the same place
+/// in a parameter made element by element.
 fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Option<usize>> {
     let lowered = target.lowered();
     let inner = &conditional.parts.inner;
@@ -446,8 +461,8 @@ fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Option<usize>>
     out
 }
 
-/// A fit by quadrature whose importance weights spread because many groups each add a little: weights group by group, if the
-/// model has groups and that is so.
+/// A fit by quadrature whose importance weights spread because many groups each add a little: weights group
+/// by group, if the model has groups and that is so.
 pub(super) fn by_groups(target: &ModelTarget, found: &Approach, options: &Options) -> Option<Fit> {
     let q = &found.fitted.q;
     let mut conditional = Conditional::given(target, partition::effects(target)?, q)?;
@@ -483,8 +498,8 @@ fn outer_part(q: &Gaussian, outer: &[usize]) -> Option<Gaussian> {
     Some(Gaussian { mean: outer.iter().map(|&i| q.mean[i]).collect(), factor: Scale::Dense(factor) })
 }
 
-/// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if there is no
-/// curvature.
+/// The scales of coordinates by the curvature at a mode, or as they were where that says nothing; None if
+/// there is no curvature.
 fn scales_at(mode: &Mode, before: &[f64]) -> Option<Vec<f64>> {
     let diagonal = mode.curvature.as_ref()?.iter().step_by(before.len() + 1);
     Some(diagonal.zip(before).map(|(h, s)| if *h > 0.0 { h.sqrt().recip() } else { *s }).collect())

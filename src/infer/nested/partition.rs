@@ -1,4 +1,5 @@
-//! Decides which parameters are taken given the others: as many as the log density is quadratic in, or concave.
+//! Decides which parameters are taken given the others: as many as the log density is quadratic in, or
+//! concave.
 
 use super::super::whiten;
 use crate::lower::Form;
@@ -18,14 +19,15 @@ const ROUNDING_OF_VALUES: f64 = 1e-8;
 const MOST_OUTER: usize = 12;
 /// Most outer coordinates, and fewest and most inner ones, where Newton's steps are needed.
 const MOST_OUTER_CONCAVE: usize = 8;
-/// Most where groups are integrated out by a rule, whose gradient costs the same in any number of coordinates.
+/// Most where groups are integrated out by a rule, whose gradient costs the same in any number of
+/// coordinates.
 const MOST_OUTER_INTEGRATED: usize = 150;
 /// How many inner coordinates there are for each outer one then, at least.
 const MOST_OF_ALL: usize = 3;
 const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
 
-/// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a Gaussian gives them; so many
-/// that they are taken alone first, and most.
+/// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a
+/// Gaussian gives them; so many that they are taken alone first, and most.
 const FEW_EFFECTS: usize = 3;
 const EFFECTS: usize = 10;
 const MANY_EFFECTS: usize = 60;
@@ -79,7 +81,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         return Vec::new();
     }
     let exact = !inner.is_empty() && d - inner.len() <= MOST_OUTER;
-    // Many that are left may be effects of groups themselves, spread by a scale of their own: what is taken exactly is then tried last.
+    // Many that are left may be effects of groups themselves, spread by a scale of their own: what is taken
+    // exactly is then tried last.
     let most = 2 * inner.len() >= d && d - inner.len() <= MOST_OUTER_CONCAVE;
     let exactly = exact.then(|| split(d, inner, How::Quadratic));
     if let Some(exactly) = exactly.clone().filter(|_| most) {
@@ -91,8 +94,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
         out.push(split(d, all, How::Searched));
     }
-    // Effects of groups: as few parameters as leave few others, the largest first, because what has few coordinates is shared by all groups;
-    // then all that are no single numbers.
+    // Effects of groups: as few parameters as leave few others, the largest first, because what has few
+    // coordinates is shared by all groups; then all that are no single numbers.
     let large = blocks.iter().take_while(|b| b.1 >= FEW_EFFECTS).count();
     let counts = (1..=large).find(|&n| few(&coordinates(&mut blocks[..n].iter()))).into_iter().chain([large]);
     for (place, count) in counts.enumerate() {
@@ -104,7 +107,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         {
             continue;
         }
-        // With few coordinates left, a grid serves these, and groups that are independent given them have weights of their own.
+        // With few coordinates left, a grid serves these, and groups that are independent given them have
+        // weights of their own.
         let at = match effects.len() {
             n if n >= MANY_EFFECTS => place.min(out.len()),
             n if d - n <= FEW_LEFT => 0,
@@ -113,7 +117,8 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         out.insert(at, split(d, effects, How::Searched));
     }
     let mut integrated = Vec::new();
-    // The largest parameter, and others as large, where they are most of all coordinates and their groups can be integrated out.
+    // The largest parameter, and others as large, where they are most of all coordinates and their groups can
+    // be integrated out.
     let largest = blocks.first().map_or(0, |b| b.1);
     let as_large = blocks.iter().take_while(|b| b.1 == largest).count();
     for count in if as_large > 1 { vec![as_large, 1] } else { vec![as_large] } {
@@ -139,7 +144,8 @@ pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
     (!parts.inner.is_empty() && !parts.outer.is_empty()).then_some(parts)
 }
 
-/// All parameters that are arrays of numbers with or without bounds, given the others, if some have bounds and few others are left.
+/// All parameters that are arrays of numbers with or without bounds, given the others, if some have bounds
+/// and few others are left.
 pub(super) fn bounded(target: &ModelTarget) -> Option<Partition> {
     let is_bounded = |form: &Form| ["interval", "lower", "upper"].contains(&form.transform_name());
     let parameters = target.lowered().parameters.iter().filter(|p| is_bounded(&p.form));
@@ -176,7 +182,8 @@ fn probe(d: usize, seed: u64, k: u64) -> (Vec<f64>, Stream) {
     ((0..d).map(|_| 0.5 * stream.normal()).collect(), stream)
 }
 
-/// Whether gradients are affine along random lines within these coordinates, and values what these make of them.
+/// Whether gradients are affine along random lines within these coordinates, and values what these make of
+/// them.
 fn quadratic(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u64) -> bool {
     const STEPS: [f64; 4] = [0.0, 1.0, -1.0, 2.5];
     let mut seen = false;

@@ -6,24 +6,26 @@ use crate::target::{DRAWS, Evaluator, Target};
 
 /// Entries of a Hessian below this share of their diagonals are rounding.
 pub(super) const ROUNDING: f64 = 1e-10;
-/// Outer coordinates of the points at which the pattern of a Hessian is found, give or take a little: at round numbers an entry
-/// may vanish that does not elsewhere (a correlation of zero).
+/// Outer coordinates of the points at which the pattern of a Hessian is found, give or take a little: at
+/// round numbers an entry may vanish that does not elsewhere (a correlation of zero).
 pub(super) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
 const LITTLE: f64 = 0.1;
 /// Most inner coordinates of which every pair may count.
 const MOST_PAIRED: usize = 150;
-/// Random directions in which the gradient is looked at, how far out, and how much larger it may be twice as far.
+/// Random directions in which the gradient is looked at, how far out, and how much larger it may be twice as
+/// far.
 const DIRECTIONS: usize = 4;
 const FAR: f64 = 10.0;
 const TWICE_AS_FAR: f64 = 2.5;
 /// Columns of a Hessian found together, one less than fill a batch.
 const BLOCK: usize = 63;
 
-/// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin (or near it);
-/// None unless the diagonal is that of a Gaussian, or nearly so where modes are searched: far from them heavy tails bend the other way.
+/// The rows of each column of the inner Hessian that are not zero somewhere, and its diagonal at the origin
+/// (or near it); None unless the diagonal is that of a Gaussian, or nearly so where modes are searched: far
+/// from them heavy tails bend the other way.
 ///
-/// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is diagonal to
-/// rounding where its range is short): then every pair counts, if there are not too many.
+/// A pattern that is not the same at all points is one of small numbers rather than of zeros (a kernel is
+/// diagonal to rounding where its range is short): then every pair counts, if there are not too many.
 pub(super) fn pattern(
     target: &dyn Target,
     parts: &Partition,
@@ -63,8 +65,9 @@ pub(super) fn pattern(
     Some((columns, diagonal))
 }
 
-/// Whether the gradient in the inner coordinates grows no faster than that of a Gaussian, far out in random directions: that of heavy tails
-/// around what is linear does not. Where a curved mean makes it grow faster, there may be several modes, of which a search finds one.
+/// Whether the gradient in the inner coordinates grows no faster than that of a Gaussian, far out in random
+/// directions: that of heavy tails around what is linear does not. Where a curved mean makes it grow faster,
+/// there may be several modes, of which a search finds one.
 fn tame(evaluator: &mut dyn Evaluator, parts: &Partition, stream: &mut Stream) -> bool {
     let d = parts.inner.len() + parts.outer.len();
     (0..DIRECTIONS).all(|_| {
@@ -96,8 +99,8 @@ struct Found {
     columns: Vec<Vec<usize>>,
 }
 
-/// The diagonal of minus the inner Hessian at a point, and the rows of each column that are not zero; None if something is
-/// not finite.
+/// The diagonal of minus the inner Hessian at a point, and the rows of each column that are not zero; None if
+/// something is not finite.
 fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Option<Found> {
     let (d, k) = (z.len(), parts.inner.len());
     // Small steps, unless any step will do.
@@ -108,8 +111,8 @@ fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Optio
     let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
     let mut diagonal = Vec::with_capacity(k);
     for first in (0..k).step_by(BLOCK) {
-        // The first draw of each batch does not move, so that what does not depend on a coordinate has a difference of zero: to the last bit,
-        // as long as all draws are computed alike, sixteen at once.
+        // The first draw of each batch does not move, so that what does not depend on a coordinate has a
+        // difference of zero: to the last bit, as long as all draws are computed alike, sixteen at once.
         let count = BLOCK.min(k - first);
         let width = (1 + count).next_multiple_of(DRAWS);
         let mut points: Vec<f64> = z.iter().flat_map(|x| std::iter::repeat_n(*x, width)).collect();

@@ -22,7 +22,8 @@ struct Point {
 }
 
 impl Rule {
-    /// For groups of which the largest has one coordinate or two; the group of each standard normal number is given.
+    /// For groups of which the largest has one coordinate or two; the group of each standard normal number is
+    /// given.
     pub(super) fn new(drawn_group: &[usize]) -> Option<Rule> {
         let place = places(drawn_group);
         let sizes = sizes(drawn_group);
@@ -55,8 +56,8 @@ impl Rule {
         self.place.iter().map(|&at| [of[at]; LANES]).collect()
     }
 
-    /// The logarithm of how much one of the points counts for a group, beside the density of the group there: its weight over the density of the standard
-    /// normal numbers, relative to that at the mode.
+    /// The logarithm of how much one of the points counts for a group, beside the density of the group there:
+    /// its weight over the density of the standard normal numbers, relative to that at the mode.
     pub(super) fn counts(&self, point: usize, group: usize) -> f64 {
         let Point { numbers, log_weight } = &self.points[point];
         log_weight + 0.5 * numbers[..self.sizes[group]].iter().map(|u| u * u).sum::<f64>()

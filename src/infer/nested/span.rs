@@ -1,8 +1,11 @@
-//! Hessians of the inner coordinates that are sums of two matrices, the same at all outer points, and what one product with a vector then tells.
+//! Hessians of the inner coordinates that are sums of two matrices, the same at all outer points, and what
+//! one product with a vector then tells.
 //!
-//! A regression has XᵀX / σ² + D. Where the Hessian is Σ cₘ(θ) Bₘ, the difference of two gradients along a vector v is Σ cₘ Bₘ v: as many equations
-//! as coordinates for two numbers, so that what is not such a sum shows. Groups add a matrix for each of their scales: where several outer
-//! coordinates decide how large matrices are, these differ so much in size that the rounding of large ones ends up in the small, and no shortcut is taken.
+//! A regression has XᵀX / σ² + D. Where the Hessian is Σ cₘ(θ) Bₘ, the difference of two gradients along a
+//! vector v is Σ cₘ Bₘ v: as many equations as coordinates for two numbers, so that what is not such a sum
+//! shows. Groups add a matrix for each of their scales: where several outer coordinates decide how large
+//! matrices are, these differ so much in size that the rounding of large ones ends up in the small, and no
+//! shortcut is taken.
 
 use super::conditional::{LANES, Lanes};
 use crate::num::dispatch::best;
@@ -14,7 +17,8 @@ const MOST: usize = 2;
 const EQUATIONS: usize = 2;
 /// What is left of a matrix when the others are taken from it, relative to it, if it is rounding.
 const ROUNDING: f64 = 1e-11;
-/// What may be left of a product, relative to the diagonal, for each part of the latter that elimination leaves.
+/// What may be left of a product, relative to the diagonal, for each part of the latter that elimination
+/// leaves.
 const LEFT: f64 = 1e-8;
 
 /// The matrices.
@@ -29,7 +33,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// What symmetric matrices have in common, whose entries at these places are given, for so many coordinates; None if that is too little.
+    /// What symmetric matrices have in common, whose entries at these places are given, for so many
+    /// coordinates; None if that is too little.
     pub(super) fn new(
         examples: &[Vec<f64>],
         places: &[(u32, u32)],
@@ -58,7 +63,8 @@ impl Span {
         (!span.matrices.is_empty() && rest.iter().all(shown)).then_some(span)
     }
 
-    /// The entries of the matrices that have these products with the vector, and what is left of the products.
+    /// The entries of the matrices that have these products with the vector, and what is left of the
+    /// products.
     pub(super) fn entries(&self, product: &[Lanes], entries: &mut Vec<Lanes>) -> Lanes {
         let mut left = product.to_vec();
         entries.clear();
@@ -85,8 +91,8 @@ impl Span {
         most
     }
 
-    /// Whether matrices are known, by what is left of their products and by the pivots of their factors, of coordinate `i` at `places[i]`: what
-    /// elimination leaves of the diagonal must be known too.
+    /// Whether matrices are known, by what is left of their products and by the pivots of their factors, of
+    /// coordinate `i` at `places[i]`: what elimination leaves of the diagonal must be known too.
     pub(super) fn tells(&self, left: &Lanes, entries: &[Lanes], pivots: &[Lanes], places: &[usize]) -> bool {
         let mut least = [f64::INFINITY; LANES];
         for (&diagonal, &place) in self.diagonals.iter().zip(places) {

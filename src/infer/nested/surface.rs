@@ -1,11 +1,14 @@
-//! How the mode of the inner coordinates, and the factor of the curvature there, move with the outer ones: polynomials through anchors.
+//! How the mode of the inner coordinates, and the factor of the curvature there, move with the outer ones:
+//! polynomials through anchors.
 //!
-//! A Hessian costs a gradient for each of its colours, and crossed effects, latent functions and chains have as many colours as
-//! coordinates. But draws may come from any Gaussian whose density is known: weights correct what it is off by. So modes and Hessians are found at
-//! some hundred outer points, and between them the factor is interpolated: the logarithm of each pivot, and each entry below it relative to it,
-//! which is minus the weight of one coordinate in the conditional mean of another. Such a factor always has an inverse, its
-//! determinant is known with its gradient, and an error of a tenth in each of fifty pivots costs an eighth of a nat. Where it is known what the prior adds
-//! to the Hessian, the rest of it is interpolated instead, which hardly changes, and the sum factored.
+//! A Hessian costs a gradient for each of its colours, and crossed effects, latent functions and chains have
+//! as many colours as coordinates. But draws may come from any Gaussian whose density is known: weights
+//! correct what it is off by. So modes and Hessians are found at some hundred outer points, and between them
+//! the factor is interpolated: the logarithm of each pivot, and each entry below it relative to it, which is
+//! minus the weight of one coordinate in the conditional mean of another. Such a factor always has an
+//! inverse, its determinant is known with its gradient, and an error of a tenth in each of fifty pivots costs
+//! an eighth of a nat. Where it is known what the prior adds to the Hessian, the rest of it is interpolated
+//! instead, which hardly changes, and the sum factored.
 
 use super::super::gaussian::Gaussian;
 use super::anchors::Anchor;
@@ -42,8 +45,9 @@ pub(super) struct Surface {
     terms: Vec<(usize, usize)>,
     /// Where each column of the factor has its entries below the diagonal.
     columns: Vec<Range<usize>>,
-    /// For each coordinate of the mode, the logarithm of each pivot, and each entry below relative to its pivot, the coefficients of all
-    /// terms; instead of pivots and what is below, the entries of the Hessian less what the prior adds, where that is known.
+    /// For each coordinate of the mode, the logarithm of each pivot, and each entry below relative to its
+    /// pivot, the coefficients of all terms; instead of pivots and what is below, the entries of the Hessian
+    /// less what the prior adds, where that is known.
     coefficients: Vec<f64>,
     /// Whether it is known.
     rest: bool,
@@ -59,7 +63,8 @@ pub(super) fn anchors_for(d: usize) -> usize {
 /// The terms of polynomials of the highest degree that has not too many, lowest degree first.
 fn terms(d: usize) -> Vec<(usize, usize)> {
     let mut all: Vec<(usize, usize)> = Vec::new();
-    // Terms of the last degree, with the coordinate from which on they may be multiplied, so that each product comes once.
+    // Terms of the last degree, with the coordinate from which on they may be multiplied, so that each
+    // product comes once.
     let mut last = vec![(0, 0)];
     for _ in 0..DEGREE {
         let grown: Vec<(usize, usize)> =
@@ -75,8 +80,8 @@ fn terms(d: usize) -> Vec<(usize, usize)> {
 }
 
 impl Surface {
-    /// Through anchors around a Gaussian, whose factors have this pattern, with what the prior adds to the Hessian at each where that is known; None where
-    /// anchors are too few.
+    /// Through anchors around a Gaussian, whose factors have this pattern, with what the prior adds to the
+    /// Hessian at each where that is known; None where anchors are too few.
     pub(super) fn new(
         anchors: &[Anchor],
         q: &Gaussian,
@@ -180,8 +185,8 @@ impl Surface {
         out
     }
 
-    /// The modes and factors at outer points; of one beyond where polynomials hold, those at the nearest within. Where it is known what the prior adds to
-    /// the Hessian, not factors but the rest of it.
+    /// The modes and factors at outer points; of one beyond where polynomials hold, those at the nearest
+    /// within. Where it is known what the prior adds to the Hessian, not factors but the rest of it.
     pub(super) fn at(&self, outer: &[Lanes], y: &mut [Lanes], factor: &mut Vec<Lanes>) {
         let powers = self.powers(&self.within(outer));
         let k = y.len();

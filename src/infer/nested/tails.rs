@@ -1,8 +1,9 @@
-//! Directions in which inner coordinates reach further than the Gaussian that they are drawn from, where all of them hang together: an effect with a Student-t prior
-//! in a group where all events are alike.
+//! Directions in which inner coordinates reach further than the Gaussian that they are drawn from, where all
+//! of them hang together: an effect with a Student-t prior in a group where all events are alike.
 //!
-//! A standard normal number u of such a direction is stretched to u exp(h u²/2) (Tukey's h): hardly where most draws are, and a tail that falls by the power 1/h far
-//! out. h is that with the least ∫ p²/q along the line through the mode, on each side of it for itself.
+//! A standard normal number u of such a direction is stretched to u exp(h u²/2) (Tukey's h): hardly where
+//! most draws are, and a tail that falls by the power 1/h far out. h is that with the least ∫ p²/q along the
+//! line through the mode, on each side of it for itself.
 
 use super::super::gaussian::Gaussian;
 use super::conditional::{Conditional, LANES, Lanes, Solver};
@@ -21,7 +22,8 @@ const STRETCHES: [f64; 10] = [0.02, 0.04, 0.07, 0.1, 0.14, 0.18, 0.22, 0.27, 0.3
 /// Steps of Newton's to the number that is stretched so far.
 const STEPS: usize = 20;
 
-/// How much each standard normal number of a draw is stretched on either side; none at all where no direction calls for it.
+/// How much each standard normal number of a draw is stretched on either side; none at all where no direction
+/// calls for it.
 #[derive(Default)]
 pub(super) struct Tails(Vec<[f64; 2]>);
 
@@ -72,7 +74,8 @@ fn place(j: usize) -> f64 {
     REACH * share * share
 }
 
-/// Whether so much lies beyond the first of the places that draws of a Gaussian would miss it, from densities relative to that at the mode.
+/// Whether so much lies beyond the first of the places that draws of a Gaussian would miss it, from densities
+/// relative to that at the mode.
 fn matters(densities: &[f64]) -> bool {
     let beyond = |power: i32| integral(&FAR, |j| FAR[j].powi(power) * densities[j]) / TAU.sqrt();
     beyond(0) > OF_MASS || beyond(2) > OF_VARIANCE
@@ -91,7 +94,8 @@ fn best(places: &[f64], densities: &[f64]) -> f64 {
     costs.into_iter().fold((0.0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a }).0
 }
 
-/// The number u >= 0 with u exp(h u²/2) = x, by Newton's steps in log u, of which log u + h u²/2 is a convex function.
+/// The number u >= 0 with u exp(h u²/2) = x, by Newton's steps in log u, of which log u + h u²/2 is a convex
+/// function.
 fn stretched_to(x: f64, h: f64) -> f64 {
     if x == 0.0 {
         return 0.0;
@@ -118,7 +122,8 @@ struct Lines<'c> {
 }
 
 impl Lines<'_> {
-    /// Densities, relative to that at the mode, at these places of each line: a standard normal number and a side.
+    /// Densities, relative to that at the mode, at these places of each line: a standard normal number and a
+    /// side.
     fn walk(&mut self, lines: &[(usize, usize)], places: &[f64]) -> Vec<f64> {
         let top = self.log_densities(&[], &[0.0])[0];
         let values = self.log_densities(lines, places);

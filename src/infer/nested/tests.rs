@@ -120,7 +120,8 @@ fn both_ways_agree_where_both_are_exact() {
     }
 }
 
-/// What is explored is where the closed form has its top; polynomials through anchors follow that, and have the slope of their own values.
+/// What is explored is where the closed form has its top; polynomials through anchors follow that, and have
+/// the slope of their own values.
 #[test]
 fn polynomials_through_anchors_follow_the_closed_form() {
     let target = schools();
@@ -149,7 +150,8 @@ fn polynomials_through_anchors_follow_the_closed_form() {
             slope[k]
         );
     }
-    // Where the scale is next to nothing, or huge, no anchor is near, and the curvature of the prior is known all the same.
+    // Where the scale is next to nothing, or huge, no anchor is near, and the curvature of the prior is known
+    // all the same.
     let far = [-12.0, -8.0, -5.0, 4.0, 6.0].map(|by| q.mean[0] + by);
     let mut value = [0.0; 5];
     marginal.evaluator().log_density(&far, far.len(), &mut value);
@@ -201,7 +203,8 @@ fn exact_of_counts(log_tau: f64) -> f64 {
     COUNTS.iter().map(|y| of_group(*y, tau)).sum::<f64>() - tau * tau / 18.0 + log_tau
 }
 
-/// A rule about the modes integrates groups out, and the mean of the gradient over its points is the gradient of the integral.
+/// A rule about the modes integrates groups out, and the mean of the gradient over its points is the gradient
+/// of the integral.
 #[test]
 fn a_rule_integrates_small_groups_and_their_slopes() {
     let (target, parts) = counts();
@@ -228,7 +231,8 @@ fn a_rule_integrates_small_groups_and_their_slopes() {
     assert!((one[0] - all[7]).abs() < 1e-8 && (its_slope[0] - slopes[7]).abs() < 1e-6);
 }
 
-/// The slope by second differences is that of the values, where groups have one coordinate each and where all hang together.
+/// The slope by second differences is that of the values, where groups have one coordinate each and where all
+/// hang together.
 #[test]
 fn laplaces_approximation_has_the_slope_of_its_values() {
     let (effects, parts) = counts();
@@ -252,8 +256,8 @@ fn laplaces_approximation_has_the_slope_of_its_values() {
     }
 }
 
-/// An intercept and a slope for each of many groups, beside coefficients that all share: as many groups as there are, however far apart curvatures lie, and
-/// the rule's gradient is that of its values.
+/// An intercept and a slope for each of many groups, beside coefficients that all share: as many groups as
+/// there are, however far apart curvatures lie, and the rule's gradient is that of its values.
 #[test]
 fn groups_of_two_are_told_apart_and_integrated() {
     const GROUPS: usize = 40;
@@ -291,7 +295,8 @@ fn groups_of_two_are_told_apart_and_integrated() {
     }
 }
 
-/// The log density at outer points of which all lanes are one, groups integrated out by a lattice of this solver's.
+/// The log density at outer points of which all lanes are one, groups integrated out by a lattice of this
+/// solver's.
 fn by_lattice(conditional: &Conditional, solver: &mut Solver, lattice: &Lattice, outer: &[f64]) -> Lanes {
     solver.solve(outer, 1);
     let groups = [&conditional.group[..], &conditional.drawn_group()];
@@ -322,7 +327,8 @@ fn a_narrow_lattice_serves_groups_that_are_narrow() {
     }
 }
 
-/// A lattice corrects Laplace's approximation to the integral over groups of one coordinate to many digits, far out too.
+/// A lattice corrects Laplace's approximation to the integral over groups of one coordinate to many digits,
+/// far out too.
 #[test]
 fn a_lattice_corrects_what_laplace_integrates() {
     let (target, parts) = counts();
@@ -343,8 +349,9 @@ fn a_lattice_corrects_what_laplace_integrates() {
     }
 }
 
-/// Where all of a group failed or none did, the data say nothing on one side of an edge, and a prior that is very wide leads over it in a step that promises
-/// next to nothing: what is integrated is still that of the model, log Φ(∓(m + c x) / tau) for each group.
+/// Where all of a group failed or none did, the data say nothing on one side of an edge, and a prior that is
+/// very wide leads over it in a step that promises next to nothing: what is integrated is still that of the
+/// model, log Φ(∓(m + c x) / tau) for each group.
 #[test]
 fn a_short_step_over_an_edge_changes_no_value() {
     let text = "data { k : count[J]; n : count[J]; x : real[J] }\nparam m ~ normal(0, 3)\nparam c ~ normal(0, 2)\n\
@@ -372,14 +379,15 @@ fn a_short_step_over_an_edge_changes_no_value() {
         for value in by_lattice(&conditional, &mut solver, lattice, &outer) {
             let off = value - exact(outer);
             let more = off - *constant.get_or_insert(off);
-            // The points of a lattice do not fall on the edge, and far out they reach too little, which loses nothing that counts.
+            // The points of a lattice do not fall on the edge, and far out they reach too little, which loses
+            // nothing that counts.
             assert!(more < 0.5 && (outer[2] > 7.0 || more > -0.5), "{outer:?}: {more}");
         }
     }
 }
 
-/// Where a scale is small, effects that are not normal have modes far (in that scale) from where those at the reference lead: they are found all the same, or
-/// the lower tail of the scale would be lost without a trace.
+/// Where a scale is small, effects that are not normal have modes far (in that scale) from where those at the
+/// reference lead: they are found all the same, or the lower tail of the scale would be lost without a trace.
 #[test]
 fn modes_are_found_where_a_scale_is_small() {
     let text = "data { y : count[J] }\nparam tau ~ half_normal(3)\nparam b[J] ~ logistic(0.5, tau)\ny ~ poisson_log(b)";
@@ -402,12 +410,14 @@ fn modes_are_found_where_a_scale_is_small() {
     let mut constant = None;
     for log_tau in [-0.5_f64, -2.0, -4.0, -6.0, -9.0] {
         let off = by_lattice(&conditional, &mut solver, lattice, &[log_tau])[0] - exact(log_tau);
-        // A mode that is not found costs several nats; the differences that a Hessian is found from are wide for a scale as small as the last.
+        // A mode that is not found costs several nats; the differences that a Hessian is found from are wide
+        // for a scale as small as the last.
         assert!((off - *constant.get_or_insert(off)).abs() < 0.2, "{log_tau}: {off} {constant:?}");
     }
 }
 
-/// The mean of the weights of candidates corrects it where groups have different sizes, so that coordinates are not eliminated in their own order.
+/// The mean of the weights of candidates corrects it where groups have different sizes, so that coordinates
+/// are not eliminated in their own order.
 #[test]
 fn groups_of_different_sizes_keep_their_own_weights() {
     let data = Dataset::from_texts(&[("data.csv", "y\n0\n3\n1\n")]).unwrap();
@@ -461,8 +471,8 @@ fn groups_of_different_sizes_keep_their_own_weights() {
     }
 }
 
-/// A moving average with a coefficient of 3 multiplies rounding by 3 at every step: what is integrated out is then not known, and
-/// must not be taken for a large number.
+/// A moving average with a coefficient of 3 multiplies rounding by 3 at every step: what is integrated out is
+/// then not known, and must not be taken for a large number.
 #[test]
 fn what_cancels_beyond_all_digits_is_not_a_value() {
     let rows: String = (0..200).map(|t| format!("{}\n", (f64::from(t) * 0.7).sin())).collect();
@@ -495,10 +505,12 @@ fn heavy_tails_are_searched_and_curved_means_are_not() {
     assert_eq!(outlying("normal(exp(theta), 0.3)", 20.0), None);
 }
 
-/// Sums of independent Student-t's hang together, and their mass is known: draws that are stretched find all of it with even weights, and a Gaussian's do not.
+/// Sums of independent Student-t's hang together, and their mass is known: draws that are stretched find all
+/// of it with even weights, and a Gaussian's do not.
 #[test]
 fn long_tails_of_what_hangs_together_are_drawn() {
-    // y = A x has independent elements with four degrees of freedom, whose densities are (1 + y² / 4)^(-5/2) but for constants.
+    // y = A x has independent elements with four degrees of freedom, whose densities are (1 + y² / 4)^(-5/2)
+    // but for constants.
     const A: [[f64; 3]; 3] = [[1.0, 0.1, -0.05], [0.04, 1.0, 0.1], [-0.1, 0.05, 1.0]];
     let target = from_fn(4, |z: &[f64], g: &mut [f64]| {
         let y = A.map(|row| row.iter().zip(&z[1..]).map(|(a, x)| a * x).sum::<f64>());

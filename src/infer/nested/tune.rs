@@ -1,9 +1,10 @@
-//! Corrects the Gaussian that inner coordinates are drawn from, for what Laplace's approximation misses everywhere alike.
+//! Corrects the Gaussian that inner coordinates are drawn from, for what Laplace's approximation misses
+//! everywhere alike.
 //!
-//! The mode of a skewed density is not its mean, and its curvature there not its spread. In the coordinates v = Lᵀ(y - mode), in which
-//! the approximation is standard normal at every outer point, what it misses is much the same at all of them, so one shift and one scale for
-//! each coordinate are fitted there, v = m + s u: by natural gradients of the ELBO, from the residuals r = u + s ∇log p that vanish where the
-//! two agree.
+//! The mode of a skewed density is not its mean, and its curvature there not its spread. In the coordinates v
+//! = Lᵀ(y - mode), in which the approximation is standard normal at every outer point, what it misses is much
+//! the same at all of them, so one shift and one scale for each coordinate are fitted there, v = m + s u: by
+//! natural gradients of the ELBO, from the residuals r = u + s ∇log p that vanish where the two agree.
 
 use super::super::gaussian::Gaussian;
 use super::anchors::points;

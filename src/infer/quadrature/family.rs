@@ -32,10 +32,12 @@ pub(super) trait Family: Sync {
     /// `C Cᵀ x`, and the square of `Cᵀ x`.
     fn solve(&self, root: &[f64], x: &[f64]) -> (Vec<f64>, f64);
 
-    /// What gives `Cᵀ e` for the unit vectors of any columns, one after another, as far as it is not zero for all of them.
+    /// What gives `Cᵀ e` for the unit vectors of any columns, one after another, as far as it is not zero for
+    /// all of them.
     fn columns<'r>(&'r self, root: &'r [f64]) -> Columns<'r>;
 
-    /// What going to the matrix of this root gains, in nats, if it differs by so much from the last one: ¼ ‖Cᵀ Δ C‖².
+    /// What going to the matrix of this root gains, in nats, if it differs by so much from the last one: ¼
+    /// ‖Cᵀ Δ C‖².
     fn gain(&self, root: &[f64], difference: &[f64]) -> f64;
 }
 
@@ -47,7 +49,8 @@ pub(super) fn family(affine: &Affine, runs: &[Range<usize>], d: usize) -> Box<dy
     }
 }
 
-/// The standard deviations `‖Cᵀ a‖` of rows, whose coefficients come one row after another, from what [`Family::columns`] gives for theirs.
+/// The standard deviations `‖Cᵀ a‖` of rows, whose coefficients come one row after another, from what
+/// [`Family::columns`] gives for theirs.
 pub(super) fn spreads(chosen: &[f64], rows: &[f64], [count, k]: [usize; 2]) -> Vec<f64> {
     let width = chosen.len() / k.max(1);
     if width == 0 {

@@ -1,4 +1,5 @@
-//! The affine forms of a model, in runs of rows with the same columns: how they lie under a Gaussian, and what their functions ask of it.
+//! The affine forms of a model, in runs of rows with the same columns: how they lie under a Gaussian, and
+//! what their functions ask of it.
 
 use super::family::{Family, family, spreads};
 use crate::num::hermite::Rule;

@@ -1,8 +1,9 @@
-//! The best Gaussian for a sum of functions of affine forms: no Monte Carlo noise, by quadrature and Newton steps.
+//! The best Gaussian for a sum of functions of affine forms: no Monte Carlo noise, by quadrature and Newton
+//! steps.
 //!
-//! Under `q = N(m, S)` each form `t_i = a_i·z + c_i` is normal, so the ELBO and its derivatives are one-dimensional integrals
-//! by Gauss-Hermite rules. The optimum has `S⁻¹ = Σ E[-φ_i''] a_i a_iᵀ` and `Σ E[φ_i'] a_i = 0`, and `E φ'' = E[φ' s] / σ` for
-//! `t = μ + σ s`, so that first derivatives suffice.
+//! Under `q = N(m, S)` each form `t_i = a_i·z + c_i` is normal, so the ELBO and its derivatives are
+//! one-dimensional integrals by Gauss-Hermite rules. The optimum has `S⁻¹ = Σ E[-φ_i''] a_i a_iᵀ` and `Σ
+//! E[φ_i'] a_i = 0`, and `E φ'' = E[φ' s] / σ` for `t = μ + σ s`, so that first derivatives suffice.
 
 mod family;
 mod forms;
@@ -28,12 +29,14 @@ const LAST: usize = 128;
 const STEPS: usize = 100;
 /// The decrement, in nats, at which a rule's optimum is reached.
 const REACHED: f64 = 1e-12;
-/// An ELBO that the last rule moves by more, in nats, is none: under a Gaussian, functions such as exp(exp(t)) have no expectation.
+/// An ELBO that the last rule moves by more, in nats, is none: under a Gaussian, functions such as
+/// exp(exp(t)) have no expectation.
 const UNSETTLED: f64 = 0.01;
 /// The same for all rules together, beside this share of it.
 const WANDERED: f64 = 1.0;
 const SHARE: f64 = 0.01;
-/// Points to each side of its mean, in standard deviations, at which it is seen whether a function is concave: the first, and from each to the next.
+/// Points to each side of its mean, in standard deviations, at which it is seen whether a function is
+/// concave: the first, and from each to the next.
 const WIDE: usize = 16;
 const NEAREST: f64 = 0.5;
 const FURTHER: f64 = 1.6;
@@ -49,7 +52,8 @@ pub(super) struct Solution {
     pub(super) gap: f64,
     /// Whether every function is quadratic, so that the posterior is Gaussian.
     pub(super) quadratic: bool,
-    /// Whether every function was seen to be concave, near and far from its mean: then there is no other mode.
+    /// Whether every function was seen to be concave, near and far from its mean: then there is no other
+    /// mode.
     pub(super) concave: bool,
     /// Evaluations of all functions at one point each.
     pub(super) evaluations: usize,
@@ -74,7 +78,8 @@ struct Problem<'a> {
     slopes: Vec<f64>,
 }
 
-/// Solves in `d` dimensions; None if the curvature is not positive definite on the way or something is not finite.
+/// Solves in `d` dimensions; None if the curvature is not positive definite on the way or something is not
+/// finite.
 pub(super) fn solve(separable: &Separable, d: usize) -> Option<Solution> {
     let plan = Plan::new(&separable.graph, &separable.roots, separable.affine.len());
     let mut evaluator = PlanEvaluator::new(&plan);
@@ -171,8 +176,8 @@ impl Problem<'_> {
         self.slopes.par_chunks(steps.len()).all(fall)
     }
 
-    /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that they predict; where the mean
-    /// alone gains more than `enough`, that of the mean alone.
+    /// A share of the way to the Gaussian that the curvature and gradient here call for, and the gain that
+    /// they predict; where the mean alone gains more than `enough`, that of the mean alone.
     fn step(&self, at: &At, look: &Look, share: f64, enough: f64) -> Option<(At, f64)> {
         let blend = |(p, h): (&f64, &f64)| (1.0 - share) * p + share * h;
         let precision: Vec<f64> = at.precision.iter().zip(&look.curvature).map(blend).collect();
@@ -188,7 +193,8 @@ impl Problem<'_> {
         mean.iter().all(|x| x.is_finite()).then_some((At { mean, root, precision }, decrement))
     }
 
-    /// The sums of all functions where each form is so many of its standard deviations from its mean; their slopes are kept.
+    /// The sums of all functions where each form is so many of its standard deviations from its mean; their
+    /// slopes are kept.
     fn evaluate(&mut self, forms: &[[f64; 2]], steps: &[f64]) -> Vec<f64> {
         let (n, q) = (self.forms.len(), steps.len());
         self.points.resize(n * q, 0.0);

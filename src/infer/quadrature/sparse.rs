@@ -14,7 +14,8 @@ const LESS: usize = 20;
 /// Right sides solved together.
 const SIDES: usize = 16;
 
-/// Matrices with these entries on and below the diagonal; the root of an inverse is L⁻ᵀ, held as L, where L Lᵀ is the matrix.
+/// Matrices with these entries on and below the diagonal; the root of an inverse is L⁻ᵀ, held as L, where L
+/// Lᵀ is the matrix.
 pub(super) struct Sparse {
     pattern: Pattern,
     entries: Vec<(u32, u32)>,
@@ -51,8 +52,8 @@ impl Sparse {
         self.pattern.dimension()
     }
 
-    /// Fills as many right sides as there are rows and hands each sixteen of them to `with`, solved for `L y`, with the first of them and how
-    /// many there are.
+    /// Fills as many right sides as there are rows and hands each sixteen of them to `with`, solved for `L
+    /// y`, with the first of them and how many there are.
     fn solved<R: Send>(
         &self,
         root: &[f64],

@@ -1,5 +1,6 @@
-//! Loops over rows as whole arrays: where each step of a loop gives one number and none depends on another, all steps are
-//! lowered at once, with the loop variable as the array of its values. Here it is decided whether that is so; `whole` does it.
+//! Loops over rows as whole arrays: where each step of a loop gives one number and none depends on another,
+//! all steps are lowered at once, with the loop variable as the array of its values. Here it is decided
+//! whether that is so; `whole` does it.
 
 mod whole;
 
@@ -303,7 +304,8 @@ impl Lowerer<'_> {
         if let ExprKind::Name(name) = &base.kind
             && body.defining.contains(&name.as_str())
         {
-            // The element that this very step has defined; any other would make the steps depend on each other.
+            // The element that this very step has defined; any other would make the steps depend on each
+            // other.
             let written = indices.iter().map(|index| match index {
                 Index::At(e) => Some(self.text(e.span)),
                 Index::Range { .. } | Index::All(_) => None,

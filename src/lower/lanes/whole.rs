@@ -1,4 +1,5 @@
-//! A nest of loops lowered at once: every step of the innermost loop is a lane, every name an array with a number a lane.
+//! A nest of loops lowered at once: every step of the innermost loop is a lane, every name an array with a
+//! number a lane.
 
 use super::super::env::{Binding, Value};
 use super::super::stmt::{condition_not_data, kind_of};

@@ -1,4 +1,5 @@
-//! What a step reads from outside: found in the expressions of its statements, and computed there for all steps at once.
+//! What a step reads from outside: found in the expressions of its statements, and computed there for all
+//! steps at once.
 
 use super::super::env::{Binding, Value};
 use super::super::lanes::{Body, Lane};
@@ -22,7 +23,8 @@ pub(super) enum Found {
     Fixed(Value),
     /// An element of an array for each step.
     Step(Value),
-    /// Elements of a sequence, so many steps before: one, or several stacked. What indices are left applies to them.
+    /// Elements of a sequence, so many steps before: one, or several stacked. What indices are left applies
+    /// to them.
     Earlier { sequence: usize, lags: Vec<usize>, stacked: bool },
 }
 
@@ -83,8 +85,8 @@ impl Lowerer<'_> {
         self.b.constant_of(node).map(|c| c.to_vec()).ok_or_else(unfit)
     }
 
-    /// Gives a name what it stands for in all steps at once. False if it is neither fixed nor one number a step, or better
-    /// computed in the step.
+    /// Gives a name what it stands for in all steps at once. False if it is neither fixed nor one number a
+    /// step, or better computed in the step.
     pub(super) fn name_of_steps<'a>(&mut self, steps: &mut Steps<'a>, l: &'a LetDecl) -> Result<bool> {
         let Some(lane) = self.lane(&steps.lanes, &l.value) else { return Ok(false) };
         let mut value = self.expr(&l.value)?;
@@ -100,7 +102,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// Reads a loop whose statements need each other; what it reads from outside is computed in the scope at hand.
+    /// Reads a loop whose statements need each other; what it reads from outside is computed in the scope at
+    /// hand.
     pub(super) fn read_loop<'a>(&mut self, f: &'a ForLoop, from: i64, to: i64) -> Result<Reading<'a>> {
         let mut names = Vec::new();
         super::super::lanes::defined_elements(&f.body, &mut names);
@@ -191,8 +194,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// An expression without anything that the step computes, in all steps at once; None if only its parts can be had, or the
-    /// step computes it as fast.
+    /// An expression without anything that the step computes, in all steps at once; None if only its parts
+    /// can be had, or the step computes it as fast.
     fn outside(&mut self, r: &Reading, e: &Expr) -> Result<Option<Found>> {
         let lanes = &r.steps.lanes;
         match self.lane(lanes, e) {
@@ -266,7 +269,8 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether an expression is arithmetic that a step does by an instruction: that costs less than a pass over all steps.
+/// Whether an expression is arithmetic that a step does by an instruction: that costs less than a pass over
+/// all steps.
 fn is_arithmetic(e: &Expr) -> bool {
     const INSTRUCTIONS: [&str; 5] = ["sqrt", "square", "exp", "log", "inv"];
     match &e.kind {

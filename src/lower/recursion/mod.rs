@@ -1,8 +1,9 @@
-//! Loops whose steps need the steps before them: what must be taken step by step becomes one node with the step as its body,
-//! the rest is lowered as whole arrays before and after it.
+//! Loops whose steps need the steps before them: what must be taken step by step becomes one node with the
+//! step as its body, the rest is lowered as whole arrays before and after it.
 //!
-//! A loop is taken apart into statements that need each other and those that do not, in an order in which each finds what it
-//! reads. What does not fit is written out step by step; a loop that cannot be taken apart, or is wrong, as a whole.
+//! A loop is taken apart into statements that need each other and those that do not, in an order in which
+//! each finds what it reads. What does not fit is written out step by step; a loop that cannot be taken
+//! apart, or is wrong, as a whole.
 
 mod body;
 mod hoist;
@@ -17,7 +18,8 @@ use crate::syntax::ast::{Expr, ExprKind, ForLoop, Index, Stmt, StmtKind};
 use hoist::Steps;
 use parts::Part;
 
-/// Fewest steps for which a node of its own is worth it: of shorter loops written out, more can be known. Fewer where states are looked for, which are those of a node.
+/// Fewest steps for which a node of its own is worth it: of shorter loops written out, more can be known.
+/// Fewer where states are looked for, which are those of a node.
 const FEWEST: i64 = 64;
 const FEWEST_STATES: i64 = 4;
 
@@ -29,7 +31,8 @@ fn unfit() -> Diagnostic {
 impl Lowerer<'_> {
     /// Lowers the loop with its recursions as nodes. False if it does not fit: then nothing has happened.
     pub(super) fn recursive_loop(&mut self, f: &ForLoop, from: i64, to: i64) -> bool {
-        // Without data there is nothing to run, and inside another recursion the rest of the step would be lost.
+        // Without data there is nothing to run, and inside another recursion the rest of the step would be
+        // lost.
         let fewest = if self.coordinates == Coordinates::States { FEWEST_STATES } else { FEWEST };
         if to - from + 1 < fewest || self.probing || self.inside.is_some() {
             return false;
@@ -62,8 +65,9 @@ impl Lowerer<'_> {
         self.recursion(&part_loop, from, to).or_else(|_| self.each_step(&part_loop, from, to))
     }
 
-    /// Refuses to take a loop apart where a step reads what it, or a later one, has not defined yet: written out, that is an
-    /// error. Elements are read by one index that is known, before their definition in the step or after it.
+    /// Refuses to take a loop apart where a step reads what it, or a later one, has not defined yet: written
+    /// out, that is an error. Elements are read by one index that is known, before their definition in the
+    /// step or after it.
     fn check_order(&mut self, f: &ForLoop, from: i64, to: i64, names: &[&str]) -> Result<()> {
         self.env.push();
         let mut steps = self.steps(&f.var, from, to, names);
@@ -119,7 +123,8 @@ impl Lowerer<'_> {
 /// An element that a statement of the body defines: its name, the statement, its index in every step.
 type Defined<'a> = (&'a str, usize, Vec<i64>);
 
-/// Elements that statements define, by name and index; those with more than one index are no business of this room.
+/// Elements that statements define, by name and index; those with more than one index are no business of this
+/// room.
 fn element_lets<'a>(block: &'a [Stmt], lets: &mut Vec<(&'a str, &'a Expr)>) {
     for stmt in block {
         match &stmt.kind {
@@ -134,7 +139,8 @@ fn element_lets<'a>(block: &'a [Stmt], lets: &mut Vec<(&'a str, &'a Expr)>) {
     }
 }
 
-/// Where an expression reads elements of these names, and by which first index. An array that is read whole does not fit.
+/// Where an expression reads elements of these names, and by which first index. An array that is read whole
+/// does not fit.
 fn element_reads<'a>(e: &'a Expr, names: &[&str], reads: &mut Vec<(&'a str, &'a Index)>) -> Result<()> {
     let named = |e: &'a Expr| match &e.kind {
         ExprKind::Name(name) if names.contains(&name.as_str()) => Some(name.as_str()),

@@ -7,7 +7,8 @@ use super::hoist::Reading;
 use super::unfit;
 use crate::graph::{Feed, NodeId, Op, Origin, Recursion, Sequence};
 
-/// Most steps of a loop that is affine in what varies, where it is written out: `structure` and `rewrite` make more of it.
+/// Most steps of a loop that is affine in what varies, where it is written out: `structure` and `rewrite`
+/// make more of it.
 const MOST_AFFINE: usize = 5_000;
 
 fn size(dims: &[usize]) -> usize {
@@ -15,8 +16,8 @@ fn size(dims: &[usize]) -> usize {
 }
 
 impl Lowerer<'_> {
-    /// Makes the node from the lowered step. `flags` says of each sequence whether its elements are integers, and whether they
-    /// come from data.
+    /// Makes the node from the lowered step. `flags` says of each sequence whether its elements are integers,
+    /// and whether they come from data.
     pub(super) fn finish_recursion(
         &mut self,
         reading: &Reading,

@@ -1,5 +1,5 @@
-//! Takes the body of a loop apart: statements that need each other from step to step stay together, the others go each into a
-//! loop of its own, in an order in which what is read has been defined.
+//! Takes the body of a loop apart: statements that need each other from step to step stay together, the
+//! others go each into a loop of its own, in an order in which what is read has been defined.
 
 use crate::syntax::ast::{DistExpr, DistKind, Expr, ExprKind, Index, Stmt, StmtKind};
 

@@ -1,9 +1,10 @@
 //! Coordinates for innovations: the states that they lead to.
 //!
-//! A random walk or an autoregression may be written with standardised innovations, `h[t] = m + φ (h[t-1] - m) + s z[t]`. Every
-//! state then follows from all innovations before it, and the curvature of the log density in them has no zeros. In the
-//! coordinates h it has few entries: `z[t] = (h[t] - rest) / slope`, where rest and slope follow from states before and from
-//! what is no innovation. The map is triangular, so its log determinant is `-Σ log |slope|`.
+//! A random walk or an autoregression may be written with standardised innovations, `h[t] = m + φ (h[t-1] -
+//! m) + s z[t]`. Every state then follows from all innovations before it, and the curvature of the log
+//! density in them has no zeros. In the coordinates h it has few entries: `z[t] = (h[t] - rest) / slope`,
+//! where rest and slope follow from states before and from what is no innovation. The map is triangular, so
+//! its log determinant is `-Σ log |slope|`.
 
 mod steps;
 
@@ -24,7 +25,8 @@ const FEWEST: usize = 8;
 /// Most functions between innovations and what they are added to.
 const DEEPEST: usize = 32;
 
-/// A model, lowered as `declared` in its own coordinates, with states for the coordinates of all innovations; None if there are none.
+/// A model, lowered as `declared` in its own coordinates, with states for the coordinates of all innovations;
+/// None if there are none.
 pub fn in_states(program: &Program, source: &str, data: &Dataset, declared: &Lowered) -> Option<Lowered> {
     let mut by_elements = Vec::new();
     defined_elements(&program.statements, &mut by_elements);
@@ -223,7 +225,8 @@ impl<'g> Moving<'g> {
         Some(self.b.take(x, places.to_vec(), vec![places.len()]))
     }
 
-    /// The innovations of a block: those at places of pieces, and those that lead to no state, which are coordinates themselves.
+    /// The innovations of a block: those at places of pieces, and those that lead to no state, which are
+    /// coordinates themselves.
     fn gathered(&mut self, block: usize, pieces: &[Piece]) -> Option<NodeId> {
         let node = self.graph.node(self.innovations[block]);
         let (mut where_is, mut parts, mut next) = (vec![None; node.len()], Vec::new(), 0);
@@ -395,8 +398,8 @@ mod tests {
         value[0]
     }
 
-    /// Which coordinates are innovations, from the values that both models give: log p of the states x is that of the innovations z
-    /// with log |dz / dx| added, by differences.
+    /// Which coordinates are innovations, from the values that both models give: log p of the states x is
+    /// that of the innovations z with log |dz / dx| added, by differences.
     fn same_posterior(text: &str, moved_blocks: usize) {
         let (declared, moved) = both(text);
         let moved = moved.expect(text);

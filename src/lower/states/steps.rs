@@ -4,7 +4,8 @@ use crate::graph::{Builder, NodeId, Op, Origin, Recursion};
 use crate::ops::scalar::{self, ScalarRow};
 use std::collections::HashMap;
 
-/// For each sequence of a loop the feed that no sequence solved before it reads, in the order in which they can be solved.
+/// For each sequence of a loop the feed that no sequence solved before it reads, in the order in which they
+/// can be solved.
 pub(super) fn owners(r: &Recursion, mut open: Vec<usize>) -> Option<Vec<(usize, usize)>> {
     let offsets = r.offsets();
     let mut order: Vec<(usize, usize)> = Vec::new();

@@ -18,7 +18,8 @@ const MOST_DEPTH: usize = 500;
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'g> {
     graph: &'g Graph,
-    /// Whether products with matrices, and parts put together, are taken apart into entries for each row: worth it for their sum alone.
+    /// Whether products with matrices, and parts put together, are taken apart into entries for each row:
+    /// worth it for their sum alone.
     entries: bool,
 }
 
@@ -123,8 +124,8 @@ fn taken(atom: NodeId, elements: &[u32]) -> Form {
     Form { offset: None, parts: vec![part] }
 }
 
-/// Listed elements of a node, which is an affine function itself where there are no more of them than it has: what is read more than once is better
-/// computed once.
+/// Listed elements of a node, which is an affine function itself where there are no more of them than it has:
+/// what is read more than once is better computed once.
 fn part_of(graph: Scope, id: NodeId, elements: &[u32], depth: usize) -> Option<Form> {
     let node = graph.node(id);
     if elements.len() == 1 || elements.len() > node.len() {

@@ -1,8 +1,8 @@
 //! Recognises linear predictors: `alpha + X * beta`, sums of columns times coefficients, gathers by group.
 //!
-//! An argument of a function that is affine in other nodes of the graph, its atoms, becomes one design operator applied to one
-//! vector of coefficients. The plan then computes predictor, function and adjoint in one pass over the rows. A sum over the rows of
-//! a predictor is one row.
+//! An argument of a function that is affine in other nodes of the graph, its atoms, becomes one design
+//! operator applied to one vector of coefficients. The plan then computes predictor, function and adjoint in
+//! one pass over the rows. A sum over the rows of a predictor is one row.
 
 mod form;
 mod sums;
@@ -63,7 +63,8 @@ fn is_affine(b: &Builder, row: &ScalarRow, args: &[NodeId]) -> bool {
     }
 }
 
-/// The same numbers by a design operator, if there is one that pays: it has dense columns, or adds up so many others at least.
+/// The same numbers by a design operator, if there is one that pays: it has dense columns, or adds up so many
+/// others at least.
 fn predictor(b: &mut Builder, id: NodeId, count: usize, fewest: usize) -> Option<NodeId> {
     let node = b.graph().node(id);
     if node.len() != count || count < FEWEST_ROWS || node.constant().is_some() {
@@ -99,7 +100,8 @@ fn is_by_row(graph: &Graph, part: &Part) -> bool {
     matches!(node.op, Op::Map(_)) && node.len() == elements.len() && !part.counts()
 }
 
-/// Whether as many numbers as there are rows, or more, are computed for a part: they had better stay with the rows.
+/// Whether as many numbers as there are rows, or more, are computed for a part: they had better stay with the
+/// rows.
 fn is_computed(graph: &Graph, part: &Part, rows: usize) -> bool {
     let Part::Gather { atom, .. } = part else { return false };
     let node = graph.node(*atom);
@@ -119,8 +121,8 @@ fn added(b: &mut Builder, sum: NodeId, part: Part) -> Option<NodeId> {
     b.add2(sum, atom).ok()
 }
 
-/// The operator of a form, and the node of its coefficients: dense columns first, then those that count the same in every
-/// row, then the nodes that are gathered from.
+/// The operator of a form, and the node of its coefficients: dense columns first, then those that count the
+/// same in every row, then the nodes that are gathered from.
 fn assemble(b: &mut Builder, form: Form, rows: usize) -> (Operator, NodeId) {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut columns: Vec<Columns> = Vec::new();

@@ -56,8 +56,8 @@ fn pays(graph: &Graph, form: &Form, rows: usize) -> bool {
     !sizes.is_empty() && sizes.values().sum::<usize>() < rows
 }
 
-/// A sum or difference of which some parts are such functions, or known, as the sums of its parts: the score of the category that was seen less the log-sum-exp
-/// of all.
+/// A sum or difference of which some parts are such functions, or known, as the sums of its parts: the score
+/// of the category that was seen less the log-sum-exp of all.
 fn apart(b: &mut Builder, id: NodeId) -> Option<NodeId> {
     let node = b.graph().node(id).clone();
     let Op::Map(row) = &node.op else { return None };

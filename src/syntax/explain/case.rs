@@ -1,4 +1,5 @@
-//! One statement that the grammar would not read, in the form in which the tables of known mistakes look at it.
+//! One statement that the grammar would not read, in the form in which the tables of known mistakes look at
+//! it.
 
 use super::Inside;
 use crate::source::{Diagnostic, Span};

@@ -1,4 +1,5 @@
-//! What belongs to a parameter or a distribution, and stands in another place than it has: bounds, `noncentered`, `weight`, `missing`.
+//! What belongs to a parameter or a distribution, and stands in another place than it has: bounds,
+//! `noncentered`, `weight`, `missing`.
 
 use super::case::{Case, write};
 use crate::source::Diagnostic;

@@ -1,4 +1,5 @@
-//! Marks where none or others stand: semicolons and braces inside brackets, `x!`, `(1 | g)`, a call in the place of `~`.
+//! Marks where none or others stand: semicolons and braces inside brackets, `x!`, `(1 | g)`, a call in the
+//! place of `~`.
 
 use super::case::{Case, write};
 use super::{Inside, Row};

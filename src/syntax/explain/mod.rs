@@ -1,7 +1,8 @@
 //! Why a text is not a model, said one statement at a time in words that teach.
 //!
-//! The grammar only says that it failed and where. Here the text is cut into statements, each is read by itself, and for
-//! each that fails the rows of the tables below are asked in order; the first that knows the mistake explains it.
+//! The grammar only says that it failed and where. Here the text is cut into statements, each is read by
+//! itself, and for each that fails the rows of the tables below are asked in order; the first that knows the
+//! mistake explains it.
 
 mod case;
 mod clauses;

@@ -1,4 +1,5 @@
-//! Notation of mathematics and of scripts: `|x|`, sizes as ranges, a loop after what it repeats, a call that fits a formula.
+//! Notation of mathematics and of scripts: `|x|`, sizes as ranges, a loop after what it repeats, a call that
+//! fits a formula.
 
 use super::case::{Case, write};
 use super::{Inside, Row};

@@ -88,8 +88,8 @@ fn backticks(case: &Case<'_>) -> Option<Diagnostic> {
     Some(case.error("backticks", message, (open, close + 1), "written as in R").help(help))
 }
 
-/// What to write for something that cannot be a name, and stands at these tokens: a declaration still reads the column of
-/// that name.
+/// What to write for something that cannot be a name, and stands at these tokens: a declaration still reads
+/// the column of that name.
 fn renamed(case: &Case<'_>, (from, to): (usize, usize), column: &str) -> String {
     let name = as_name(column);
     let declares = case.inside == Inside::Data && from == 0 && case.find(|i| case.text(i) == "=").is_none();

@@ -1,4 +1,5 @@
-//! Phrases that are right elsewhere: formulas after `~`, imports, bounds with names or commas, a choice inside a value.
+//! Phrases that are right elsewhere: formulas after `~`, imports, bounds with names or commas, a choice
+//! inside a value.
 
 use super::case::{Case, write};
 use super::{Inside, Row};

@@ -421,8 +421,8 @@ fn missing_comma(case: &Case<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// `let a = 1 let b = 2`
-/// `param a ~ normal(0, 1) param b ~ normal(0, 1)`, `y ~ normal(a, s) x ~ normal(0, s)`, `data { y : real[N] x : real[N] }`
+/// `let a = 1 let b = 2` `param a ~ normal(0, 1) param b ~ normal(0, 1)`, `y ~ normal(a, s) x ~ normal(0,
+/// s)`, `data { y : real[N] x : real[N] }`
 fn two_statements(case: &Case<'_>) -> Option<Diagnostic> {
     let i = case.found;
     let ended = i > 0 && case.opening(i).is_none() && (case.ends_value(i - 1) || case.before(i) == "}");

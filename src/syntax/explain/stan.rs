@@ -1,4 +1,5 @@
-//! What a Stan or BUGS user writes: blocks, declarations with the type in front, bounds in angle brackets, `T[,]`.
+//! What a Stan or BUGS user writes: blocks, declarations with the type in front, bounds in angle brackets,
+//! `T[,]`.
 
 use super::case::{Case, write};
 use super::{Inside, Row};

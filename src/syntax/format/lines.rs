@@ -1,4 +1,5 @@
-//! Lines of a formatted model: alignment of declarations and of comments below each other, and the text as a whole.
+//! Lines of a formatted model: alignment of declarations and of comments below each other, and the text as a
+//! whole.
 
 /// Lines longer than this do not push the comments of their neighbours to the right.
 const COMMENT_COLUMN: usize = 72;

@@ -1,7 +1,8 @@
-//! The canonical layout of a model: two blanks a level, one blank line between groups, comments kept, `:` and `~` aligned.
+//! The canonical layout of a model: two blanks a level, one blank line between groups, comments kept, `:` and
+//! `~` aligned.
 //!
-//! It works on tokens, not on the tree: what was written stays as written, number by number, and only blanks move. Line
-//! breaks within a statement stay where they are.
+//! It works on tokens, not on the tree: what was written stays as written, number by number, and only blanks
+//! move. Line breaks within a statement stay where they are.
 
 mod lines;
 mod spacing;
@@ -20,8 +21,8 @@ use std::ops::Range;
 /// Longest line that a block written on one line may make.
 const WIDTH: usize = 100;
 
-/// The model in canonical layout. Its meaning is that of `source`: the result is read again, and should it ever mean
-/// something else, the text is given back unchanged.
+/// The model in canonical layout. Its meaning is that of `source`: the result is read again, and should it
+/// ever mean something else, the text is given back unchanged.
 pub fn format(source: &str) -> Checked<String> {
     let program = parse(source)?;
     let formatted = lay_out(source);

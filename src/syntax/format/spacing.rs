@@ -86,7 +86,8 @@ impl<'a> Spacing<'a> {
         self.opening[i].is_some_and(|open| brackets.contains(&self.text(open)))
     }
 
-    /// Whether it is an operator without blanks around it: `^`, `..`, and arithmetic in an index such as `x[t-1]`.
+    /// Whether it is an operator without blanks around it: `^`, `..`, and arithmetic in an index such as
+    /// `x[t-1]`.
     fn is_tight(&self, i: usize) -> bool {
         match self.text(i) {
             "^" | ".^" | ".." => true,

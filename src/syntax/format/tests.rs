@@ -4,7 +4,8 @@ use super::{format, lay_out};
 use crate::syntax::dump::dump;
 use crate::syntax::parse;
 
-/// Checks that a text is laid out as expected, that doing it again changes nothing, and that the meaning is the same.
+/// Checks that a text is laid out as expected, that doing it again changes nothing, and that the meaning is
+/// the same.
 fn check(source: &str, expected: &str) {
     let formatted = lay_out(source);
     assert_eq!(formatted, expected, "from\n{source}");

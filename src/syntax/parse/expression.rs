@@ -200,7 +200,8 @@ impl Builder<'_> {
     }
 }
 
-/// What stands for an expression that could not be built; a problem has been noted, so that it never leaves the parser.
+/// What stands for an expression that could not be built; a problem has been noted, so that it never leaves
+/// the parser.
 pub(super) fn nothing(span: Span) -> Expr {
     Expr { kind: ExprKind::Int(0), span }
 }

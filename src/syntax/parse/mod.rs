@@ -1,4 +1,5 @@
-//! From model text to syntax tree: the grammar reads the text, the files here build the tree from what it found.
+//! From model text to syntax tree: the grammar reads the text, the files here build the tree from what it
+//! found.
 
 mod dist;
 mod expression;
@@ -126,7 +127,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The content of a quoted string: `\"` and `\\` stand for a quote and a backslash; other backslashes for themselves.
+/// The content of a quoted string: `\"` and `\\` stand for a quote and a backslash; other backslashes for
+/// themselves.
 fn unescape(quoted: &str) -> String {
     let inner = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"')).unwrap_or(quoted);
     let mut out = String::with_capacity(inner.len());

@@ -46,7 +46,8 @@ pub struct Average {
     pub parameter: Option<Parameter>,
     /// Which iterates it takes.
     pub takes: Takes,
-    /// The operator of the theorem that it is the average of, if it is that of one: it needs `a` and a constant step.
+    /// The operator of the theorem that it is the average of, if it is that of one: it needs `a` and a
+    /// constant step.
     pub theorem: Option<&'static str>,
     /// The weights at the start of a fit.
     pub make: fn(&Setup) -> Box<dyn Weights>,

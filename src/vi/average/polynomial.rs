@@ -1,4 +1,5 @@
-//! Polynomial averaging (Shamir and Zhang 2013): the weight of an iterate grows as t^η, so the start is forgotten.
+//! Polynomial averaging (Shamir and Zhang 2013): the weight of an iterate grows as t^η, so the start is
+//! forgotten.
 
 use super::{Average, Takes, Weights};
 use crate::vi::table::Parameter;

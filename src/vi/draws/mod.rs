@@ -1,4 +1,5 @@
-//! Where the base draws `u` of a step come from: independent, in antithetic pairs, or from a scrambled Sobol sequence.
+//! Where the base draws `u` of a step come from: independent, in antithetic pairs, or from a scrambled Sobol
+//! sequence.
 //!
 //! Draw `b` of step `t` depends on the seed, `t` and `b` alone, never on which thread asks for it.
 
@@ -11,7 +12,8 @@ use super::family::Family;
 use super::table::{Choice, Row};
 use crate::num::stream::Stream;
 
-/// What a stream of random numbers is for; each purpose has streams of its own, apart from those of other rooms.
+/// What a stream of random numbers is for; each purpose has streams of its own, apart from those of other
+/// rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Draws of the gradient steps.
@@ -40,8 +42,8 @@ impl Key {
     /// In the place of a first draw: numbers that all draws of the batch share. No batch is as large.
     pub(crate) const SHIFT: usize = (1 << 17) - 1;
 
-    /// Random numbers for the draws of the batch from `first` on. Steps stay below 2³², attempts below 2⁸ and batches
-    /// below 2¹⁷, so no two keys share a stream.
+    /// Random numbers for the draws of the batch from `first` on. Steps stay below 2³², attempts below 2⁸ and
+    /// batches below 2¹⁷, so no two keys share a stream.
     pub(crate) fn stream(self, first: usize) -> Stream {
         Stream::new(self.seed, self.purpose as u64, self.step << 25 | self.attempt << 17 | first as u64)
     }

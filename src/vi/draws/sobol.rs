@@ -1,4 +1,5 @@
-//! Randomised quasi-Monte Carlo: the first points of a scrambled Sobol sequence, with a fresh random shift at each step.
+//! Randomised quasi-Monte Carlo: the first points of a scrambled Sobol sequence, with a fresh random shift at
+//! each step.
 
 use super::{Choice, Draws, Family, Key, Source};
 use crate::num::sobol::Sobol;
@@ -10,8 +11,8 @@ pub(super) const ROW: Draws = Draws {
     make: |d, _| Ok(Box::new(Shifted(Sobol::new(d, 0, Key::SHIFT as u64)))),
 };
 
-/// A digital shift makes each point uniform and keeps the net property of the points together; being fresh at each step, it
-/// leaves the gradient unbiased given all that came before.
+/// A digital shift makes each point uniform and keeps the net property of the points together; being fresh at
+/// each step, it leaves the gradient unbiased given all that came before.
 struct Shifted(Sobol);
 
 /// Points have 52 bits and lie in the middle of their cells.

@@ -3,7 +3,8 @@
 use super::{Estimates, Estimator};
 use crate::vi::noise::Quadratic;
 
-/// The row. On σ_min(C) ≥ 1/√L the exact ∇h is at most √(dL), here with L = M; the theorem's 2dL, not the dL of its proof.
+/// The row. On σ_min(C) ≥ 1/√L the exact ∇h is at most √(dL), here with L = M; the theorem's 2dL, not the dL
+/// of its proof.
 pub(super) const ROW: Estimator = Estimator {
     name: "entropy",
     doc: "gradient of the free energy plus the exact gradient of the entropy",

@@ -1,6 +1,7 @@
 //! Gradient estimators by reparameterisation.
 //!
-//! With `z = m + C u`, `π = -∇log p(z, x)` and `s` the score of the base at `u` (`-u` for the normal), each is
+//! With `z = m + C u`, `π = -∇log p(z, x)` and `s` the score of the base at `u` (`-u` for the normal), each
+//! is
 //!
 //! ```text
 //!     (v, proj_V(v uᵀ + e C⁻ᵀ)),   v = π            or   v = π + C⁻ᵀ s
@@ -10,11 +11,12 @@
 //!
 //! # Sticking only within reach
 //!
-//! The term `C⁻ᵀ s` has mean zero (with its part of `e`) whether it is used or not. Near the optimum it cancels noise; far
-//! from it, where nothing keeps a triangular C from being nearly singular, it is noise without bound. At the optimum
-//! `E‖C⁻ᵀs‖² = tr E[-∇²log p] ≤ d M`. So where no projection keeps σ_min(C) ≥ 1/√M, a fit compares `‖C⁻ᵀs'‖²`, at a draw
-//! that is used for nothing else, with [`REACH`] times that, and goes without the term in a batch where it is larger. The
-//! choice depends on nothing that the batch depends on, so the estimator stays unbiased.
+//! The term `C⁻ᵀ s` has mean zero (with its part of `e`) whether it is used or not. Near the optimum it
+//! cancels noise; far from it, where nothing keeps a triangular C from being nearly singular, it is noise
+//! without bound. At the optimum `E‖C⁻ᵀs‖² = tr E[-∇²log p] ≤ d M`. So where no projection keeps σ_min(C) ≥
+//! 1/√M, a fit compares `‖C⁻ᵀs'‖²`, at a draw that is used for nothing else, with [`REACH`] times that, and
+//! goes without the term in a batch where it is larger. The choice depends on nothing that the batch depends
+//! on, so the estimator stays unbiased.
 
 mod energy;
 mod entropy;

@@ -2,8 +2,9 @@
 
 use super::{Estimates, Estimator};
 
-/// The row. It is the energy estimator plus a term of mean zero, so it estimates ∇l and belongs with the prox; at the
-/// optimum of a Gaussian target it is the constant -∇h. No theorem of the paper bounds it without a floor on σ_min(C).
+/// The row. It is the energy estimator plus a term of mean zero, so it estimates ∇l and belongs with the
+/// prox; at the optimum of a Gaussian target it is the constant -∇h. No theorem of the paper bounds it
+/// without a floor on σ_min(C).
 pub(super) const ROW: Estimator = Estimator {
     name: "stl_energy",
     doc: "sticking the landing for the free energy alone, for use with the prox",

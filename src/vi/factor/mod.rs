@@ -1,8 +1,8 @@
 //! The scale factor `C` of `z = m + C u`: the spaces it may live in, and how it is packed.
 //!
-//! The parameters are one vector `w = (m, c)`: the `d` coordinates of `m`, then the numbers `c` that stand for `C`. This
-//! is the one place that says which numbers these are, and each packing is an isometry, `‖c‖ = ‖C‖_F`, because every
-//! theorem is in that norm:
+//! The parameters are one vector `w = (m, c)`: the `d` coordinates of `m`, then the numbers `c` that stand
+//! for `C`. This is the one place that says which numbers these are, and each packing is an isometry, `‖c‖ =
+//! ‖C‖_F`, because every theorem is in that norm:
 //!
 //! | row | space | c |
 //! |---|---|---|
@@ -12,8 +12,9 @@
 //! | `symmetric_full` | symmetric | the whole matrix by rows |
 //! | `diagonal` | diagonal | the diagonal |
 //!
-//! Gradients are taken in the same coordinates, so `proj_V` is part of [`Factor::add_outer`]. Draws are the fastest axis, as
-//! everywhere (coordinate `i` of draw `b` of `n` at `i * n + b`), so that a batch makes a matrix product.
+//! Gradients are taken in the same coordinates, so `proj_V` is part of [`Factor::add_outer`]. Draws are the
+//! fastest axis, as everywhere (coordinate `i` of draw `b` of `n` at `i * n + b`), so that a batch makes a
+//! matrix product.
 
 mod diagonal;
 mod symmetric;
@@ -40,8 +41,9 @@ pub trait Factor: Send + Sync {
     /// The matrix.
     fn scale(&self, c: &[f64]) -> Scale;
 
-    /// Makes ready for the calls below at this `c`; false if `C` is not positive definite. `c` must then stay the same
-    /// until the next call of this, of [`Factor::prox`] or of [`Factor::project`], which leave all ready too.
+    /// Makes ready for the calls below at this `c`; false if `C` is not positive definite. `c` must then stay
+    /// the same until the next call of this, of [`Factor::prox`] or of [`Factor::project`], which leave all
+    /// ready too.
     fn load(&mut self, c: &[f64]) -> bool;
 
     /// out += C u for each draw.
@@ -59,21 +61,21 @@ pub trait Factor: Send + Sync {
     /// log det C.
     fn log_det(&self, c: &[f64]) -> f64;
 
-    /// Replaces `c` by the minimiser of `-log det X + ½ Σ_i (x_i - c_i)² / γ_i` over the X with eigenvalues of at least
-    /// `floor`; false, and nothing done, where [`Space::prox`] says that there is no closed form.
+    /// Replaces `c` by the minimiser of `-log det X + ½ Σ_i (x_i - c_i)² / γ_i` over the X with eigenvalues
+    /// of at least `floor`; false, and nothing done, where [`Space::prox`] says that there is no closed form.
     ///
-    /// The eigenvalues of a triangular matrix are its diagonal, and no singular value is larger than the smallest of them
-    /// in size; so with `floor` ≤ 1/√M the optimum is inside, and the prox is that of a convex function with the same
-    /// minimiser.
+    /// The eigenvalues of a triangular matrix are its diagonal, and no singular value is larger than the
+    /// smallest of them in size; so with `floor` ≤ 1/√M the optimum is inside, and the prox is that of a
+    /// convex function with the same minimiser.
     fn prox(&mut self, c: &mut [f64], steps: Sizes<'_>, floor: f64) -> bool;
 
-    /// Replaces `c` by the nearest matrix with all singular values at least `floor`; false, and nothing done, where
-    /// [`Space::projects`] says that there is no closed form.
+    /// Replaces `c` by the nearest matrix with all singular values at least `floor`; false, and nothing done,
+    /// where [`Space::projects`] says that there is no closed form.
     fn project(&mut self, c: &mut [f64], floor: f64) -> bool;
 }
 
-/// The larger root of `x² - ĉ x - γ = 0`: the minimiser of `-log x + (x - ĉ)²/(2γ)` over x > 0. Written so that a large
-/// negative ĉ loses no digits.
+/// The larger root of `x² - ĉ x - γ = 0`: the minimiser of `-log x + (x - ĉ)²/(2γ)` over x > 0. Written so
+/// that a large negative ĉ loses no digits.
 #[inline(always)]
 fn prox_of_minus_log(c: f64, gamma: f64) -> f64 {
     let root = c.hypot(2.0 * gamma.sqrt());

@@ -1,9 +1,9 @@
 //! Symmetric factors: packed with off-diagonals times √2, or a full matrix.
 //!
-//! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an eigendecomposition. The
-//! projection needs the latter only when `C - floor I` has no Cholesky factor: when something is below the floor. Where the
-//! inverse itself is wanted (the entropy estimator adds it to C) it comes from the eigendecomposition, if there is one, or
-//! else from the triangular factor.
+//! Products with the inverse go through a Cholesky factor of C, which costs a fraction of an
+//! eigendecomposition. The projection needs the latter only when `C - floor I` has no Cholesky factor: when
+//! something is below the floor. Where the inverse itself is wanted (the entropy estimator adds it to C) it
+//! comes from the eigendecomposition, if there is one, or else from the triangular factor.
 
 use super::{Factor, ProxWith, Scale, Sizes, Space, prox_of_minus_log};
 use crate::num::linalg::{
@@ -46,7 +46,8 @@ struct Symmetric {
     /// Room for some columns of a matrix.
     columns: Vec<f64>,
     eigen: EigenRoom,
-    /// The eigenvalues of C, where `vectors` has its eigenvectors; none where the operator needed no eigendecomposition.
+    /// The eigenvalues of C, where `vectors` has its eigenvectors; none where the operator needed no
+    /// eigendecomposition.
     values: Vec<f64>,
     /// One after the other.
     vectors: Vec<f64>,
@@ -71,8 +72,8 @@ impl Symmetric {
         }
     }
 
-    /// Replaces each eigenvalue of C by what `becomes` says of it, and keeps the eigendecomposition; false if C is not finite.
-    /// Only those that change cost anything: C += Σ (new - old) v vᵀ.
+    /// Replaces each eigenvalue of C by what `becomes` says of it, and keeps the eigendecomposition; false if
+    /// C is not finite. Only those that change cost anything: C += Σ (new - old) v vᵀ.
     fn map_eigenvalues(&mut self, becomes: impl Fn(f64) -> f64) -> bool {
         let d = self.d;
         let Some(eigen) = self.eigen.decompose(&self.dense) else { return false };
@@ -106,7 +107,8 @@ impl Symmetric {
         add_product_packed(scale, roots, roots, [d, d], inverse);
     }
 
-    /// Adds `scale` times C⁻¹ = L⁻ᵀL⁻¹ to `room[1]`, by blocks of columns of the upper triangular L⁻ᵀ: d³/3 multiplications.
+    /// Adds `scale` times C⁻¹ = L⁻ᵀL⁻¹ to `room[1]`, by blocks of columns of the upper triangular L⁻ᵀ: d³/3
+    /// multiplications.
     fn add_inverse_by_solving(&mut self, scale: f64) {
         let d = self.d;
         let [lower, inverse] = &mut self.room;
@@ -148,7 +150,8 @@ impl Symmetric {
         cholesky_in(&mut self.lower, self.d, &mut self.panel).is_ok()
     }
 
-    /// Writes C to `c`, and reads it back so that products use the bits that were written; the eigendecomposition stays.
+    /// Writes C to `c`, and reads it back so that products use the bits that were written; the
+    /// eigendecomposition stays.
     fn store(&mut self, c: &mut [f64]) -> bool {
         pack(self.d, self.full, &self.dense, c);
         self.read(c)
@@ -180,7 +183,8 @@ fn pack(d: usize, full: bool, dense: &[f64], c: &mut [f64]) {
     }
 }
 
-/// A full matrix is symmetrised on the way, because sums in another order leave its two halves equal only to rounding.
+/// A full matrix is symmetrised on the way, because sums in another order leave its two halves equal only to
+/// rounding.
 fn unpack(d: usize, full: bool, c: &[f64], dense: &mut [f64]) {
     for i in 0..d {
         for j in 0..i {

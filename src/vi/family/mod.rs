@@ -1,8 +1,10 @@
-//! Location-scale families: `z = m + C u` with independent coordinates of `u` from a symmetric base of unit variance.
+//! Location-scale families: `z = m + C u` with independent coordinates of `u` from a symmetric base of unit
+//! variance.
 //!
-//! Because every base has mean 0 and variance 1, `C Cᵀ` is the covariance in every family, the free energy keeps the
-//! smoothness and convexity of the target, and the noise bounds hold with `d + 3` replaced by `d + κ`, where
-//! `κ = E u⁴` (Domke 2019, theorem 3, is stated for such bases). `κ` must be finite, or the estimators have no variance.
+//! Because every base has mean 0 and variance 1, `C Cᵀ` is the covariance in every family, the free energy
+//! keeps the smoothness and convexity of the target, and the noise bounds hold with `d + 3` replaced by `d +
+//! κ`, where `κ = E u⁴` (Domke 2019, theorem 3, is stated for such bases). `κ` must be finite, or the
+//! estimators have no variance.
 
 mod laplace;
 mod normal;

@@ -1,4 +1,5 @@
-//! The Student-t base scaled to unit variance; more than four degrees of freedom, so that the fourth moment exists.
+//! The Student-t base scaled to unit variance; more than four degrees of freedom, so that the fourth moment
+//! exists.
 
 use super::Family;
 use crate::num::special::{digamma, inv_student_t_cdf, lgamma};
@@ -36,7 +37,8 @@ fn log_normaliser(nu: f64) -> f64 {
 
 fn fill(nu: f64, stream: &mut Stream, u: &mut [f64]) {
     for x in u {
-        // A normal over the root of a chi-squared; the latter is twice a gamma of half the degrees of freedom.
+        // A normal over the root of a chi-squared; the latter is twice a gamma of half the degrees of
+        // freedom.
         *x = stream.normal() * ((nu - 2.0) / (2.0 * stream.gamma(0.5 * nu))).sqrt();
     }
 }

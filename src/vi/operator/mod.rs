@@ -20,8 +20,8 @@ pub struct Operator {
     pub expects: Estimates,
     /// Whether it moves the iterate into the set σ_min(C) ≥ floor.
     pub floors: bool,
-    /// Applies it to `C` for the steps that were used, and leaves the factor loaded; false if `C` has then no place in
-    /// the family.
+    /// Applies it to `C` for the steps that were used, and leaves the factor loaded; false if `C` has then no
+    /// place in the family.
     pub apply: fn(&mut dyn Factor, &mut [f64], Sizes<'_>, f64) -> bool,
 }
 

@@ -29,12 +29,13 @@ const TRUST: f64 = 0.5;
 
 /// `γ_t = 2c / (1 + (d+2)/B) / M̂ / √(1 + t/50)`.
 ///
-/// For a quadratic with curvature h along some direction, that row of C contracts by 1 - γh in the mean, and its second
-/// moment by (1 - γh)² + γ²h²(d+2)/B: it shrinks only if γ h (1 + (d+2)/B) < 2, for the largest h too. So c < 1 is stable
-/// as far as the curvature is what it was where it was estimated.
+/// For a quadratic with curvature h along some direction, that row of C contracts by 1 - γh in the mean, and
+/// its second moment by (1 - γh)² + γ²h²(d+2)/B: it shrinks only if γ h (1 + (d+2)/B) < 2, for the largest h
+/// too. So c < 1 is stable as far as the curvature is what it was where it was estimated.
 ///
-/// No theorem bounds the noise of a target that is not smooth, and one draw in its steepest corner can undo a whole run. So a
-/// gradient far longer than those before it counts as one of [`LONGEST`] times their root mean square.
+/// No theorem bounds the noise of a target that is not smooth, and one draw in its steepest corner can undo a
+/// whole run. So a gradient far longer than those before it counts as one of [`LONGEST`] times their root
+/// mean square.
 struct Curvature {
     dimension: usize,
     stable: f64,

@@ -1,4 +1,5 @@
-//! Distance over weighted gradients (Khaled, Mishchenko and Jin 2023): γ = r² / √(Σ r²‖g‖²), r the farthest distance so far.
+//! Distance over weighted gradients (Khaled, Mishchenko and Jin 2023): γ = r² / √(Σ r²‖g‖²), r the farthest
+//! distance so far.
 
 use super::{Needs, Rule, Sizes, StepRule, distance_squared, norm_squared};
 use crate::vi::table::Parameter;

@@ -1,4 +1,5 @@
-//! Step rules: how far to go along the gradient. A rule returns the step it used, so every operator works with every rule.
+//! Step rules: how far to go along the gradient. A rule returns the step it used, so every operator works
+//! with every rule.
 
 mod adam;
 mod constant;
@@ -53,9 +54,9 @@ impl<'a> Sizes<'a> {
 
 /// A rule at work on one fit.
 pub trait StepRule: Send {
-    /// The steps to take at iteration `t` (from 0) from `w` along `direction`, which holds the gradient estimate. A rule
-    /// with momentum may put its own direction there. `shrink` ≤ 1 multiplies every step: it falls below 1 after a step
-    /// had to be taken back.
+    /// The steps to take at iteration `t` (from 0) from `w` along `direction`, which holds the gradient
+    /// estimate. A rule with momentum may put its own direction there. `shrink` ≤ 1 multiplies every step: it
+    /// falls below 1 after a step had to be taken back.
     fn sizes(&mut self, t: usize, w: &[f64], direction: &mut [f64], shrink: f64) -> Sizes<'_>;
 
     /// Told when the starting point is not the one the rule was made with.

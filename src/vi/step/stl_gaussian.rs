@@ -3,7 +3,8 @@
 use super::{Guarantee, Needs, Rule, fixed};
 use crate::vi::bound::Measure;
 
-/// The row. For a Gaussian posterior K = 0, so `a = 8(d+3)M²`, a third of what is assumed when K is not known.
+/// The row. For a Gaussian posterior K = 0, so `a = 8(d+3)M²`, a third of what is assumed when K is not
+/// known.
 pub(super) const ROW: Rule = Rule {
     name: "stl_gaussian",
     doc: "min(μ/2a, 2/μ) with a = 8(d+3)M²: exponential convergence of STL on a Gaussian posterior",

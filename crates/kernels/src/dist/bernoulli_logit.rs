@@ -28,7 +28,8 @@ scalar_row! {
         (-minus_value, factor, [in_x, in_alpha])
     };
     probes [&[1.0, 0.3], &[0.0, 40.0], &[1.0, 40.0], &[1.0, -700.0]];
-    // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the outcome.
+    // For x in {0, 1}, log inv_logit(±alpha): the second derivative is minus the variance p(1 - p) of the
+    // outcome.
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
         if k == 1 && c[0] == 0.0 {

@@ -1,4 +1,5 @@
-//! The Bernoulli distribution with probability Φ(alpha): what a probit regression is linked to. It has no name in the language.
+//! The Bernoulli distribution with probability Φ(alpha): what a probit regression is linked to. It has no
+//! name in the language.
 
 use super::draw;
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};

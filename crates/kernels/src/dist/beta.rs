@@ -48,10 +48,12 @@ scalar_row! {
     facts Facts::of(|a, k| if log_concave(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 
-/// Concentrations from which on the parts of a density, of the size of these, cancel to nothing but rounding errors of a tenth of a nat and more.
+/// Concentrations from which on the parts of a density, of the size of these, cancel to nothing but rounding
+/// errors of a tenth of a nat and more.
 pub(super) const KNOWN: f64 = 1e14;
 
-/// -log B(alpha, beta); minus infinity where the density is not known, lest its noise be taken for a peak. `beta_proportion` uses it too.
+/// -log B(alpha, beta); minus infinity where the density is not known, lest its noise be taken for a peak.
+/// `beta_proportion` uses it too.
 #[inline(always)]
 pub(super) fn norm<T: Real>(alpha: T, beta: T) -> T {
     T::splat(KNOWN).if_less(alpha + beta, T::splat(f64::NEG_INFINITY), -lbeta(alpha, beta))
@@ -62,8 +64,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, alpha: f64, beta: f64) -> f64 {
     Beta::new(alpha, beta).map_or(f64::NAN, |b| b.sample(rng))
 }
 
-/// Whether argument k is x, within the support, and both shapes are at least 1: the density is then log-concave, and so are
-/// both tails.
+/// Whether argument k is x, within the support, and both shapes are at least 1: the density is then
+/// log-concave, and so are both tails.
 fn log_concave(a: &[Interval], k: usize) -> bool {
     let shapes = |[_, alpha, beta]: [f64; 3]| alpha >= 1.0 && beta >= 1.0;
     k == 0 && a[0].is_nonnegative() && a[0].hi <= 1.0 && known::fixed(a, k).is_some_and(shapes)

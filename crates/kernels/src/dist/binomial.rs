@@ -38,7 +38,8 @@ scalar_row! {
     slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, n, theta]).1;
     both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]];
-    // P(X ≤ x) = P(B > theta) for B with the beta distribution of shapes x + 1 and n - x, both at least 1: log-concave.
+    // P(X ≤ x) = P(B > theta) for B with the beta distribution of shapes x + 1 and n - x, both at least 1:
+    // log-concave.
     facts Facts::of(|a, k| if count_below(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 

@@ -28,8 +28,8 @@ scalar_row! {
     slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, n, alpha]).1;
     both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]];
-    // P(X ≤ x) = P(logit B > alpha) for B with the beta distribution of shapes x + 1 and n - x; logit B has a log-concave
-    // density, so both tails are log-concave.
+    // P(X ≤ x) = P(logit B > alpha) for B with the beta distribution of shapes x + 1 and n - x; logit B has a
+    // log-concave density, so both tails are log-concave.
     facts Facts::of(|a, k| if inside(a, k) { Some(jets::concave_probability(false)) } else { None })
 }
 
@@ -42,7 +42,8 @@ scalar_row! {
     facts Facts::of(|a, k| if inside(a, k) { Some(jets::concave_probability(true)) } else { None })
 }
 
-/// With L = log(1 + e^-|α|), log p = -L - max(-α, 0) and log(1 - p) = -L - max(α, 0): one exp and one log for both.
+/// With L = log(1 + e^-|α|), log p = -L - max(-α, 0) and log(1 - p) = -L - max(α, 0): one exp and one log for
+/// both.
 #[inline(always)]
 fn log_joint<T: Real>(x: T, n: T, alpha: T) -> T {
     let positive = alpha.max(T::zero());

@@ -1,4 +1,5 @@
-//! The categorical distribution, by unnormalised log probabilities: the likelihood of a multinomial regression.
+//! The categorical distribution, by unnormalised log probabilities: the likelihood of a multinomial
+//! regression.
 
 use super::row::{ArgSpec, Density, Distribution, Domain, End, Probe, Sampler, Support};
 use super::{choice, draw};

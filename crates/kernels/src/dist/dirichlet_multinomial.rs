@@ -19,7 +19,8 @@ scalar_row! {
     probes [&[2.0, 0.3, 1.0], &[0.0, 5.0, 9.0], &[40.0, 1e5, 3e5]]
 }
 
-/// With A = Σ alpha and n = Σ x: the coefficient, Σ (log rise of alpha + x log(alpha / A)), less the log rise of A.
+/// With A = Σ alpha and n = Σ x: the coefficient, Σ (log rise of alpha + x log(alpha / A)), less the log rise
+/// of A.
 fn density(b: &mut Builder, x: NodeId, alpha: NodeId) -> Result<NodeId, BuildError> {
     let size = b.dims(x).last().copied().unwrap_or(1);
     let alpha = if b.dims(alpha).is_empty() { b.broadcast_to(alpha, &[size]) } else { alpha };

@@ -68,8 +68,8 @@ fn standard_quantile(p: f64) -> f64 {
     if p < 0.5 { (2.0 * p).ln() } else { -(2.0 * (1.0 - p)).ln() }
 }
 
-/// Of the log cdf: slope 1 below 0 and 1/(2e^z - 1) above, second derivative 0 below and -2e^z/(2e^z - 1)² above, which
-/// rises from -2.
+/// Of the log cdf: slope 1 below 0 and 1/(2e^z - 1) above, second derivative 0 below and -2e^z/(2e^z - 1)²
+/// above, which rises from -2.
 fn tail() -> Jet {
     Jet::new(Interval::NONPOSITIVE, Interval::new(0.0, 1.0), Interval::new(-2.0, 0.0))
 }

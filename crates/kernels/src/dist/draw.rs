@@ -18,7 +18,8 @@ pub(super) fn chi_squared(rng: &mut ChaCha8Rng, freedom: f64) -> f64 {
     ChiSquared::new(freedom).map_or(f64::NAN, |d| d.sample(rng))
 }
 
-/// Poisson; normal far out, where the relative error of that is below 1e-9 and integers are no longer told apart well.
+/// Poisson; normal far out, where the relative error of that is below 1e-9 and integers are no longer told
+/// apart well.
 pub(super) fn poisson(rng: &mut ChaCha8Rng, rate: f64) -> f64 {
     if rate == 0.0 {
         return 0.0;

@@ -179,7 +179,8 @@ pub(super) fn centred_normal(b: &mut Builder, v: NodeId, l: NodeId) -> Result<No
     normal_of_whitened(b, z, log_det)
 }
 
-/// Draws standard normals and sends them through a transformation built from constants. NaN where it cannot be built.
+/// Draws standard normals and sends them through a transformation built from constants. NaN where it cannot
+/// be built.
 pub(super) fn from_normals(
     rng: &mut ChaCha8Rng,
     out: &mut [f64],

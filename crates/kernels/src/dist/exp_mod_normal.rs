@@ -130,7 +130,8 @@ fn log_below(z: f64, k: f64) -> f64 {
     if taken < whole - LN_2 {
         return whole + sf::log1m_exp(taken - whole);
     }
-    // φ(z - s) = φ(z) exp(zs - s²/2): for z < 0 nothing is left beyond -zs + s²/2 = 40, for z > 0 nothing 9 away from z.
+    // φ(z - s) = φ(z) exp(zs - s²/2): for z < 0 nothing is left beyond -zs + s²/2 = 40, for z > 0 nothing 9
+    // away from z.
     if z < 0.0 {
         let end = 80.0 / ((z * z + 80.0).sqrt() - z);
         let rise = |s: f64| -(-k * s).exp_m1() * (s * (z - 0.5 * s)).exp();

@@ -1,4 +1,5 @@
-//! What the Gaussian process priors share: a normal with mean zero whose covariance is a function of data points.
+//! What the Gaussian process priors share: a normal with mean zero whose covariance is a function of data
+//! points.
 
 use super::event;
 use super::row::{ArgSpec, Domain};
@@ -19,8 +20,8 @@ pub(super) const JITTER: ArgSpec =
 /// A function of one event's values and the Cholesky factor of its covariance.
 type OfFactor = fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, BuildError>;
 
-/// Applies `f` to `v` [.., N] and the factor of the covariance: one factor for all events, or one for each where the
-/// arguments after the points (the last of them the jitter) come in batches.
+/// Applies `f` to `v` [.., N] and the factor of the covariance: one factor for all events, or one for each
+/// where the arguments after the points (the last of them the jitter) come in batches.
 fn with_factor(
     b: &mut Builder,
     form: Covariance,

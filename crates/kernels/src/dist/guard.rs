@@ -1,5 +1,5 @@
-//! Keeps a density honest where a computed value or argument can leave its domain: minus infinity there, never a finite
-//! number or a NaN. What is known to stay inside costs nothing.
+//! Keeps a density honest where a computed value or argument can leave its domain: minus infinity there,
+//! never a finite number or a NaN. What is known to stay inside costs nothing.
 
 use super::event;
 use super::row::{Distribution, Domain, End, Support};
@@ -306,8 +306,8 @@ fn ends(range: Range) -> (f64, f64) {
     (low, high)
 }
 
-/// x between two limits that are nodes: what a truncation keeps. Gives the check, an array like `x`; None if x can be
-/// nowhere else.
+/// x between two limits that are nodes: what a truncation keeps. Gives the check, an array like `x`; None if
+/// x can be nowhere else.
 pub fn within(
     b: &mut Builder,
     x: NodeId,
@@ -327,7 +327,8 @@ pub fn within(
     Ok((!holds).then_some(check))
 }
 
-/// log P(X ≤ x), or log P(X > x) if `above`, element by element; None if the distribution has no such function.
+/// log P(X ≤ x), or log P(X > x) if `above`, element by element; None if the distribution has no such
+/// function.
 pub fn log_tail(
     b: &mut Builder,
     dist: &Distribution,

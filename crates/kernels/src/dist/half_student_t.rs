@@ -107,7 +107,8 @@ fn standard_log_cdf(z: f64, nu: f64) -> f64 {
     smaller(z, nu).map_or_else(|centre| centre, sf::log1m_exp)
 }
 
-/// The log of the smaller of two probabilities: Ok for that beyond ±z, Err for that between, I_{z²/(ν + z²)}(½, ν/2).
+/// The log of the smaller of two probabilities: Ok for that beyond ±z, Err for that between, I_{z²/(ν +
+/// z²)}(½, ν/2).
 fn smaller(z: f64, nu: f64) -> Result<f64, f64> {
     let tails = LN_2 + sf::log_student_t_cdf(-z, nu);
     if tails < -LN_2 { Ok(tails) } else { Err(sf::log_beta_inc(0.5, 0.5 * nu, z * z / (nu + z * z))) }

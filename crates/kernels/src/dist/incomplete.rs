@@ -1,8 +1,8 @@
-//! Incomplete gamma and beta functions and Student's cdf as kernels use them: logs, with derivatives in every argument,
-//! and those derivatives with derivatives of their own.
+//! Incomplete gamma and beta functions and Student's cdf as kernels use them: logs, with derivatives in every
+//! argument, and those derivatives with derivatives of their own.
 //!
-//! Derivatives that have a closed form in terms of the function use it. The second derivatives in shapes have none: they
-//! are differences of the first, good to about 1e-8.
+//! Derivatives that have a closed form in terms of the function use it. The second derivatives in shapes have
+//! none: they are differences of the first, good to about 1e-8.
 
 use super::numeric::slope;
 use crate::num::real::Real;
@@ -151,7 +151,8 @@ pub(super) fn student_density<T: Real>(t: T, nu: T) -> T {
     student_norm(nu) - nu.shift(1.0).scale(0.5) * (t.square() / nu).log1p()
 }
 
-/// What the log density of Student's distribution adds for the degrees of freedom alone: -log B(ν/2, ½) - ½ log ν.
+/// What the log density of Student's distribution adds for the degrees of freedom alone: -log B(ν/2, ½) - ½
+/// log ν.
 #[inline(always)]
 pub(super) fn student_norm<T: Real>(nu: T) -> T {
     -(lbeta(nu.scale(0.5), T::splat(0.5)) + nu.ln().scale(0.5))

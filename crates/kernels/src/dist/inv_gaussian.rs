@@ -1,4 +1,5 @@
-//! The inverse Gaussian (Wald) distribution, by mean and shape: how long Brownian motion with drift takes to get somewhere.
+//! The inverse Gaussian (Wald) distribution, by mean and shape: how long Brownian motion with drift takes to
+//! get somewhere.
 
 use super::draw::uniform;
 use super::numeric::{integrate, root};
@@ -48,7 +49,8 @@ scalar_row! {
     probes [&[0.3, 1.0, 2.0], &[9.0, 1.0, 0.5], &[0.05, 2.0, 0.9], &[3.0, 2.9, 400.0], &[40.0, 2.0, 0.02]]
 }
 
-// Below w = x / mu, s = lambda / mu, u = √(s w), v = √(s / w), a = u - v and b = u + v. As b² - a² = 4 s, exp(2 s) φ(b) = φ(a).
+// Below w = x / mu, s = lambda / mu, u = √(s w), v = √(s / w), a = u - v and b = u + v. As b² - a² = 4 s,
+// exp(2 s) φ(b) = φ(a).
 
 /// The density of w over a probability whose log is y: √(s / w³) φ(a) / e^y.
 #[inline(always)]
@@ -57,8 +59,9 @@ fn in_w<T: Real>(w: T, s: T, y: T) -> T {
     (s / w).sqrt() / w * over(a, y)
 }
 
-/// The slope in s of the probability below w, over a probability whose log is y: φ(a) (2 R(b) - 1 / u) / e^y for R = Φ(-b) /
-/// φ(b). With c = 1 / R(b) - b, which tends to 1 / b, the bracket is (a - c) / (u / R(b)), where nothing cancels.
+/// The slope in s of the probability below w, over a probability whose log is y: φ(a) (2 R(b) - 1 / u) / e^y
+/// for R = Φ(-b) / φ(b). With c = 1 / R(b) - b, which tends to 1 / b, the bracket is (a - c) / (u / R(b)),
+/// where nothing cancels.
 #[inline(always)]
 fn in_s<T: Real>(w: T, s: T, y: T) -> T {
     let (u, v) = ((s * w).sqrt(), (s / w).sqrt());
@@ -97,7 +100,8 @@ fn log_below(w: f64, s: f64) -> f64 {
     sf::log_sum_exp(&[sf::log_phi(a), second])
 }
 
-/// log(φ(a) (R(a) - R(b))) for a not far below 0. Where a and b are near each other, as an integral of -R' = 1 - t R.
+/// log(φ(a) (R(a) - R(b))) for a not far below 0. Where a and b are near each other, as an integral of -R' =
+/// 1 - t R.
 fn log_above(w: f64, s: f64) -> f64 {
     let (u, v) = ((s * w).sqrt(), (s / w).sqrt());
     let a = u - v;
@@ -139,8 +143,8 @@ pub static ROW: Distribution = Distribution {
         1.0 => f64::INFINITY,
         _ => a[0] * standard_quantile(p, a[1] / a[0]),
     }),
-    // Michael, Schucany and Haas (1976): (w - 1)² / w is chi-square over s; of its two roots, w and 1 / w, the smaller is taken
-    // with probability 1 / (1 + w).
+    // Michael, Schucany and Haas (1976): (w - 1)² / w is chi-square over s; of its two roots, w and 1 / w,
+    // the smaller is taken with probability 1 / (1 + w).
     sample: Sampler::Number(|rng, a| {
         let z: f64 = StandardNormal.sample(rng);
         let c = z * z * a[0] / a[1];

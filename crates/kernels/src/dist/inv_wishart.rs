@@ -45,7 +45,8 @@ pub static ROW: Distribution = Distribution {
     lccdf: None,
     quantile: None,
     sample: Sampler::Event(|rng, a, out| {
-        // With B Bᵀ ~ wishart(nu, I) and S = L Lᵀ, x = M Mᵀ with M = L B⁻ᵀ: each row of M solves B m = row of L.
+        // With B Bᵀ ~ wishart(nu, I) and S = L Lᵀ, x = M Mᵀ with M = L B⁻ᵀ: each row of M solves B m = row of
+        // L.
         let n = out.len().isqrt();
         let noise = bartlett(rng, a[0].first().copied().unwrap_or(f64::NAN), n);
         let mut rows = factor(a[1], n);

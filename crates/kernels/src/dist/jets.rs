@@ -54,7 +54,8 @@ pub(super) fn log_scaled(
     }
 }
 
-/// f(z) for z = (x - mu) / sigma as a function of t where sigma = exp(t), for an even f, from its bounds in log |z|.
+/// f(z) for z = (x - mu) / sigma as a function of t where sigma = exp(t), for an even f, from its bounds in
+/// log |z|.
 pub(super) fn log_scale(
     a: &[Interval],
     k: usize,
@@ -68,8 +69,8 @@ pub(super) fn log_scale(
     Some(f((-a[sigma]).shift(residual.lo.ln()))?.stretched(-1.0))
 }
 
-/// f(z) for z = (x - mu) / sigma as a function of t where sigma = exp(t), for a concave f that is largest at 0: the slope is
-/// -z f′(z) ≥ 0, the second derivative z f′ + z² f″ ≤ 0.
+/// f(z) for z = (x - mu) / sigma as a function of t where sigma = exp(t), for a concave f that is largest at
+/// 0: the slope is -z f′(z) ≥ 0, the second derivative z f′ + z² f″ ≤ 0.
 pub(super) fn peaked_log_scale(
     a: &[Interval],
     k: usize,
@@ -109,17 +110,18 @@ pub(super) fn log_product(a: &[Interval], k: usize, c: f64) -> Option<Jet> {
     Some(known::exp(a[k])?.scaled(c * other[1 - k]))
 }
 
-/// The log of a cumulative probability as a function of t where argument k is exp(t), for a family in which the log of the
-/// variable has a log-concave density that location shifts: both tails are then log-concave (Prékopa). `rises` tells, for
-/// each argument for which this holds, whether the probability rises; all others must be positive numbers.
+/// The log of a cumulative probability as a function of t where argument k is exp(t), for a family in which
+/// the log of the variable has a log-concave density that location shifts: both tails are then log-concave
+/// (Prékopa). `rises` tells, for each argument for which this holds, whether the probability rises; all
+/// others must be positive numbers.
 pub(super) fn log_probability(a: &[Interval], k: usize, rises: &[(usize, bool)]) -> Option<Jet> {
     let positive = a.iter().enumerate().all(|(i, v)| i == k || (v.is_point() && v.lo > 0.0));
     let (_, rises) = rises.iter().find(|(i, _)| *i == k)?;
     positive.then(|| concave_probability(*rises))
 }
 
-/// Such a probability as a function of argument k itself, for those in which it rises: rising and concave in log x, it is
-/// concave in x, because log x is.
+/// Such a probability as a function of argument k itself, for those in which it rises: rising and concave in
+/// log x, it is concave in x, because log x is.
 pub(super) fn rising_probability(a: &[Interval], k: usize, rises: &[usize]) -> Option<Jet> {
     if !rises.contains(&k) || !a[k].is_nonnegative() {
         return None;
@@ -127,8 +129,8 @@ pub(super) fn rising_probability(a: &[Interval], k: usize, rises: &[usize]) -> O
     log_probability(a, k, &[(k, true)])
 }
 
-/// f(t) for t = sign · alpha (log x - log sigma), from log x, alpha and sigma at the places given: as a function of log x, of
-/// alpha, or of s with sigma = e^s. It is linear in each.
+/// f(t) for t = sign · alpha (log x - log sigma), from log x, alpha and sigma at the places given: as a
+/// function of log x, of alpha, or of s with sigma = e^s. It is linear in each.
 pub(super) fn log_power(
     a: &[Interval],
     k: usize,

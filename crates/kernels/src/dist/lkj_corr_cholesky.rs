@@ -7,8 +7,9 @@ use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar::{LOG, MUL};
 use rand_chacha::ChaCha8Rng;
 
-/// The log of the normalising constant for K × K matrices, with the axes of eta (Lewandowski, Kurowicka & Joe 2009,
-/// theorem 5, as differences): Σ_k log Γ(eta + (K-1)/2) - log Γ(a_k) - k/2 log π with a_k = eta + (K-1-k)/2, k = 1..K-1.
+/// The log of the normalising constant for K × K matrices, with the axes of eta (Lewandowski, Kurowicka & Joe
+/// 2009, theorem 5, as differences): Σ_k log Γ(eta + (K-1)/2) - log Γ(a_k) - k/2 log π with a_k = eta +
+/// (K-1-k)/2, k = 1..K-1.
 pub(super) fn normaliser(b: &mut Builder, eta: NodeId, size: usize) -> Result<NodeId, BuildError> {
     if size < 2 {
         return Ok(b.number(0.0));
@@ -46,7 +47,8 @@ fn density(b: &mut Builder, l: NodeId, eta: NodeId) -> Result<NodeId, BuildError
     b.add2(constant, terms)
 }
 
-/// A Cholesky factor by canonical partial correlations, each a stretched beta (the C-vine of Lewandowski, Kurowicka & Joe).
+/// A Cholesky factor by canonical partial correlations, each a stretched beta (the C-vine of Lewandowski,
+/// Kurowicka & Joe).
 pub(super) fn sample(rng: &mut ChaCha8Rng, eta: f64, out: &mut [f64]) {
     let n = out.len().isqrt();
     out.fill(0.0);

@@ -64,8 +64,8 @@ fn through<T: Real>(s: T, d: T, x: T, alpha: T, beta: T) -> [T; 3] {
     [g * beta / x, -(g * beta / alpha), g * d]
 }
 
-/// f(t) for t = beta (log x - log alpha), from (log x, alpha, beta): as a function of log x, of s with alpha = e^s, or of
-/// beta.
+/// f(t) for t = beta (log x - log alpha), from (log x, alpha, beta): as a function of log x, of s with alpha
+/// = e^s, or of beta.
 fn through_log(a: &[Interval], k: usize, f: fn(Interval) -> Option<Jet>) -> Option<Jet> {
     jets::log_power(a, k, [0, 2, 1], 1.0, f)
 }

@@ -176,7 +176,8 @@ pub fn find(name: &str) -> Option<&'static Distribution> {
     TABLE.iter().copied().find(|row| row.name == name)
 }
 
-/// The distribution whose name has the letters of `name`, whatever their case and the underscores between them: `HalfNormal`.
+/// The distribution whose name has the letters of `name`, whatever their case and the underscores between
+/// them: `HalfNormal`.
 pub fn spelled(name: &str) -> Option<&'static Distribution> {
     let letters = |name: &str| name.to_lowercase().replace('_', "");
     TABLE.iter().copied().find(|row| letters(row.name) == letters(name))

@@ -19,8 +19,8 @@ scalar_row! {
     probes [&[2.0, 3.0, 2.0], &[1e4, 0.4, 5.0], &[3.0, 1e9, 2.0]]
 }
 
-/// log Γ((ν + K)/2) - log Γ(ν/2) - K/2 log(ν/2) - K/2 log 2π - log det L - (ν + K)/2 log(1 + |L⁻¹(x - mu)|² / ν): normal as
-/// ν grows, without cancellation.
+/// log Γ((ν + K)/2) - log Γ(ν/2) - K/2 log(ν/2) - K/2 log 2π - log det L - (ν + K)/2 log(1 + |L⁻¹(x - mu)|² /
+/// ν): normal as ν grows, without cancellation.
 fn density(b: &mut Builder, x: NodeId, nu: NodeId, mu: NodeId, l: NodeId) -> Result<NodeId, BuildError> {
     if !event::is_shared(b, (l, 2)) {
         return event::each(b, &[(x, 1), (nu, 0), (mu, 1), (l, 2)], |b, of| {

@@ -1,8 +1,9 @@
-//! Counts whose log probability is linear in a natural parameter but for a term that does not depend on the count.
+//! Counts whose log probability is linear in a natural parameter but for a term that does not depend on the
+//! count.
 //!
-//! log P(X = x) = x η - s A(η) + const(x), with A(η) = e^η or log(1 + e^η). So log P(X in a set) + s A(η) is a log of a sum of
-//! e^(x η + const) over the set: convex in η, its second derivative the variance of X given that it lies there, which is no more
-//! than a quarter of the square of the set's width (Popoviciu).
+//! log P(X = x) = x η - s A(η) + const(x), with A(η) = e^η or log(1 + e^η). So log P(X in a set) + s A(η) is
+//! a log of a sum of e^(x η + const) over the set: convex in η, its second derivative the variance of X given
+//! that it lies there, which is no more than a quarter of the square of the set's width (Popoviciu).
 
 use super::{binomial, binomial_logit, poisson, poisson_log};
 use crate::ops::scalar::{EXP, INV_LOGIT, ScalarRow};
@@ -30,7 +31,8 @@ pub struct Natural {
     pub link: Option<&'static ScalarRow>,
     /// A.
     pub partition: Partition,
-    /// The argument that is the number of trials, which is s and the largest x; without it s is 1 and there is no largest x.
+    /// The argument that is the number of trials, which is s and the largest x; without it s is 1 and there
+    /// is no largest x.
     pub trials: Option<usize>,
 }
 

@@ -1,4 +1,5 @@
-//! The negative binomial distribution, by shape and inverse scale: a Poisson whose rate is gamma(alpha, beta).
+//! The negative binomial distribution, by shape and inverse scale: a Poisson whose rate is gamma(alpha,
+//! beta).
 
 use super::count::{LOG_FACTORIAL, RISE};
 use super::row::{ArgSpec, Density, Distribution, Domain, Part, Probe, Sampler, Support};
@@ -54,7 +55,8 @@ scalar_row! {
     probes [&[2.0, 1.3, 0.7], &[0.0, 5.0, 0.2], &[80.0, 30.0, 3.0]]
 }
 
-/// log P(X = x) less the rising factorial of alpha and x!; for large alpha and beta, x log μ - μ with μ = alpha / beta.
+/// log P(X = x) less the rising factorial of alpha and x!; for large alpha and beta, x log μ - μ with μ =
+/// alpha / beta.
 #[inline(always)]
 fn log_joint<T: Real>(x: T, alpha: T, beta: T) -> T {
     x * (alpha.ln() - beta.log1p()) - alpha * beta.recip().log1p()

@@ -15,10 +15,11 @@ pub(super) fn slope(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     (4.0 * central(0.5 * h) - central(h)) / 3.0
 }
 
-/// The x in (low, high), finite or not, at which an increasing function crosses zero. `start` lies inside and `step`
-/// is about the width of the region where the answer is expected.
+/// The x in (low, high), finite or not, at which an increasing function crosses zero. `start` lies inside and
+/// `step` is about the width of the region where the answer is expected.
 ///
-/// Brackets by doubling steps, then bisects with secant steps where they help (Illinois); to the last few bits.
+/// Brackets by doubling steps, then bisects with secant steps where they help (Illinois); to the last few
+/// bits.
 pub(super) fn root(low: f64, high: f64, start: f64, step: f64, f: impl Fn(f64) -> f64) -> f64 {
     let first = f(start);
     if first == 0.0 || first.is_nan() {

@@ -4,8 +4,8 @@ use super::choice::{Choices, choices};
 use crate::graph::{BuildError, Builder, NodeId};
 use crate::ops::scalar::ScalarRow;
 
-/// Stands for the missing cut-points below the first and above the last: so far out that no double notices, and finite,
-/// so that no tangent becomes 0 · ∞.
+/// Stands for the missing cut-points below the first and above the last: so far out that no double notices,
+/// and finite, so that no tangent becomes 0 · ∞.
 pub const FAR: f64 = 1e100;
 
 /// `row` of eta and the cut-points on both sides of each category.

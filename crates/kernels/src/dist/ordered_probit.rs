@@ -14,8 +14,9 @@ scalar_row! {
         [below - above, -below, above]
     };
     probes [&[0.3, -1.0, 1.0], &[20.0, -1.0, 1.0], &[-20.0, 1.0, 1.5], &[0.3, -1e100, 0.2]];
-    // The log probability that a normal variable lies between two bounds. In eta its second derivative is the variance of
-    // that variable given that it does, less 1: between -1 and 0. In the bounds it is concave (Prékopa).
+    // The log probability that a normal variable lies between two bounds. In eta its second derivative is the
+    // variance of that variable given that it does, less 1: between -1 and 0. In the bounds it is concave
+    // (Prékopa).
     facts Facts::shifting(|a, k| {
         let _: [f64; 3] = known::fixed(a, k)?;
         let bend = Interval::new(if k == 0 { -1.0 } else { f64::NEG_INFINITY }, 0.0);

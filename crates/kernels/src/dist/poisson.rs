@@ -33,7 +33,8 @@ scalar_row! {
     slopes(_y) tails::lcdf_with_slopes::<Sum, T, 1, 2>([x, lambda]).1;
     both(at, _need) tails::lcdf_with_slopes::<Sum, T, 1, 2>(at);
     probes [&[2.0, 0.3], &[0.0, 40.0], &[100.0, 40.0]];
-    // P(X ≤ x) = P(G > lambda) for G with the gamma distribution of shape x + 1, whose density is log-concave, in log G too.
+    // P(X ≤ x) = P(G > lambda) for G with the gamma distribution of shape x + 1, whose density is
+    // log-concave, in log G too.
     facts Facts::with_log(
         |a, k| if k == 1 && a[1].is_nonnegative() { poisson_log::tail(a, k, false) } else { None },
         |a, k| poisson_log::tail(a, k, false)

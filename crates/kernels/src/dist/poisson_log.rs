@@ -23,7 +23,8 @@ scalar_row! {
     slopes(_y) tails::lcdf_with_slopes::<Sum, T, 1, 2>([x, alpha]).1;
     both(at, _need) tails::lcdf_with_slopes::<Sum, T, 1, 2>(at);
     probes [&[2.0, -1.0], &[0.0, 3.7], &[100.0, 3.7]];
-    // P(X ≤ x) = P(log G > alpha) for G with the gamma distribution of shape x + 1; log G has a log-concave density.
+    // P(X ≤ x) = P(log G > alpha) for G with the gamma distribution of shape x + 1; log G has a log-concave
+    // density.
     facts Facts::of(|a, k| tail(a, k, false))
 }
 

@@ -12,8 +12,8 @@ pub struct Distribution {
     pub name: &'static str,
     /// One line for the manual.
     pub doc: &'static str,
-    /// The log density in the language itself, in terms of `x` and the arguments' names (of `f`, where an argument is
-    /// called `x`): what the manual prints and what the kernel is tested against.
+    /// The log density in the language itself, in terms of `x` and the arguments' names (of `f`, where an
+    /// argument is called `x`): what the manual prints and what the kernel is tested against.
     pub formula: &'static str,
     /// Its arguments, in order.
     pub args: &'static [ArgSpec],
@@ -41,8 +41,8 @@ pub struct Distribution {
     pub probes: &'static [Probe],
 }
 
-/// A distribution with argument `arg` = `of`(y) is the distribution `to` with y in that place: poisson(exp(y)) is
-/// poisson_log(y), computed without the detour and with better-known derivatives.
+/// A distribution with argument `arg` = `of`(y) is the distribution `to` with y in that place:
+/// poisson(exp(y)) is poisson_log(y), computed without the detour and with better-known derivatives.
 pub struct Link {
     /// The argument, counted from 0.
     pub arg: usize,
@@ -195,10 +195,11 @@ pub type Build = fn(&mut Builder, x: NodeId, args: &[NodeId]) -> Result<NodeId, 
 
 /// How the log density is computed.
 pub enum Density {
-    /// A sum of elementwise functions, each of only some of `x` and the arguments. What depends on data alone is then
-    /// computed once, and what depends on a scalar alone once for all elements.
+    /// A sum of elementwise functions, each of only some of `x` and the arguments. What depends on data alone
+    /// is then computed once, and what depends on a scalar alone once for all elements.
     Parts(&'static [Part]),
-    /// Built from operations on whole arrays: the log density of each event, an array over the axes before the event's.
+    /// Built from operations on whole arrays: the log density of each event, an array over the axes before
+    /// the event's.
     Events(Build),
 }
 
@@ -244,7 +245,8 @@ pub enum BaseArg {
     Arg(usize),
 }
 
-/// A point at which the table tests look: a value and arguments. Arrays are flat; their shape follows from `size`.
+/// A point at which the table tests look: a value and arguments. Arrays are flat; their shape follows from
+/// `size`.
 pub struct Probe {
     /// The value (one number, or the numbers of one event).
     pub x: &'static [f64],

@@ -74,7 +74,8 @@ pub(super) fn log1m_exp_slope<T: Real>(v: T, y: T) -> T {
     (-(v + y)).exp()
 }
 
-/// Beyond 2^507 what is added to z² is below its rounding; up to 2^992 z · 2^-480 has a square, larger than 2^54.
+/// Beyond 2^507 what is added to z² is below its rounding; up to 2^992 z · 2^-480 has a square, larger than
+/// 2^54.
 const FAR: f64 = f64::from_bits((1023 + 507) << 52);
 /// 2^-480
 const NEARER: f64 = f64::from_bits((1023 - 480) << 52);

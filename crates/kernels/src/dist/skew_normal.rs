@@ -93,8 +93,8 @@ fn in_alpha<T: Real>(z: T, alpha: T, y: T) -> T {
     -((-(z.square() * s).scale(0.5) - y).exp().scale(FRAC_1_PI) / s)
 }
 
-/// log P(Z ≤ z) without cancellation: F(z; α) = F(-z; α) + erf(z/√2) for z > 0, F(z; -α) = 2 Φ(z) - F(z; α) ≥ Φ(z) for
-/// z ≤ 0 and α > 0, and an integral of positive terms where both signs are hard.
+/// log P(Z ≤ z) without cancellation: F(z; α) = F(-z; α) + erf(z/√2) for z > 0, F(z; -α) = 2 Φ(z) - F(z; α) ≥
+/// Φ(z) for z ≤ 0 and α > 0, and an integral of positive terms where both signs are hard.
 fn standard_log_cdf(z: f64, alpha: f64) -> f64 {
     if z > 0.0 {
         let beyond = standard_log_cdf(-z, -alpha);
@@ -112,8 +112,8 @@ fn standard_log_cdf(z: f64, alpha: f64) -> f64 {
 
 /// log 2∫ φ(t) Φ(αt) dt over t ≤ z, for z ≤ 0 ≤ α.
 ///
-/// With t = z - s the log integrand is concave and falls from s = 0 at the rate λ = -z + α φ(αz)/Φ(αz), and by s²/2 more;
-/// beyond λs + s²/2 = 40 nothing is left in double precision.
+/// With t = z - s the log integrand is concave and falls from s = 0 at the rate λ = -z + α φ(αz)/Φ(αz), and
+/// by s²/2 more; beyond λs + s²/2 = 40 nothing is left in double precision.
 fn lower_tail(z: f64, alpha: f64) -> f64 {
     let top = sf::log_phi(alpha * z);
     let rate = alpha * sf::phi_ratio(alpha * z) - z;

@@ -1,8 +1,8 @@
 //! Cumulative probabilities of counts, summed term by term outwards, in log space, with their slopes.
 //!
 //! The side of `x` that does not hold the mean is summed; the other is one minus it. So both log P(X ≤ x) and
-//! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from the same
-//! sum, weighted by the slopes of the log probabilities.
+//! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from
+//! the same sum, weighted by the slopes of the log probabilities.
 
 use crate::num::real::Real;
 use crate::ops::scalar::ScalarRow;
@@ -11,7 +11,8 @@ use crate::ops::scalar::ScalarRow;
 pub(super) trait Counts<const N: usize> {
     /// log P(X = k).
     fn log_pmf<T: Real>(k: T, a: [T; N]) -> T;
-    /// P(X = k + 1) / P(X = k), as numerator and denominator; the numerator is 0 at the last k, the denominator at -1.
+    /// P(X = k + 1) / P(X = k), as numerator and denominator; the numerator is 0 at the last k, the
+    /// denominator at -1.
     fn ratio<T: Real>(k: T, a: [T; N]) -> (T, T);
     /// The derivative of log P(X = k) in each argument.
     fn score<T: Real>(k: T, a: [T; N]) -> [T; N];
@@ -145,8 +146,8 @@ pub(super) fn at(row: &ScalarRow, x: f64, args: &[f64]) -> f64 {
     row.at(&all)
 }
 
-/// The smallest integer x ≥ 0 with P(X ≤ x) ≥ p, by doubling from a first guess and halving. Probabilities that agree to
-/// 1e-13 count as equal, so that the quantile of P(X ≤ x) is x whatever the rounding.
+/// The smallest integer x ≥ 0 with P(X ≤ x) ≥ p, by doubling from a first guess and halving. Probabilities
+/// that agree to 1e-13 count as equal, so that the quantile of P(X ≤ x) is x whatever the rounding.
 pub(super) fn quantile(p: f64, guess: f64, args: &[f64], lcdf: &ScalarRow, lccdf: &ScalarRow) -> f64 {
     if !(0.0..=1.0).contains(&p) || args.iter().any(|a| a.is_nan()) {
         return f64::NAN;

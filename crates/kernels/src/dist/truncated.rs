@@ -1,9 +1,11 @@
-//! Counts of which only those between two limits are possible: the sum of what is kept, relative to the count itself.
+//! Counts of which only those between two limits are possible: the sum of what is kept, relative to the count
+//! itself.
 //!
-//! With w(k) the probability of k but for factors that do not depend on k, the log density is
-//! -log Σ w(k) / w(x) over the counts k that are kept. Every ratio is a product of ratios of neighbours, the term
-//! of x itself is 1, and whatever all terms share has never been there to cancel: so the value is never above 0,
-//! and keeps its digits where both the density and the mass between the limits are far below what a number holds.
+//! With w(k) the probability of k but for factors that do not depend on k, the log density is -log Σ w(k) /
+//! w(x) over the counts k that are kept. Every ratio is a product of ratios of neighbours, the term of x
+//! itself is 1, and whatever all terms share has never been there to cancel: so the value is never above 0,
+//! and keeps its digits where both the density and the mass between the limits are far below what a number
+//! holds.
 
 use super::guard::{Guarded, WITHIN};
 use super::row::{Distribution, Support};
@@ -32,7 +34,8 @@ trait Neighbours<const N: usize> {
     }
 }
 
-/// Limits that are further apart than this are left to the cumulative probabilities, which sum few terms there.
+/// Limits that are further apart than this are left to the cumulative probabilities, which sum few terms
+/// there.
 const WIDEST: f64 = 1e6;
 /// Beyond e^±200 the terms on one side are nothing beside those on the other, whatever else the ratios hold.
 const STEEPEST: f64 = 200.0;
@@ -227,13 +230,15 @@ fn walk<P: Neighbours<N>, T: Real, const N: usize>(x: f64, end: f64, up: bool, a
     if total.lane(0) == 0.0 {
         return none;
     }
-    // The last term is nearly all of a steep sum: what its ratios have beyond the steepest comes once for each step.
+    // The last term is nearly all of a steep sum: what its ratios have beyond the steepest comes once for
+    // each step.
     let beyond = if steep { tilt.shift(-STEEPEST).scale((k - x).abs()) } else { T::zero() };
     Side { log: total.ln().shift(divided) + beyond, slopes: slopes.map(|s| s / total) }
 }
 
 /// Facts of a log density x η - log Σ c_k e^(k η) over the counts from low to high: it is concave, its second
-/// derivative minus the variance of a count between the limits, at most a quarter of the width squared (Popoviciu).
+/// derivative minus the variance of a count between the limits, at most a quarter of the width squared
+/// (Popoviciu).
 fn tilted(a: &[Interval], k: usize, eta: usize, last: f64) -> Option<Jet> {
     let fixed = |j: usize| a[j].is_point().then_some(a[j].lo);
     let others = (0..a.len()).all(|j| j == k || a[j].is_point());
@@ -292,8 +297,8 @@ fn of_log_mean(b: &mut Builder, eta: NodeId, phi: NodeId) -> Result<Vec<NodeId>,
     Ok(vec![b.unary(&NEG, more), phi])
 }
 
-/// The log density of a count between two whole numbers, element by element, as a sum of what they keep; None where
-/// the limits leave more than that can be summed, or where the distribution is no count of the table.
+/// The log density of a count between two whole numbers, element by element, as a sum of what they keep; None
+/// where the limits leave more than that can be summed, or where the distribution is no count of the table.
 pub fn log_density_between(
     b: &mut Builder,
     dist: &Distribution,

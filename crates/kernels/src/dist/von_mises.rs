@@ -132,7 +132,8 @@ fn smaller_side(x: f64, mu: f64, kappa: f64) -> (usize, f64, f64) {
     (1, high, high_score)
 }
 
-/// log ∫ exp(κ (cos t - 1)) dt over [a, b] and the mean of 1 - cos t there: by pieces that hold one rise or fall each way.
+/// log ∫ exp(κ (cos t - 1)) dt over [a, b] and the mean of 1 - cos t there: by pieces that hold one rise or
+/// fall each way.
 fn arc(a: f64, b: f64, kappa: f64) -> (f64, f64) {
     let first = ((a - PI) / TAU).ceil();
     let cuts = (0..4).map(|k| PI + TAU * (first + f64::from(k))).filter(|&c| a < c && c < b);

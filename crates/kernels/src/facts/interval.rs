@@ -2,7 +2,8 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The numbers from `lo` to `hi`. An end may be infinite; the interval then holds every finite number on that side.
+/// The numbers from `lo` to `hi`. An end may be infinite; the interval then holds every finite number on that
+/// side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -37,7 +38,8 @@ impl Interval {
         Self::new(self.lo.min(other.lo), self.hi.max(other.hi))
     }
 
-    /// What lies in both, when both are known to hold the same number; all of both where rounding keeps them apart.
+    /// What lies in both, when both are known to hold the same number; all of both where rounding keeps them
+    /// apart.
     pub fn meet(self, other: Self) -> Self {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         if lo <= hi { Self::new(lo, hi) } else { self.hull(other) }

@@ -2,7 +2,8 @@
 
 use super::interval::Interval;
 
-/// Where value, slope and second derivative of a function of one number lie, for every argument that it may get.
+/// Where value, slope and second derivative of a function of one number lie, for every argument that it may
+/// get.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet {
     /// The value.
@@ -60,7 +61,8 @@ impl Jet {
         Self { value: self.value, slope: self.slope.scale(c), curvature: self.curvature.scale(square) }
     }
 
-    /// `self` after `inner`: (f ∘ g)'' = f''(g) g'² + f'(g) g''. The bounds of `self` must hold on the values of `inner`.
+    /// `self` after `inner`: (f ∘ g)'' = f''(g) g'² + f'(g) g''. The bounds of `self` must hold on the values
+    /// of `inner`.
     pub fn after(self, inner: Jet) -> Self {
         Self {
             value: self.value,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The extent of one axis: a linear form in named sizes such as `N`, `T - 1` or `3`; or not known before the data are.
+/// The extent of one axis: a linear form in named sizes such as `N`, `T - 1` or `3`; or not known before the
+/// data are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
     /// `constant + Σ coefficient · name`; a product of names is itself a name (`K * J`).

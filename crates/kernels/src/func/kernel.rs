@@ -103,8 +103,8 @@ impl Covariance {
     }
 }
 
-/// The covariance matrix [N, N] of points `x`, [N] or [N, D], with `jitter` added to its diagonal. `args` are those of the
-/// covariance function; rho may be a vector [D], one length for each coordinate.
+/// The covariance matrix [N, N] of points `x`, [N] or [N, D], with `jitter` added to its diagonal. `args` are
+/// those of the covariance function; rho may be a vector [D], one length for each coordinate.
 pub(crate) fn covariance(
     b: &mut Builder,
     form: Covariance,

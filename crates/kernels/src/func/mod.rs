@@ -1,4 +1,5 @@
-//! Functions of the language that are more than elementwise: reductions, shapes, linear algebra, kernels; one family a file.
+//! Functions of the language that are more than elementwise: reductions, shapes, linear algebra, kernels; one
+//! family a file.
 
 mod args;
 mod gp;

@@ -41,11 +41,13 @@ pub struct Function {
     pub variadic: bool,
     /// One line for the manual.
     pub doc: &'static str,
-    /// A call with the value it has, for the manual and the tests: `("sum([1, 2, 3])", "6")`. Both sides are expressions.
+    /// A call with the value it has, for the manual and the tests: `("sum([1, 2, 3])", "6")`. Both sides are
+    /// expressions.
     pub example: (&'static str, &'static str),
     /// The type of the result. Optional arguments that were left out are None.
     pub check: fn(args: &[Option<Ty>]) -> Result<Ty, String>,
-    /// The node of the result. Called only with arguments that `check` accepts, up to sizes; must not panic on others.
+    /// The node of the result. Called only with arguments that `check` accepts, up to sizes; must not panic
+    /// on others.
     pub build: fn(b: &mut Builder, args: &[Option<NodeId>]) -> Result<NodeId, BuildError>,
 }
 

@@ -10,7 +10,8 @@ const X: &[FunctionArg] = &[needed("x")];
 /// Most parameters that are ranked: each is compared with each.
 const MOST_RANKED: usize = 2000;
 
-/// The positions that sort the numbers of a data vector; equal numbers keep their order. None if parameters are among them.
+/// The positions that sort the numbers of a data vector; equal numbers keep their order. None if parameters
+/// are among them.
 fn known_order(b: &Builder, x: NodeId) -> Option<(Vec<f64>, Vec<usize>)> {
     let numbers = b.constant_of(x)?.to_vec();
     let mut order: Vec<usize> = (0..numbers.len()).collect();
@@ -23,8 +24,9 @@ fn vector_constant(b: &mut Builder, values: Vec<f64>) -> NodeId {
     b.constant(values, vec![n])
 }
 
-/// A vector, smallest element first. Parameters are sorted by comparing pairs of places that do not depend on their values, so
-/// that every draw of a batch takes the same steps, and each element has the slope of the one that came to stand there.
+/// A vector, smallest element first. Parameters are sorted by comparing pairs of places that do not depend on
+/// their values, so that every draw of a batch takes the same steps, and each element has the slope of the
+/// one that came to stand there.
 fn sorted(b: &mut Builder, x: NodeId) -> Built {
     if let Some((numbers, order)) = known_order(b, x) {
         return Ok(vector_constant(b, order.iter().map(|&i| numbers[i]).collect()));

@@ -56,8 +56,8 @@ fn build(b: &mut Builder, x: NodeId, knots: NodeId, degree: usize) -> Result<Nod
     Ok(b.constant(values, dims))
 }
 
-/// The degree + 1 basis functions that are not zero at x, and the place of the first of them. Beyond the ends, the outermost
-/// pieces go on as the polynomials that they are.
+/// The degree + 1 basis functions that are not zero at x, and the place of the first of them. Beyond the
+/// ends, the outermost pieces go on as the polynomials that they are.
 ///
 /// Cox and de Boor's recursion, from low degrees to high: all its terms are positive between the knots.
 fn pieces(x: f64, knots: &[f64], degree: usize) -> (usize, Vec<f64>) {
@@ -121,7 +121,8 @@ mod tests {
         assert!(close(&rows[1][4..8], &[1.0 / 48.0, 23.0 / 48.0, 23.0 / 48.0, 1.0 / 48.0]), "{rows:?}");
     }
 
-    /// Marsden's identity: Σ_i B_i(x) ∏_k (t_{i+k} - y) = (x - y)^degree up to sign, for any y; with it every polynomial.
+    /// Marsden's identity: Σ_i B_i(x) ∏_k (t_{i+k} - y) = (x - y)^degree up to sign, for any y; with it every
+    /// polynomial.
     #[test]
     fn every_polynomial_is_a_sum_of_them() {
         let knots = [-1.0, 0.5, 0.5, 0.75, 3.0, 4.0];

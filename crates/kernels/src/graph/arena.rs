@@ -24,7 +24,8 @@ pub enum Op {
     },
     /// An elementwise function of broadcast arguments.
     Map(&'static ScalarRow),
-    /// The sum over elements of an elementwise function; the last argument is a constant weight if `weighted`.
+    /// The sum over elements of an elementwise function; the last argument is a constant weight if
+    /// `weighted`.
     MapSum {
         /// The function.
         row: &'static ScalarRow,

@@ -140,7 +140,8 @@ impl Builder {
         Ok(self.add(Op::Array(OpRef::new(op)), args.to_vec(), dims))
     }
 
-    /// The states [times, states] of a differential equation, from the initial state and what the equation depends on.
+    /// The states [times, states] of a differential equation, from the initial state and what the equation
+    /// depends on.
     pub fn ode(&mut self, ode: Ode, initial: NodeId, theta: NodeId) -> Result<NodeId, BuildError> {
         if self.dims(initial) != [ode.states] || self.dims(theta) != [ode.parameters] {
             return Err(BuildError(format!(
@@ -236,8 +237,8 @@ impl Builder {
         self.add(Op::Array(OpRef::new(take)), vec![a], dims)
     }
 
-    /// An index into parts put together, of which some list elements more than once, as an index into what these list: cut-points of
-    /// each row's group are those of the groups.
+    /// An index into parts put together, of which some list elements more than once, as an index into what
+    /// these list: cut-points of each row's group are those of the groups.
     fn past_repeats(&mut self, a: NodeId, table: &[u32]) -> Option<(NodeId, Vec<u32>)> {
         let node = self.graph.node(a);
         let Op::Array(op) = &node.op else { return None };

@@ -16,8 +16,9 @@ static FINITE: [&ScalarRow; 17] =
 impl Builder {
     /// `a` where `c` is true, `b` elsewhere.
     ///
-    /// The adjoint of an element that is not taken is zero, and zero times a slope that is infinite or no number (√x at 0, log x below it) is no
-    /// number. For such elements the functions within a branch read a point at which they are known to be smooth instead.
+    /// The adjoint of an element that is not taken is zero, and zero times a slope that is infinite or no
+    /// number (√x at 0, log x below it) is no number. For such elements the functions within a branch read a
+    /// point at which they are known to be smooth instead.
     pub fn choose(&mut self, c: NodeId, a: NodeId, b: NodeId) -> Result<NodeId, BuildError> {
         let a = self.guarded(a, c, true)?;
         let b = self.guarded(b, c, false)?;
@@ -61,8 +62,8 @@ impl Builder {
         self.dims(c).is_empty() || self.dims(id) == self.dims(c)
     }
 
-    /// The functions element by element that a branch is made of, arguments first: those nearest to it, for a branch may be made of all that a loop has
-    /// done before.
+    /// The functions element by element that a branch is made of, arguments first: those nearest to it, for a
+    /// branch may be made of all that a loop has done before.
     fn within(&self, branch: NodeId, c: NodeId) -> Vec<(NodeId, &'static ScalarRow)> {
         let (mut open, mut found) = (VecDeque::from([branch]), BTreeSet::new());
         while let Some(id) = open.pop_front().filter(|_| found.len() < MOST) {

@@ -24,7 +24,8 @@ impl Known {
 #[derive(Default)]
 pub(super) struct Knowledge {
     known: Vec<Known>,
-    /// Coordinates that a node depends on, from each first to before each last one; None once there are too many to tell.
+    /// Coordinates that a node depends on, from each first to before each last one; None once there are too
+    /// many to tell.
     blocks: Vec<Option<Vec<[usize; 2]>>>,
     structures: HashMap<NodeId, Structure>,
     /// For a loop the ranges of its sequences.

@@ -4,8 +4,8 @@ use super::arena::{Graph, NodeId};
 
 /// y' = f(t, y, theta), solved from `start` on, with the states at `times` as the result [times, states].
 ///
-/// The node has two arguments: the initial state `[states]` and theta `[parameters]`, whatever f needs that depends on the
-/// parameters of the model, put end to end. Data stand as constants inside `graph`.
+/// The node has two arguments: the initial state `[states]` and theta `[parameters]`, whatever f needs that
+/// depends on the parameters of the model, put end to end. Data stand as constants inside `graph`.
 #[derive(Clone, Debug)]
 pub struct Ode {
     /// Computes f. Its coordinates: 0 is t, 1.. the state, 1 + states.. theta.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 /// A loop that defines sequences element by element, each from earlier ones.
 ///
-/// The node's arguments are those of the feeds that have one, in order, then for each sequence with lags its elements before
-/// the first step, the oldest first. Its result is flat: for each sequence these elements, then one for each step.
+/// The node's arguments are those of the feeds that have one, in order, then for each sequence with lags its
+/// elements before the first step, the oldest first. Its result is flat: for each sequence these elements,
+/// then one for each step.
 #[derive(Clone, Debug)]
 pub struct Recursion {
     /// Computes one step. Its coordinates are the feeds, one after another.
@@ -211,8 +212,9 @@ impl Builder {
         Ok(self.like(&Op::Recursion(Arc::new(recursion)), args, dims))
     }
 
-    /// For each sequence of a loop the range of its elements. Where nothing is assumed of the elements before, what a step
-    /// gives lies in some range; with that range for the elements before, by induction in what it gives then.
+    /// For each sequence of a loop the range of its elements. Where nothing is assumed of the elements
+    /// before, what a step gives lies in some range; with that range for the elements before, by induction in
+    /// what it gives then.
     pub(super) fn sequence_ranges(&mut self, recursion: &Recursion, args: &[NodeId]) -> Vec<Range> {
         let feeds: Vec<Option<Range>> =
             recursion.arguments().iter().map(|a| a.map(|k| self.range(args[k]))).collect();

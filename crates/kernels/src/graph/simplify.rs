@@ -1,4 +1,5 @@
-//! Identities that make an elementwise function simpler: they hold for every argument, so that value and gradient stay.
+//! Identities that make an elementwise function simpler: they hold for every argument, so that value and
+//! gradient stay.
 
 use super::arena::{NodeId, Op};
 use super::build::{BuildError, Builder};
@@ -8,7 +9,8 @@ use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
 use std::sync::Arc;
 
-/// Numbers whose logarithms are so small that a power by them is known to about as many digits as the exponent.
+/// Numbers whose logarithms are so small that a power by them is known to about as many digits as the
+/// exponent.
 const MILD: std::ops::RangeInclusive<f64> = 1e-20..=1e20;
 
 /// What a function of one argument comes to.
@@ -52,8 +54,8 @@ fn composed(outer: &ScalarRow, inner: &ScalarRow) -> Option<Simpler> {
 }
 
 impl Builder {
-    /// The elementwise function of one argument and the argument that `id` is; also where `id` lists elements of such a
-    /// node, since listing and elementwise functions commute.
+    /// The elementwise function of one argument and the argument that `id` is; also where `id` lists elements
+    /// of such a node, since listing and elementwise functions commute.
     pub fn inner(
         &mut self,
         id: NodeId,
@@ -101,7 +103,8 @@ impl Builder {
             .or_else(|| self.by_logs(row, args))
     }
 
-    /// The sum of a function of one argument, each term weighted if weights are given, where the function is simpler.
+    /// The sum of a function of one argument, each term weighted if weights are given, where the function is
+    /// simpler.
     pub(super) fn simplified_sum(
         &mut self,
         row: &'static ScalarRow,
@@ -131,8 +134,8 @@ impl Builder {
         self.sum(terms, None).map(Some)
     }
 
-    /// A function of a probability and of data, by the logarithms of the probability and its complement: these are known to
-    /// the last bit where the probability itself is too near to 1 to tell.
+    /// A function of a probability and of data, by the logarithms of the probability and its complement:
+    /// these are known to the last bit where the probability itself is too near to 1 to tell.
     fn by_logs(&mut self, row: &ScalarRow, args: &[NodeId]) -> Option<NodeId> {
         let odds = row.facts.as_ref()?.odds.filter(|_| args.len() > 1)?;
         let varying: Vec<usize> = (0..args.len()).filter(|&k| self.constant_of(args[k]).is_none()).collect();
@@ -344,7 +347,8 @@ impl Builder {
         Some(self.unary(name, multiple))
     }
 
-    /// 1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), 1 - inv_logit(x), 1 - exp(-exp(x)) and their like: probabilities by their names.
+    /// 1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), 1 - inv_logit(x), 1 - exp(-exp(x)) and their like:
+    /// probabilities by their names.
     fn probability(&mut self, row: &ScalarRow, a: NodeId, b: NodeId, dims: &[usize]) -> Option<NodeId> {
         if *row == scalar::MUL {
             return self.half_of_one_plus(a, b, dims).or_else(|| self.half_of_one_plus(b, a, dims));

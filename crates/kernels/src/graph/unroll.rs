@@ -6,8 +6,8 @@ use super::recursion::{Origin, Recursion};
 use crate::ops::array::{Concat, Take};
 use std::collections::HashMap;
 
-/// The same graph with every recursion of at most `most` nodes written out, and where each of its nodes went. None if there
-/// is nothing to write out.
+/// The same graph with every recursion of at most `most` nodes written out, and where each of its nodes went.
+/// None if there is nothing to write out.
 pub fn unrolled(graph: &Graph, most: usize) -> Option<(Graph, Vec<NodeId>)> {
     let fits = |node: &Node| match &node.op {
         Op::Recursion(r) => r.steps.saturating_mul(r.graph.len()) <= most,

@@ -1,20 +1,22 @@
 //! Runs a piece of work compiled for the best instruction set that the processor has.
 //!
-//! One binary holds each piece of work several times over: for AVX-512, for AVX2 and for the baseline. There are two
-//! ways in. [`best`] compiles plain code for each of them and leaves it to the compiler to find the vectors in its loops.
-//! [`best_lanes`] gives the work a scalar type that is the processor's own register, of the same layout as the type it
-//! was written for, so nothing is left to find: prefer it for kernels that are generic in [`Real`].
+//! One binary holds each piece of work several times over: for AVX-512, for AVX2 and for the baseline. There
+//! are two ways in. [`best`] compiles plain code for each of them and leaves it to the compiler to find the
+//! vectors in its loops. [`best_lanes`] gives the work a scalar type that is the processor's own register, of
+//! the same layout as the type it was written for, so nothing is left to find: prefer it for kernels that are
+//! generic in [`Real`].
 //!
-//! The compiler never contracts a product and a sum, so every version gives the same bits, save where a kernel asks for
-//! [`Real::mul_add`]. Elementary functions do, of one number as of a register ([`like_a_lane`]): the bits of a lane are those of one number.
+//! The compiler never contracts a product and a sum, so every version gives the same bits, save where a
+//! kernel asks for [`Real::mul_add`]. Elementary functions do, of one number as of a register
+//! ([`like_a_lane`]): the bits of a lane are those of one number.
 
 use super::real::Real;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Work that wants the widest vectors. Mark `run` and everything hot below it `#[inline(always)]`: what is not inlined
-/// is compiled for the baseline.
+/// Work that wants the widest vectors. Mark `run` and everything hot below it `#[inline(always)]`: what is
+/// not inlined is compiled for the baseline.
 pub trait Work {
     /// What the work gives.
     type Out;
@@ -22,8 +24,9 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
-/// A closure is work too, if it is marked `#[inline(always)]` like all that it calls. It must be one that could be called again: calling
-/// such a closure for once goes through a function of the compiler's own, which has no such mark.
+/// A closure is work too, if it is marked `#[inline(always)]` like all that it calls. It must be one that
+/// could be called again: calling such a closure for once goes through a function of the compiler's own,
+/// which has no such mark.
 impl<R, F: FnMut() -> R> Work for F {
     type Out = R;
     #[inline(always)]
@@ -32,8 +35,8 @@ impl<R, F: FnMut() -> R> Work for F {
     }
 }
 
-/// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below it
-/// `#[inline(always)]`, closures included.
+/// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below
+/// it `#[inline(always)]`, closures included.
 pub trait LaneWork<T: Real> {
     /// What the work gives.
     type Out;
@@ -191,8 +194,8 @@ pub fn at<W: Work>(wanted: Level, work: W) -> W::Out {
     }
 }
 
-/// Runs the first of two forms of a work on one number if the processor's registers have fused multiply-add, for which it is
-/// compiled, and the second if not: one number is then rounded like a lane of a register.
+/// Runs the first of two forms of a work on one number if the processor's registers have fused multiply-add,
+/// for which it is compiled, and the second if not: one number is then rounded like a lane of a register.
 #[inline(always)]
 pub fn like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out {
     // One comparison where the look has been taken: this is done for every exponential of one number.
@@ -234,8 +237,8 @@ pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
     lanes_at(level(), work)
 }
 
-/// Runs the work on AVX-512 registers if the processor has them; gives it back if not. For kernels that exist by the
-/// hundred: one more copy of each instead of three.
+/// Runs the work on AVX-512 registers if the processor has them; gives it back if not. For kernels that exist
+/// by the hundred: one more copy of each instead of three.
 #[inline]
 pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
     match level() {
@@ -248,12 +251,12 @@ pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
 
 /// Runs the work on the registers of a given level, or of the best one if the processor does not reach it.
 ///
-/// Inlined, so that the work is put together where the version at hand looks for it: copying it in larger pieces than it was
-/// written in makes the processor wait until all that was stored before is in the cache.
+/// Inlined, so that the work is put together where the version at hand looks for it: copying it in larger
+/// pieces than it was written in makes the processor wait until all that was stored before is in the cache.
 #[inline(always)]
 pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
-    // One number at a time gains nothing from wide registers: its code exists once. (Constant, so that the compiler does
-    // not make the other copies only to throw them away.)
+    // One number at a time gains nothing from wide registers: its code exists once. (Constant, so that the
+    // compiler does not make the other copies only to throw them away.)
     if const { T::WIDTH == 1 } {
         return on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() }));
     }

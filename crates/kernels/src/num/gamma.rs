@@ -1,8 +1,8 @@
 //! log Γ and its derivative without branches on x > 0, for one number or a register of them.
 //!
-//! Below 8 the argument is raised by 8. With w = x² + 7x the eight factors between pair off,
-//! x (x+1) … (x+7) = w (w + 6) (w + 10) (w + 12), and the sum of their inverses is (2x + 7) times a quotient of
-//! polynomials in w. From 8 on Stirling's series hold.
+//! Below 8 the argument is raised by 8. With w = x² + 7x the eight factors between pair off, x (x+1) … (x+7)
+//! = w (w + 6) (w + 10) (w + 12), and the sum of their inverses is (2x + 7) times a quotient of polynomials
+//! in w. From 8 on Stirling's series hold.
 
 use super::elementary::ln;
 use super::real::HALF_LN_2PI;

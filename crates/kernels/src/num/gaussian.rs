@@ -1,7 +1,7 @@
 //! The error function and the normal cdf without branches, for one number or a register of them.
 //!
-//! Everything rests on erfcx(z) = e^{z²} erfc(z), which is smooth and of one size on z ≥ 0; the exponentials are taken of
-//! squares that carry their rounding along, so the tails keep their relative accuracy.
+//! Everything rests on erfcx(z) = e^{z²} erfc(z), which is smooth and of one size on z ≥ 0; the exponentials
+//! are taken of squares that carry their rounding along, so the tails keep their relative accuracy.
 
 use super::elementary::{exp, log_sum};
 use super::real::SQRT_2PI;
@@ -53,7 +53,8 @@ const ERF: [f64; 12] = [
     -7.779462971761597e-10,
 ];
 
-/// A polynomial whose length is a multiple of four, lowest coefficient first, as four interleaved Horner chains.
+/// A polynomial whose length is a multiple of four, lowest coefficient first, as four interleaved Horner
+/// chains.
 #[inline(always)]
 fn polynomial<V: Vector, const N: usize>(c: &[f64; N], x: V) -> V {
     let x2 = x * x;
@@ -134,7 +135,8 @@ pub fn phi<V: Vector>(x: V) -> V {
 pub fn log_phi<V: Vector>(x: V) -> V {
     let (zero, one) = (V::splat(0.0), V::splat(1.0));
     let (tail, scaled) = tail(x);
-    // Below 0: log(scaled) - x²/2. Above: log(1 - tail), with 1 - tail = ½ (1 + (1 - 2 tail)) where tail is large.
+    // Below 0: log(scaled) - x²/2. Above: log(1 - tail), with 1 - tail = ½ (1 + (1 - 2 tail)) where tail is
+    // large.
     let (m, k, _) = scaled.split();
     let large = V::splat(0.29);
     let f_above = tail.if_less(large, -tail, one - (tail + tail));

@@ -28,7 +28,8 @@ impl Rule {
 mod tests {
     use super::*;
 
-    /// A rule of n points is exact for powers up to the 2n - 1st: of even ones the mean is (k - 1)!!, of odd ones zero.
+    /// A rule of n points is exact for powers up to the 2n - 1st: of even ones the mean is (k - 1)!!, of odd
+    /// ones zero.
     #[test]
     fn powers_have_the_means_of_the_standard_normal() {
         for n in [1, 2, 7, 9, 16] {

@@ -12,7 +12,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 #[repr(C, align(64))]
 pub struct F8(pub [f64; LANES]);
 
-/// Sixteen draws of one quantity: two registers of AVX-512, so that two chains of arithmetic run side by side.
+/// Sixteen draws of one quantity: two registers of AVX-512, so that two chains of arithmetic run side by
+/// side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct F16(pub [f64; 16]);
@@ -235,7 +236,8 @@ impl Real for f64 {
     }
 }
 
-/// Functions of a draw in each lane, in the registers of this processor; each compiled once, as they are long.
+/// Functions of a draw in each lane, in the registers of this processor; each compiled once, as they are
+/// long.
 macro_rules! in_registers {
     ($t:ident: $($name:ident),*) => {$(
         #[inline(never)]

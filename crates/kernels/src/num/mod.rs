@@ -1,4 +1,5 @@
-//! Numbers: special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams.
+//! Numbers: special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random
+//! streams.
 
 pub mod dispatch;
 mod dual;

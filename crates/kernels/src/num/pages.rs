@@ -1,11 +1,13 @@
-//! An allocator that asks for large pages for large arrays, and begins arrays with a cache line: reading a matrix of many
-//! megabytes in order is then not held up at every 4096 bytes, and a register of eight numbers is not read from two lines.
+//! An allocator that asks for large pages for large arrays, and begins arrays with a cache line: reading a
+//! matrix of many megabytes in order is then not held up at every 4096 bytes, and a register of eight numbers
+//! is not read from two lines.
 //!
 //! It is the system's own but for that; programs name it as their global allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with large pages for large arrays where the kernel gives them on request, and with whole cache lines.
+/// The system's allocator, with large pages for large arrays where the kernel gives them on request, and with
+/// whole cache lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LargePages;
 
@@ -15,15 +17,16 @@ const LARGE: usize = 8 << 20;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes of arrays that begin with a line: smaller ones are not read by the register, and larger ones should grow where they are.
+/// Bytes of arrays that begin with a line: smaller ones are not read by the register, and larger ones should
+/// grow where they are.
 const LINED: std::ops::Range<usize> = 512..1 << 17;
 
 /// Bytes of a plain page.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 4096;
 
-// SAFETY: all memory comes from the system's allocator and goes back to it, by a layout that follows from the one given; advice
-// changes nothing in it.
+// SAFETY: all memory comes from the system's allocator and goes back to it, by a layout that follows from the
+// one given; advice changes nothing in it.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         unsafe { advised(System.alloc(lined(layout)), layout.size()) }
@@ -81,7 +84,8 @@ fn advise(at: *mut u8, size: usize) {
     const HUGE_PAGES: std::ffi::c_int = 14;
     let skipped = at.align_offset(PAGE);
     let whole = size.saturating_sub(skipped) / PAGE * PAGE;
-    // SAFETY: whole pages of an array that is ours; a kernel that knows no such pages says so, and nothing is changed.
+    // SAFETY: whole pages of an array that is ours; a kernel that knows no such pages says so, and nothing is
+    // changed.
     unsafe { madvise(at.wrapping_add(skipped).cast(), whole, HUGE_PAGES) };
 }
 

@@ -27,8 +27,8 @@ const CENTRE: Quotient = (
     ],
 );
 
-/// The quantile of the upper tail q, from r = √(-log q), as a quotient of polynomials in r - 1.5 up to r = 5.5: minimax,
-/// error 1.3e-16.
+/// The quantile of the upper tail q, from r = √(-log q), as a quotient of polynomials in r - 1.5 up to r =
+/// 5.5: minimax, error 1.3e-16.
 const TAIL: Quotient = (
     [
         1.2513729290570323,
@@ -101,15 +101,16 @@ const MIDDLE: f64 = 0.18;
 /// Where the far tail begins, in r.
 const FAR: f64 = 5.5;
 
-/// The x with Φ(x) = p, to 1e-15 relative for p down to the smallest number; -∞ at 0, +∞ at 1, NaN outside [0, 1].
+/// The x with Φ(x) = p, to 1e-15 relative for p down to the smallest number; -∞ at 0, +∞ at 1, NaN outside
+/// [0, 1].
 #[inline(always)]
 pub fn inv_phi<V: Vector>(p: V) -> V {
     let q = p - V::splat(0.5);
     from_middle(q, q.if_less(V::splat(0.0), p, V::splat(1.0) - p))
 }
 
-/// The x with Φ(x) = ½ + q, where the smaller of the two sides of x has a probability of `rest`, which is ½ - |q| with what rounding loses of
-/// that.
+/// The x with Φ(x) = ½ + q, where the smaller of the two sides of x has a probability of `rest`, which is ½ -
+/// |q| with what rounding loses of that.
 #[inline(always)]
 pub fn from_middle<V: Vector>(q: V, rest: V) -> V {
     let centred = V::splat(MIDDLE) - q * q;

@@ -1,8 +1,9 @@
-//! The scalar that every kernel is written for: one number, sixteen draws side by side, or one number with a tangent.
+//! The scalar that every kernel is written for: one number, sixteen draws side by side, or one number with a
+//! tangent.
 //!
-//! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F16`] the same code evaluates sixteen draws in
-//! SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep becomes forward-mode
-//! differentiation and the reverse sweep becomes a Hessian-vector product.
+//! Kernels are generic in [`Real`]. On `f64` they evaluate one point; on [`F16`] the same code evaluates
+//! sixteen draws in SIMD lanes; on [`Dual`] it carries a directional derivative along, so the value sweep
+//! becomes forward-mode differentiation and the reverse sweep becomes a Hessian-vector product.
 
 pub use super::dual::{Dual, DualOf};
 pub use super::lanes::{F8, F16, Part};
@@ -144,8 +145,8 @@ pub trait Real:
     fn shift(self, c: f64) -> Self {
         self + Self::splat(c)
     }
-    /// self · a + b, rounded once where the registers can do that in one instruction, twice elsewhere: for long sums of
-    /// products, where the order of rounding means nothing.
+    /// self · a + b, rounded once where the registers can do that in one instruction, twice elsewhere: for
+    /// long sums of products, where the order of rounding means nothing.
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
@@ -197,7 +198,8 @@ pub trait Real:
     fn log1p_exp_and_slope(self) -> (Self, Self) {
         (self.log1p_exp(), self.inv_logit())
     }
-    /// max(x, 0), a factor from 1 to 2, and the slope 1 / (1 + e^-x): the first and the logarithm of the second add up to log(1 + e^x).
+    /// max(x, 0), a factor from 1 to 2, and the slope 1 / (1 + e^-x): the first and the logarithm of the
+    /// second add up to log(1 + e^x).
     #[inline(always)]
     fn log1p_exp_by_factor(self) -> [Self; 3] {
         [self.max(Self::zero()), (-self.abs()).exp().shift(1.0), self.inv_logit()]

@@ -1,8 +1,8 @@
-//! The rising factorial relative to a power, a^(x) / a^x = Γ(a + x) / (Γ(a) a^x), its slopes for any size of a, and the beta function,
-//! which it gives; for one number or a register of them.
+//! The rising factorial relative to a power, a^(x) / a^x = Γ(a + x) / (Γ(a) a^x), its slopes for any size of
+//! a, and the beta function, which it gives; for one number or a register of them.
 //!
-//! As a grows these tend to 1 and 0. The differences of log Γ that define them would lose everything there, so from
-//! a = 10 on Stirling's series is subtracted term by term.
+//! As a grows these tend to 1 and 0. The differences of log Γ that define them would lose everything there,
+//! so from a = 10 on Stirling's series is subtracted term by term.
 
 use super::real::{HALF_LN_2PI, Real};
 use super::special as sf;
@@ -10,7 +10,8 @@ use super::special as sf;
 /// Below this, plain differences are accurate; above it the asymptotic series are.
 const LARGE: f64 = 10.0;
 
-/// Whether there are lanes with a below [`LARGE`], and others: what nobody has is not computed. Lanes where nothing rises are neither.
+/// Whether there are lanes with a below [`LARGE`], and others: what nobody has is not computed. Lanes where
+/// nothing rises are neither.
 #[inline(always)]
 fn sides<T: Real>(x: T, a: T) -> (bool, bool) {
     // Loops, here and below: what iterators and closures call is not compiled for the registers at hand.
@@ -27,7 +28,8 @@ fn sides<T: Real>(x: T, a: T) -> (bool, bool) {
 /// log(1 + u) - u for u > -1, to full relative accuracy also near 0.
 #[inline(always)]
 pub fn log1pmx<T: Real>(u: T) -> T {
-    // With s = u / (2 + u): log(1 + u) = 2 artanh s, and u = 2s + s u, so the difference is -s u + 2 (s³/3 + s⁵/5 + …).
+    // With s = u / (2 + u): log(1 + u) = 2 artanh s, and u = 2s + s u, so the difference is -s u + 2 (s³/3 +
+    // s⁵/5 + …).
     let s = u / u.shift(2.0);
     let z = s.square();
     let series = polynomial(const { &odd_inverses() }, z);
@@ -216,7 +218,8 @@ mod tests {
                 let want = sums(x, a);
                 let x = f64::from(x);
                 let got = [lrise(x, a), lrise_a(x, a), lrise_aa(x, a)];
-                // Relative to the natural size of each, x²/a, x²/a², x²/a³; for small a to the terms that are subtracted.
+                // Relative to the natural size of each, x²/a, x²/a², x²/a³; for small a to the terms that are
+                // subtracted.
                 let terms = if a < LARGE { sf::lgamma(a + x).abs() + 1.0 + x } else { 0.0 };
                 for (k, (got, want)) in got.iter().zip(want).enumerate() {
                     let scale = want.abs() + x * x / a.powi(k as i32 + 1) + terms;

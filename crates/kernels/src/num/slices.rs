@@ -89,8 +89,8 @@ impl<F: Function> LaneWork<F8> for Sum<'_, F> {
     }
 }
 
-/// The last numbers of a slice, where there are some, and the first of them for each that is missing: what a function takes longer for is not
-/// made up.
+/// The last numbers of a slice, where there are some, and the first of them for each that is missing: what a
+/// function takes longer for is not made up.
 #[inline(always)]
 fn filled(rest: &[f64]) -> Option<[f64; LANES]> {
     let first = rest.first()?;

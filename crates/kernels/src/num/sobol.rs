@@ -1,16 +1,18 @@
 //! Scrambled Sobol points: a randomised low-discrepancy sequence of any number of dimensions.
 //!
-//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others up to `SET` use the primitive polynomials over GF(2)
-//! in order of degree and then of value. The initial direction numbers m_k, odd and below 2^k, are drawn from a fixed stream,
-//! of several sets the one listed in `CHOSEN`, the best by the two-dimensional projections onto earlier dimensions. The points are
-//! randomised by Matoušek's linear scrambling (a random lower triangular bit matrix for each dimension) and a random digital shift, to
-//! 52 bits, in Gray code order. Each point is uniform on the open cube, and any aligned block of 2^k points keeps the net
-//! properties of the sequence.
+//! What it is, exactly. Dimension 1 is van der Corput's sequence; the others up to `SET` use the primitive
+//! polynomials over GF(2) in order of degree and then of value. The initial direction numbers m_k, odd and
+//! below 2^k, are drawn from a fixed stream, of several sets the one listed in `CHOSEN`, the best by the
+//! two-dimensional projections onto earlier dimensions. The points are randomised by Matoušek's linear
+//! scrambling (a random lower triangular bit matrix for each dimension) and a random digital shift, to 52
+//! bits, in Gray code order. Each point is uniform on the open cube, and any aligned block of 2^k points
+//! keeps the net properties of the sequence.
 //!
-//! Further dimensions are further sets of so many, each scrambled by itself, whose points are taken in a random order within each aligned
-//! block of `BLOCK` (Latin supercube sampling; Owen 1998). From as many points on every coordinate is then as evenly spread as the
-//! first, every set is a net, and coordinates of different sets are as if independent. Sobol's sequence itself has planes in
-//! higher dimensions on which a thousand points lie along a few lines: two coordinates would look correlated.
+//! Further dimensions are further sets of so many, each scrambled by itself, whose points are taken in a
+//! random order within each aligned block of `BLOCK` (Latin supercube sampling; Owen 1998). From as many
+//! points on every coordinate is then as evenly spread as the first, every set is a net, and coordinates of
+//! different sets are as if independent. Sobol's sequence itself has planes in higher dimensions on which a
+//! thousand points lie along a few lines: two coordinates would look correlated.
 
 use super::dispatch::best;
 use super::slices::inv_phi;
@@ -23,11 +25,12 @@ const BITS: usize = 32;
 /// Dimensions of a set.
 const SET: usize = 12;
 
-/// The primitive polynomials of the dimensions after the first, as bits from the highest power of x down to 1.
+/// The primitive polynomials of the dimensions after the first, as bits from the highest power of x down to
+/// 1.
 const POLYNOMIALS: [u32; SET - 1] = [3, 7, 11, 13, 19, 25, 37, 41, 47, 55, 59];
 
-/// Which set of initial direction numbers serves each of the dimensions after the first. Of 64
-/// sets, the one with the smallest sum of 4^t / √j over the planes with each earlier dimension j, where t says how far the
+/// Which set of initial direction numbers serves each of the dimensions after the first. Of 64 sets, the one
+/// with the smallest sum of 4^t / √j over the planes with each earlier dimension j, where t says how far the
 /// plane is from a perfect net of 2^5, 2^8, 2^11 and 2^14 points.
 const CHOSEN: [u8; SET - 1] = [0, 0, 0, 20, 22, 35, 37, 9, 27, 55, 55];
 
@@ -141,8 +144,9 @@ impl Sobol {
     }
 }
 
-/// The order in which the points of a block are taken by dimensions of a key. (Not one that keeps smaller blocks together: points that are
-/// next to each other lie in opposite halves of every dimension, and would still do so of two sets.)
+/// The order in which the points of a block are taken by dimensions of a key. (Not one that keeps smaller
+/// blocks together: points that are next to each other lie in opposite halves of every dimension, and would
+/// still do so of two sets.)
 fn order(key: u64, block: u64) -> [usize; BLOCK] {
     let mut stream = Stream::new(key, ORDER, block);
     let mut places = std::array::from_fn(|k| k);
@@ -157,7 +161,8 @@ fn scramble(masks: &[[u64; BITS]; BITS], stream: &mut Stream) -> [u64; BITS] {
         let top = 1 << (63 - j);
         top | (stream.bits() & (top - 1))
     });
-    // Bit by bit for all columns at once, without branches: sequences of a thousand dimensions are made often.
+    // Bit by bit for all columns at once, without branches: sequences of a thousand dimensions are made
+    // often.
     best(
         #[inline(always)]
         || {
@@ -172,8 +177,8 @@ fn scramble(masks: &[[u64; BITS]; BITS], stream: &mut Stream) -> [u64; BITS] {
     )
 }
 
-/// For each dimension of a set and each bit of direction numbers, highest first: all ones where a column has that bit, zero where it has not. Computed
-/// once.
+/// For each dimension of a set and each bit of direction numbers, highest first: all ones where a column has
+/// that bit, zero where it has not. Computed once.
 static MASKS: LazyLock<[[[u64; BITS]; BITS]; SET]> = LazyLock::new(|| {
     let mask = |direction: u32, j: usize| u64::from(direction >> (BITS - 1 - j) & 1).wrapping_neg();
     DIRECTIONS.map(|of| std::array::from_fn(|j| of.map(|direction| mask(direction, j))))
@@ -212,7 +217,8 @@ fn directions(polynomial: u32, dimension: usize, choice: u8) -> [u32; BITS] {
 mod tests {
     use super::*;
 
-    /// The smallest t for which the first 2^bits points of the plane fill every elementary box of volume 2^(t - bits) alike.
+    /// The smallest t for which the first 2^bits points of the plane fill every elementary box of volume 2^(t
+    /// - bits) alike.
     fn worst_t(a: &[u32; BITS], b: &[u32; BITS], bits: usize) -> usize {
         let row =
             |v: &[u32; BITS], r: usize| (0..bits).fold(0_u32, |x, k| x | (v[k] >> (BITS - 1 - r) & 1) << k);
@@ -280,8 +286,8 @@ mod tests {
         }
     }
 
-    /// Sixteen sequences of 128 points, as a fit begins with: correlations of any two coordinates are what they are among independent draws,
-    /// or less.
+    /// Sixteen sequences of 128 points, as a fit begins with: correlations of any two coordinates are what
+    /// they are among independent draws, or less.
     #[test]
     fn coordinates_are_not_correlated() {
         let (d, n, sequences) = (90, 128, 16);
@@ -322,7 +328,8 @@ mod tests {
 
     #[test]
     fn smooth_integrals_are_far_more_accurate_than_by_plain_sampling() {
-        // E of Π (1 + z_i / (2 i)) + Σ z_i² / i over standard normals is 1 + Σ 1/i; plain sampling has a known variance.
+        // E of Π (1 + z_i / (2 i)) + Σ z_i² / i over standard normals is 1 + Σ 1/i; plain sampling has a
+        // known variance.
         let (d, n, rounds) = (10, 1024, 30);
         let truth = 1.0 + (1..=d).map(|i| 1.0 / i as f64).sum::<f64>();
         let mut squares = 0.0;

@@ -1,7 +1,8 @@
 //! Room on the stack for kernels with everything inlined.
 //!
-//! Without optimisation each intermediate of each inlined function has a place of its own in one frame, which takes megabytes: more
-//! than a thread has. Programs that depend on this crate are built so by default, whatever its own profiles say.
+//! Without optimisation each intermediate of each inlined function has a place of its own in one frame, which
+//! takes megabytes: more than a thread has. Programs that depend on this crate are built so by default,
+//! whatever its own profiles say.
 
 /// Bytes that must be left, and bytes of a new stack where fewer are.
 #[cfg(unoptimised)]

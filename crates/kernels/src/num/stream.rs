@@ -1,7 +1,8 @@
 //! Seeded random streams: the same key gives the same numbers whatever the thread that draws them.
 //!
-//! A [`Stream`] is ChaCha with 8 rounds, keyed by (seed, purpose, index). Two streams whose keys differ in any part are
-//! independent. Work that is shared out over threads opens one stream per piece (step t, draw b), never one per thread.
+//! A [`Stream`] is ChaCha with 8 rounds, keyed by (seed, purpose, index). Two streams whose keys differ in
+//! any part are independent. Work that is shared out over threads opens one stream per piece (step t, draw
+//! b), never one per thread.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Infallible, Rng, SeedableRng, TryRng};
@@ -113,7 +114,8 @@ mod tests {
     use super::*;
     use crate::num::special::{gamma_p, phi};
 
-    /// The largest distance between the empirical cdf of a sample and the cdf, times √n: below 2 with probability 0.9993.
+    /// The largest distance between the empirical cdf of a sample and the cdf, times √n: below 2 with
+    /// probability 0.9993.
     fn kolmogorov(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
         sample.sort_by(f64::total_cmp);
         let n = sample.len() as f64;

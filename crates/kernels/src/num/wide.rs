@@ -41,7 +41,8 @@ registers! {
     F16: Pair<On512>, Pair<On256>, Pair<Plain>;
 }
 
-/// Functions that are written for registers: part of the kernel around them (`always`), or compiled once (`never`).
+/// Functions that are written for registers: part of the kernel around them (`always`), or compiled once
+/// (`never`).
 macro_rules! in_registers {
     ($inline:ident: $($name:ident $f:path),*) => {$(
         #[inline($inline)]

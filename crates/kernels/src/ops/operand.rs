@@ -197,7 +197,8 @@ impl<'a, T: Real> Operand<'a, T> {
     }
 }
 
-/// Where an argument's adjoint is added up; None for a constant. Cells, because one node may be two arguments.
+/// Where an argument's adjoint is added up; None for a constant. Cells, because one node may be two
+/// arguments.
 pub type Adjoint<'a, T> = Option<&'a [Cell<T>]>;
 
 /// Adds to an element of an adjoint.

@@ -1,7 +1,7 @@
 //! A draw in every lane, from the caller's coordinates to the caller's gradient, as one piece of work.
 //!
-//! What small models pay for is getting from one piece to the next: here the registers of the processor are chosen once, and
-//! instructions run where they stand in the sweep. Other steps choose for themselves.
+//! What small models pay for is getting from one piece to the next: here the registers of the processor are
+//! chosen once, and instructions run where they stand in the sweep. Other steps choose for themselves.
 
 use super::code::{Code, Plan, Slot};
 use super::program::{Back, Run};
@@ -12,8 +12,8 @@ use crate::num::stack::with_room;
 use crate::ops::operand::Lane;
 use std::cell::Cell;
 
-/// As many draws as there are lanes, among those of the caller: the coordinates of all draws stand side by side, one coordinate
-/// after another, and so do the gradients.
+/// As many draws as there are lanes, among those of the caller: the coordinates of all draws stand side by
+/// side, one coordinate after another, and so do the gradients.
 pub struct Draws<'a> {
     /// The coordinates.
     pub z: &'a [f64],
@@ -34,7 +34,8 @@ impl<T: Lane> Workspace<T> {
     }
 }
 
-/// References alone: what is larger would be copied on the way, see [`lanes_at`](crate::num::dispatch::lanes_at).
+/// References alone: what is larger would be copied on the way, see
+/// [`lanes_at`](crate::num::dispatch::lanes_at).
 struct Batch<'a, 'd, T> {
     workspace: &'a mut Workspace<T>,
     plan: &'a Plan,
@@ -154,7 +155,8 @@ impl<T: Real> LaneWork<T> for Seed<'_, T> {
     fn run<U: Real>(self, view: View<T, U>) {
         let adjoints = view.slice_mut(self.adjoints);
         if !self.plan.cleared.is_empty() {
-            // A zero that the compiler does not know: it would call the library to clear the few numbers of a small model.
+            // A zero that the compiler does not know: it would call the library to clear the few numbers of a
+            // small model.
             let zero = std::hint::black_box(U::zero());
             for range in &self.plan.cleared {
                 for a in &mut adjoints[range.clone()] {

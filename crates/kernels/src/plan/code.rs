@@ -118,7 +118,8 @@ pub(super) struct Step {
     pub(super) span: Option<Span>,
     /// The same for each instruction of a program.
     pub(super) parts: Vec<Option<Span>>,
-    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep hands its slopes on.
+    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep
+    /// hands its slopes on.
     pub(super) term: bool,
 }
 

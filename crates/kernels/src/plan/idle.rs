@@ -1,4 +1,5 @@
-//! Buffers for sixteen draws that no thread uses at present: to make them anew for every batch takes longer than a small model does.
+//! Buffers for sixteen draws that no thread uses at present: to make them anew for every batch takes longer
+//! than a small model does.
 
 use super::code::Plan;
 use super::run::Workspace;

@@ -25,13 +25,13 @@ pub struct StepCost {
     pub reverse: f64,
     /// Bytes it reads and writes in both passes, counted once for each array.
     pub bytes: usize,
-    /// Additions and multiplications of both passes for one draw. A function such as exp counts as one, and its slope in an
-    /// argument as two more; of differential equations the steps are guessed.
+    /// Additions and multiplications of both passes for one draw. A function such as exp counts as one, and
+    /// its slope in an argument as two more; of differential equations the steps are guessed.
     pub operations: usize,
 }
 
-/// Times every step by itself, `rounds` times over, at the point that stands in the workspace. The cost of looking at the
-/// clock is taken off.
+/// Times every step by itself, `rounds` times over, at the point that stands in the workspace. The cost of
+/// looking at the clock is taken off.
 pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize) -> Vec<StepCost> {
     let tick = clock_cost();
     let mut costs: Vec<StepCost> = plan.steps.iter().map(|step| empty_cost::<T>(step)).collect();
@@ -58,8 +58,8 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
     .collect()
 }
 
-/// The cost of a program, divided among its instructions by what each takes by itself: too little for a clock, so many times
-/// over.
+/// The cost of a program, divided among its instructions by what each takes by itself: too little for a
+/// clock, so many times over.
 fn by_instruction<T: Lane>(
     step: &Step,
     code: &[Instruction],

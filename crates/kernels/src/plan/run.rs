@@ -122,7 +122,8 @@ impl<T: Lane> Workspace<T> {
         code.sums(room, arg, out, slopes.then_some(into));
     }
 
-    /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes first.
+    /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes
+    /// first.
     pub fn reverse(&mut self, plan: &Plan) {
         self.seed(plan);
         for step in plan.steps.iter().rev() {
@@ -130,7 +131,8 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
-    /// The same for a weighted sum of the roots' elements: `weigh` adds the weights of those of one root, which it is told by its number.
+    /// The same for a weighted sum of the roots' elements: `weigh` adds the weights of those of one root,
+    /// which it is told by its number.
     pub fn reverse_from(&mut self, plan: &Plan, mut weigh: impl FnMut(usize, &mut [T])) {
         self.adjoints.fill(T::zero());
         for (r, root) in plan.roots.iter().enumerate() {
@@ -143,8 +145,8 @@ impl<T: Lane> Workspace<T> {
         }
     }
 
-    /// The reverse sweep of a part of something larger: the adjoints of the first `kept` coordinates are added to, and `seed`
-    /// sets those of the roots.
+    /// The reverse sweep of a part of something larger: the adjoints of the first `kept` coordinates are
+    /// added to, and `seed` sets those of the roots.
     pub(super) fn reverse_part(&mut self, plan: &Plan, kept: usize, seed: impl FnOnce(&mut [T])) {
         self.adjoints[kept..].fill(T::zero());
         seed(&mut self.adjoints);
@@ -246,7 +248,8 @@ impl<T: Lane> Workspace<T> {
     }
 }
 
-/// What a step has beside its arguments and its result: what it keeps for the reverse sweep, and room to work in.
+/// What a step has beside its arguments and its result: what it keeps for the reverse sweep, and room to work
+/// in.
 struct Keep<'a, T> {
     saved: &'a mut [T],
     room: &'a mut [T],
@@ -310,8 +313,8 @@ impl Step {
         gather(self.args.len(), Operand::empty(), |k| Operand::new(known.arg(&self.args[k]), &index[k]))
     }
 
-    /// Where the slopes of a sum are added: to the adjoints, if it is a term, and otherwise to what is kept for the reverse
-    /// sweep; and the rest of what is kept.
+    /// Where the slopes of a sum are added: to the adjoints, if it is a term, and otherwise to what is kept
+    /// for the reverse sweep; and the rest of what is kept.
     #[inline(always)]
     fn sum_into<'a, T: Lane>(
         &self,

@@ -1,9 +1,9 @@
-//! Chains of functions over many rows, a few rows at a time: from the arrays they read to the adjoints of these, in the
-//! first-level cache.
+//! Chains of functions over many rows, a few rows at a time: from the arrays they read to the adjoints of
+//! these, in the first-level cache.
 //!
-//! What is computed for a row is a small plan of its own, the body, whose coordinates are the elements that the rows read. At the
-//! end of a chain stands a sum over the rows, so that nothing with as many elements as there are rows is stored, or an array that is
-//! wanted; of that the reverse sweep computes the chain again.
+//! What is computed for a row is a small plan of its own, the body, whose coordinates are the elements that
+//! the rows read. At the end of a chain stands a sum over the rows, so that nothing with as many elements as
+//! there are rows is stored, or an array that is wanted; of that the reverse sweep computes the chain again.
 
 use super::code::{Plan, Slot};
 use super::run::Workspace;
@@ -15,7 +15,8 @@ use crate::ops::operand::{Adjoint, Arg, Broadcast, Index, Lane, accumulate};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Rows at a time where draws stand side by side, and for one draw: few enough for everything to stay in the first-level cache.
+/// Rows at a time where draws stand side by side, and for one draw: few enough for everything to stay in the
+/// first-level cache.
 const SIZES: [usize; 2] = [32, 256];
 
 /// How rows read an array.
@@ -93,7 +94,8 @@ pub(super) struct TiledCode {
 }
 
 impl TiledCode {
-    /// For so many rows, more than any of the [`SIZES`], that read `args`; `plan` makes the body for a number of rows.
+    /// For so many rows, more than any of the [`SIZES`], that read `args`; `plan` makes the body for a number
+    /// of rows.
     pub(super) fn new(
         (rows, arrays): (usize, bool),
         leaves: Vec<Leaf>,

@@ -1,7 +1,7 @@
 //! The nearest known name, for 'did you mean'.
 
-/// The candidate closest to `name` by edit distance (transpositions count one), if close enough to be a slip; otherwise the
-/// shortest that has all its words, if it has several: `lkj_corr_cholesky` for `lkj_cholesky`.
+/// The candidate closest to `name` by edit distance (transpositions count one), if close enough to be a slip;
+/// otherwise the shortest that has all its words, if it has several: `lkj_corr_cholesky` for `lkj_cholesky`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     slip(name, &candidates).or_else(|| with_all_words(name, &candidates))

@@ -1,4 +1,5 @@
-//! From unconstrained coordinates to constrained values and back, one constraint a file, with log-Jacobians. All are Stan's.
+//! From unconstrained coordinates to constrained values and back, one constraint a file, with log-Jacobians.
+//! All are Stan's.
 
 mod affine;
 mod cholesky_corr;

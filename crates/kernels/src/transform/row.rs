@@ -18,8 +18,8 @@ pub struct Transform {
     pub bounds: usize,
     /// Free coordinates of one value whose event axes have these sizes.
     pub free: fn(event: &[usize]) -> usize,
-    /// Constrained values and log-Jacobian from free coordinates. `u` has the batch axes of `dims` and then, unless the
-    /// event is a number, one axis of free coordinates; `dims` is the shape of the result.
+    /// Constrained values and log-Jacobian from free coordinates. `u` has the batch axes of `dims` and then,
+    /// unless the event is a number, one axis of free coordinates; `dims` is the shape of the result.
     pub build: Build,
     /// Free coordinates of one value (one event), or None if it violates the constraint.
     pub inverse: fn(x: &[f64], bounds: &[f64]) -> Option<Vec<f64>>,
@@ -54,7 +54,8 @@ pub(super) fn column(b: &mut Builder, u: NodeId, batch: usize, k: usize) -> Node
     b.take(u, (0..batch).map(|i| (i * n + k) as u32).collect(), vec![batch])
 }
 
-/// Columns, each a vector over the batch, put together as an array of shape `dims` (the columns run over the event).
+/// Columns, each a vector over the batch, put together as an array of shape `dims` (the columns run over the
+/// event).
 pub(super) fn assemble(b: &mut Builder, columns: &[NodeId], batch: usize, dims: &[usize]) -> NodeId {
     let n = columns.len();
     let all = b.concat(columns, vec![n, batch]);

@@ -27,7 +27,8 @@ fn by_matrix(b: &mut Builder, u: NodeId, [free, k]: [usize; 2]) -> Built {
     b.matmul(u, matrix)
 }
 
-/// The same by running sums from the last entry on: entry j is Σ_{n > j} w_n - j w_j, where w_n = u_n / √(n (n + 1)) for n = 1, ..., and w_0 is nothing.
+/// The same by running sums from the last entry on: entry j is Σ_{n > j} w_n - j w_j, where w_n = u_n / √(n
+/// (n + 1)) for n = 1, ..., and w_0 is nothing.
 fn by_sums(b: &mut Builder, u: NodeId, [n, free]: [usize; 2]) -> Built {
     let scales: Vec<f64> = (0..free).map(|m| basis(0, m)).collect();
     let scales = b.constant(scales, vec![free]);

@@ -34,28 +34,33 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const LANES: usize = DRAWS;
 /// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
-/// Most colours where every point takes a search: a Hessian costs a gradient for each. Most of a Hessian with few zeros. Most where Hessians are found at few points alone, and most
-/// outer coordinates there: in more, polynomials through so few points are too far off.
+/// Most colours where every point takes a search: a Hessian costs a gradient for each. Most of a Hessian with
+/// few zeros. Most where Hessians are found at few points alone, and most outer coordinates there: in more,
+/// polynomials through so few points are too far off.
 const MOST_COLOURS: usize = 20;
 const MOST_COLOURS_FULL: usize = 8;
 const MOST_COLOURS_SMOOTH: usize = 160;
 const MOST_OUTER_SMOOTH: usize = 4;
-/// Colours from which on it is worth while to see whether Hessians have much in common, and how far around the origin.
+/// Colours from which on it is worth while to see whether Hessians have much in common, and how far around
+/// the origin.
 const MANY_COLOURS: usize = 3;
 const AROUND: f64 = 3.0;
-/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them: a Gaussian in few coordinates that has not settled after
-/// so many for each is far from the posterior, and what comes after it knows.
+/// Bounds on the gradients of the outer coordinates, and on what they may take for each of them: a Gaussian
+/// in few coordinates that has not settled after so many for each is far from the posterior, and what comes
+/// after it knows.
 const MOST_EVALUATIONS: usize = 120_000;
 const FEWEST_GRADIENTS: usize = 1500;
 const GRADIENTS_EACH: usize = 2048;
 const MOST_GRADIENTS: usize = 20_000;
 /// Gradients of the outer coordinates where each takes a few of the model.
 const SMOOTH_GRADIENTS: usize = 2048;
-/// Outer points at which it is seen how far groups reach, how much further apart than draws these lie, and the share of a group that is left out.
+/// Outer points at which it is seen how far groups reach, how much further apart than draws these lie, and
+/// the share of a group that is left out.
 const LOOKS: usize = 128;
 const WIDER: f64 = 1.6;
 const LITTLE: f64 = 1e-5;
-/// Groups that reach further, in standard deviations, have a share of their mass where draws around their modes hardly come.
+/// Groups that reach further, in standard deviations, have a share of their mass where draws around their
+/// modes hardly come.
 const FAR: f64 = 8.0;
 /// Entries of the prior's Hessian that differ by a larger share between anchors follow the outer coordinates.
 const VARIES: f64 = 0.01;
@@ -68,7 +73,8 @@ pub(super) struct Conditional<'t> {
     pub(super) parts: Partition,
     pub(super) reference: Vec<f64>,
     steps: Vec<f64>,
-    /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps (`inner × outer`).
+    /// Outer coordinates at which the reference is the mode, and how the mode moves with them, in steps
+    /// (`inner × outer`).
     centre: Vec<f64>,
     drift: Vec<f64>,
     /// The factor of the curvature there.
@@ -80,7 +86,8 @@ pub(super) struct Conditional<'t> {
     held: Option<Given>,
     /// The log density by groups, where these are weighed one by one.
     pub(super) grouped: Option<Grouped>,
-    /// How far from their modes groups reach, in standard deviations, and whether that is further than draws around them.
+    /// How far from their modes groups reach, in standard deviations, and whether that is further than draws
+    /// around them.
     far: f64,
     wide: bool,
     /// Points at which groups are integrated out, where the outer coordinates are too many for differences.
@@ -103,7 +110,8 @@ pub(super) struct Conditional<'t> {
 }
 
 impl<'t> Conditional<'t> {
-    /// Finds the pattern of the Hessian, a reference and steps; None where the curvature is not that of a Gaussian.
+    /// Finds the pattern of the Hessian, a reference and steps; None where the curvature is not that of a
+    /// Gaussian.
     pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
         let k = parts.inner.len();
         let (columns, diagonal) = pattern(target, &parts, seed)?;
@@ -174,9 +182,9 @@ impl<'t> Conditional<'t> {
         Span::new(&solver.hessians(&outer), &self.reading.entries, self.parts.inner.len(), seed)
     }
 
-    /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that moves with the outer
-    /// coordinates, and a precision that does not. The pattern is that of the precision, which a Gaussian fitted by quadrature
-    /// shares with the Hessian.
+    /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that
+    /// moves with the outer coordinates, and a precision that does not. The pattern is that of the precision,
+    /// which a Gaussian fitted by quadrature shares with the Hessian.
     pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
         let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
         let Scale::Dense(c) = &q.factor else { return None };
@@ -254,7 +262,8 @@ impl<'t> Conditional<'t> {
         self.rule.is_some()
     }
 
-    /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer coordinates.
+    /// Looks how far groups reach from their modes, at some points around a Gaussian for the outer
+    /// coordinates.
     pub(super) fn look_how_far(&mut self, q: &Gaussian, seed: u64) {
         let Some(lattice) = self.lattice_for(f64::INFINITY).filter(|_| self.grouped.is_some()) else {
             return;
@@ -299,8 +308,9 @@ impl<'t> Conditional<'t> {
         self.rule.is_some()
     }
 
-    /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by differences of these
-    /// widths: a reference near the modes saves digits, and Newton steps. Nothing changes if there is no mode.
+    /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by
+    /// differences of these widths: a reference near the modes saves digits, and Newton steps. Nothing
+    /// changes if there is no mode.
     pub(super) fn recentre(&mut self, outer: &[f64], widths: &[f64]) {
         let (k, q) = (self.parts.inner.len(), outer.len());
         let count = 1 + 2 * q;
@@ -336,7 +346,8 @@ impl<'t> Conditional<'t> {
         self.factor = factor;
     }
 
-    /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common from then on; whether it can.
+    /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common
+    /// from then on; whether it can.
     pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
         let anchors = around(self, q, anchors_for(q.mean.len()), seed);
         self.curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
@@ -371,8 +382,8 @@ impl<'t> Conditional<'t> {
         self.surface.is_some()
     }
 
-    /// Whether a Hessian costs so much that it is worth while to find few of them: it has many colours, or nearly as many as coordinates, as
-    /// that of a latent function has, and not very few.
+    /// Whether a Hessian costs so much that it is worth while to find few of them: it has many colours, or
+    /// nearly as many as coordinates, as that of a latent function has, and not very few.
     pub(super) fn costly(&self) -> bool {
         let colours = self.reading.colours.len();
         let full = 2 * colours > self.parts.inner.len() && self.parts.outer.len() <= MOST_OUTER_SMOOTH;
@@ -380,7 +391,8 @@ impl<'t> Conditional<'t> {
         self.parts.how == How::Searched && colours > most
     }
 
-    /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from these.
+    /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from
+    /// these.
     pub(super) fn anchor(&self, q: &Gaussian, seed: u64) {
         if self.parts.how == How::Searched && self.surface.is_none() && self.anchors.get().is_none() {
             // Set when all are found: threads that find them ask whether there are any.
@@ -388,8 +400,8 @@ impl<'t> Conditional<'t> {
         }
     }
 
-    /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one over the root of
-    /// the curvature, infinite where there is none.
+    /// How far each outer coordinate can move at the origin of the outer coordinates, all others held: one
+    /// over the root of the curvature, infinite where there is none.
     pub(super) fn outer_scales(&self) -> Vec<f64> {
         let mut z = vec![0.0; self.target.dimension()];
         self.parts.inner.iter().zip(&self.reference).for_each(|(&i, x)| z[i] = *x);
@@ -404,7 +416,8 @@ impl<'t> Conditional<'t> {
         self.parts.outer.iter().map(scale).collect()
     }
 
-    /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where Hessians have many colours.
+    /// Most gradients of the outer coordinates worth taking: each takes many of the model, more where
+    /// Hessians have many colours.
     pub(super) fn affordable(&self) -> usize {
         if self.surface.is_some() {
             return SMOOTH_GRADIENTS;
@@ -413,8 +426,9 @@ impl<'t> Conditional<'t> {
         (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, most)
     }
 
-    /// The place of each standard normal number of a draw within its group, where gradients of the outer coordinates come from differences along
-    /// these: where no rule and no surface gives them, and they are fewer than those of log densities.
+    /// The place of each standard normal number of a draw within its group, where gradients of the outer
+    /// coordinates come from differences along these: where no rule and no surface gives them, and they are
+    /// fewer than those of log densities.
     pub(super) fn directions(&self) -> Option<Vec<usize>> {
         if self.integrates() || self.is_smooth() || self.held.is_some() {
             return None;
@@ -425,7 +439,8 @@ impl<'t> Conditional<'t> {
         pays.then_some(places)
     }
 
-    /// The group that each standard normal number of a draw belongs to: these come in the order of elimination.
+    /// The group that each standard normal number of a draw belongs to: these come in the order of
+    /// elimination.
     pub(super) fn drawn_group(&self) -> Vec<usize> {
         self.pattern.eliminated(&self.group)
     }
@@ -466,7 +481,8 @@ impl<'t> Conditional<'t> {
     }
 }
 
-/// Whether but one of these Hessians differs from the first, by more than rounding: then one outer coordinate alone decides what all are.
+/// Whether but one of these Hessians differs from the first, by more than rounding: then one outer coordinate
+/// alone decides what all are.
 fn varies_with_one(hessians: &[Vec<f64>]) -> bool {
     let Some((first, others)) = hessians.split_first().filter(|_| hessians.len() == LANES) else {
         return false;
@@ -477,8 +493,8 @@ fn varies_with_one(hessians: &[Vec<f64>]) -> bool {
     others.iter().filter(differs).count() == 1
 }
 
-/// Whether what the prior adds to the Hessian differs between anchors. Of standardised coordinates it does not, and all that moves is in the rest, which polynomials
-/// for factors follow better.
+/// Whether what the prior adds to the Hessian differs between anchors. Of standardised coordinates it does
+/// not, and all that moves is in the rest, which polynomials for factors follow better.
 fn varies(known: &[Vec<f64>]) -> bool {
     let Some((first, others)) = known.split_first() else { return false };
     let differs = |other: &Vec<f64>| first.iter().zip(other).any(|(a, b)| (a - b).abs() > VARIES * a.abs());
@@ -495,7 +511,8 @@ pub(super) fn part(z: &[f64], n: usize, draws: Range<usize>) -> Vec<f64> {
     z.chunks_exact(n).flat_map(|row| row[draws.clone()].iter().copied()).collect()
 }
 
-/// Up to sixteen points (coordinate `i` of point `b` at `i * count + b`) in lanes; those beyond repeat the last.
+/// Up to sixteen points (coordinate `i` of point `b` at `i * count + b`) in lanes; those beyond repeat the
+/// last.
 pub(super) fn lanes(points: &[f64], count: usize) -> Vec<Lanes> {
     let lane = |row: &[f64]| std::array::from_fn(|b| row[b.min(count - 1)]);
     points.chunks_exact(count).map(lane).collect()

@@ -1,9 +1,9 @@
-//! Modes of the inner coordinates, the factors of their curvature, and the log density of the outer ones with the inner ones integrated out;
-//! for sixteen outer points at once.
+//! Modes of the inner coordinates, the factors of their curvature, and the log density of the outer ones with
+//! the inner ones integrated out; for sixteen outer points at once.
 //!
-//! Minus the Hessian in the steps y is read from differences of gradients, one colour of columns after another: exact (but for
-//! rounding) where the log density is quadratic in x, by small forward differences where it is not: their error is smooth, and only
-//! in the spread of draws, which weights correct.
+//! Minus the Hessian in the steps y is read from differences of gradients, one colour of columns after
+//! another: exact (but for rounding) where the log density is quadratic in x, by small forward differences
+//! where it is not: their error is smooth, and only in the spread of draws, which weights correct.
 
 mod glide;
 mod integral;
@@ -22,8 +22,8 @@ use crate::num::slices::ln;
 use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
 use std::sync::atomic::Ordering;
 
-/// Twice what is left to gain where one more step ends at the mode: where the value there must be known to rounding, and where the
-/// mode is only where draws come from.
+/// Twice what is left to gain where one more step ends at the mode: where the value there must be known to
+/// rounding, and where the mode is only where draws come from.
 const NEAR: f64 = 1e-13;
 const ROUGHLY: f64 = 1e-5;
 const ANCHORED: f64 = 1e-6;
@@ -51,7 +51,8 @@ pub(in super::super) struct Solver<'c> {
     near: f64,
     /// Lanes in use: others repeat the last of them.
     width: usize,
-    /// How the log density changes with the outer coordinates where it was measured last, unless what follows from these is kept.
+    /// How the log density changes with the outer coordinates where it was measured last, unless what follows
+    /// from these is kept.
     partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
     pub(in super::super) log_marginal: Lanes,
@@ -95,7 +96,8 @@ impl<'c> Solver<'c> {
         Solver { near: ANCHORED, ..self }
     }
 
-    /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond repeat the last.
+    /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond
+    /// repeat the last.
     pub(in super::super) fn solve(&mut self, outer: &[f64], count: usize) {
         let all = lanes(outer, count);
         self.width = count;
@@ -167,14 +169,14 @@ impl<'c> Solver<'c> {
         (0..LANES).for_each(|b| self.log_marginal[b] += half + self.swell[b]);
     }
 
-    /// Log density and slope in y at the current y; and the entries of minus the Hessian, from forward differences of so many
-    /// steps, if a number is given.
+    /// Log density and slope in y at the current y; and the entries of minus the Hessian, from forward
+    /// differences of so many steps, if a number is given.
     fn measure(&mut self, outer: &[Lanes], by: Option<f64>) -> (Lanes, Vec<Lanes>) {
         self.measure_by(outer, by, &[1.0])
     }
 
-    /// The same with each colour moved in these directions: the Hessian is from the difference between the first and the last, or the
-    /// current point where there is but one.
+    /// The same with each colour moved in these directions: the Hessian is from the difference between the
+    /// first and the last, or the current point where there is but one.
     fn measure_by(&mut self, outer: &[Lanes], by: Option<f64>, ways: &[f64]) -> (Lanes, Vec<Lanes>) {
         let this = self.conditional;
         let colours = if by.is_some() { this.reading.colours.len() } else { 0 };
@@ -219,7 +221,8 @@ impl<'c> Solver<'c> {
         this.parts.inner.iter().zip(&this.steps).map(read).collect()
     }
 
-    /// Keeps how the log density changes with the outer coordinates at the first set of points, of so many points in all.
+    /// Keeps how the log density changes with the outer coordinates at the first set of points, of so many
+    /// points in all.
     fn keep_partial(&mut self, count: usize) {
         let (this, width) = (self.conditional, self.width);
         self.partial.clear();
@@ -227,7 +230,8 @@ impl<'c> Solver<'c> {
         self.partial.extend(outer);
     }
 
-    /// How the log density changes with the outer coordinates at the current points, after a measurement there.
+    /// How the log density changes with the outer coordinates at the current points, after a measurement
+    /// there.
     fn partial(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
         if self.held.is_some() {
             self.fill(outer, self.width);
@@ -238,7 +242,8 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The log densities at several inner points for each outer one, where what follows from the outer ones is kept.
+    /// The log densities at several inner points for each outer one, where what follows from the outer ones
+    /// is kept.
     pub(in super::super) fn at_copies(
         &mut self,
         outer: &[Lanes],
@@ -318,8 +323,8 @@ impl<'c> Solver<'c> {
         step
     }
 
-    /// Lets the next search begin where the first point of this one ended. For searches of one thread after another only: what
-    /// came before leaves its trace in the last digits.
+    /// Lets the next search begin where the first point of this one ended. For searches of one thread after
+    /// another only: what came before leaves its trace in the last digits.
     pub(in super::super) fn remember(&mut self) {
         if self.log_marginal[0].is_finite() && self.conditional.parts.how == How::Searched {
             let first = |of: &[Lanes]| of.iter().map(|x| x[0]).collect();
@@ -348,7 +353,8 @@ impl<'c> Solver<'c> {
         self.factor.extend(factor.iter().map(|f| [*f; LANES]));
     }
 
-    /// How far from the mode standard normal numbers are: `L⁻ᵀ (m + s u)`, in steps, for the shift m and the scale s that it is tuned by.
+    /// How far from the mode standard normal numbers are: `L⁻ᵀ (m + s u)`, in steps, for the shift m and the
+    /// scale s that it is tuned by.
     pub(in super::super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
         let Tuning { shift, scale } = &self.conditional.tuning;
         for ((u, m), s) in u.iter_mut().zip(shift).zip(scale) {
@@ -393,7 +399,8 @@ impl<'c> Solver<'c> {
         volume
     }
 
-    /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups are not known apart.
+    /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups
+    /// are not known apart.
     pub(in super::super) fn of_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
         let this = self.conditional;
         let Some(grouped) = &this.grouped else { return Vec::new() };
@@ -402,8 +409,8 @@ impl<'c> Solver<'c> {
         values.as_chunks().0.to_vec()
     }
 
-    /// All coordinates at sixteen points, coordinate `i` of point `b` at `i * 16 + b`: which outer point each has, and how far from the mode there its inner
-    /// coordinates are.
+    /// All coordinates at sixteen points, coordinate `i` of point `b` at `i * 16 + b`: which outer point each
+    /// has, and how far from the mode there its inner coordinates are.
     pub(in super::super) fn places(
         &self,
         outer: &[Lanes],

@@ -39,7 +39,8 @@ fn power_above(x: Interval, p: f64) -> Jet {
     Jet::new(to(p), to(p - 1.0).scale(p), to(p - 2.0).scale(p * (p - 1.0)))
 }
 
-/// x^p for a number p: on x ≥ 0; also below 0 for integers, where x^p = ±(-x)^p, and across 0 where p is not negative.
+/// x^p for a number p: on x ≥ 0; also below 0 for integers, where x^p = ±(-x)^p, and across 0 where p is not
+/// negative.
 pub fn power(x: Interval, p: f64) -> Option<Jet> {
     if !p.is_finite() {
         return None;
@@ -134,9 +135,9 @@ pub fn log1p_exp(x: Interval) -> Option<Jet> {
     Some(Jet::new(x.rising(softplus), x.rising(logistic), logistic_variance(x)))
 }
 
-/// log s for s = log(1 + e^x). With p = inv_logit(x) = 1 - e^-s the slope is g = (1 - e^-s)/s, which falls from 1 to 0, and the
-/// second derivative g (e^-s - g) = g - (1 + s) g²: not above 0, because e^s ≥ 1 + s; and not below -¼, because
-/// tanh(s/2) ≤ s/2 says g ≤ 1/(1 + s/2), where it is -(s/2)/(1 + s/2)².
+/// log s for s = log(1 + e^x). With p = inv_logit(x) = 1 - e^-s the slope is g = (1 - e^-s)/s, which falls
+/// from 1 to 0, and the second derivative g (e^-s - g) = g - (1 + s) g²: not above 0, because e^s ≥ 1 + s;
+/// and not below -¼, because tanh(s/2) ≤ s/2 says g ≤ 1/(1 + s/2), where it is -(s/2)/(1 + s/2)².
 pub fn log_log1p_exp(x: Interval) -> Option<Jet> {
     // Below -40 the sum is e^x to the last bit.
     let value = |x: f64| if x < -40.0 { x } else { softplus(x).ln() };
@@ -144,9 +145,9 @@ pub fn log_log1p_exp(x: Interval) -> Option<Jet> {
     Some(Jet::new(x.rising(value), x.falling(slope), Interval::new(-0.25, 0.0)))
 }
 
-/// v(x) + v(x - gap) for v = p (1 - p) and p = inv_logit: not below 0, and not above what follows. With c = cosh(gap/2) and
-/// C = cosh(x - gap/2) ≥ 1 it is (1 + C c)/(C + c)², whose slope in C vanishes at c - 2/c alone: the largest value is 1/(1 + c),
-/// at C = 1, while c ≤ 2, and c²/(4 (c² - 1)) beyond.
+/// v(x) + v(x - gap) for v = p (1 - p) and p = inv_logit: not below 0, and not above what follows. With c =
+/// cosh(gap/2) and C = cosh(x - gap/2) ≥ 1 it is (1 + C c)/(C + c)², whose slope in C vanishes at c - 2/c
+/// alone: the largest value is 1/(1 + c), at C = 1, while c ≤ 2, and c²/(4 (c² - 1)) beyond.
 pub fn most_of_two_variances(gap: f64) -> f64 {
     let c = (0.5 * gap).cosh();
     if c <= 2.0 {
@@ -167,13 +168,15 @@ pub fn log1m_inv_logit(x: Interval) -> Option<Jet> {
     Some(-log1p_exp(x)?)
 }
 
-/// p = inv_logit(x): slope p (1 - p), second derivative p (1 - p)(1 - 2p), which is ±1/(6√3) at p = (1 ∓ 1/√3)/2.
+/// p = inv_logit(x): slope p (1 - p), second derivative p (1 - p)(1 - 2p), which is ±1/(6√3) at p = (1 ∓
+/// 1/√3)/2.
 pub fn inv_logit(x: Interval) -> Option<Jet> {
     let most = (6.0 * 3.0_f64.sqrt()).recip();
     Some(Jet::new(x.rising(logistic), logistic_variance(x), odd(x, most)))
 }
 
-/// log(p / (1 - p)) for 0 ≤ p ≤ 1: slope 1/p + 1/(1 - p) is convex with its minimum 4 at ½, so that its derivative rises.
+/// log(p / (1 - p)) for 0 ≤ p ≤ 1: slope 1/p + 1/(1 - p) is convex with its minimum 4 at ½, so that its
+/// derivative rises.
 pub fn logit(p: Interval) -> Option<Jet> {
     let slope = |p: f64| (p * (1.0 - p)).recip();
     let ends = p.monotone(slope);
@@ -182,7 +185,8 @@ pub fn logit(p: Interval) -> Option<Jet> {
     within(p, 0.0, 1.0).then(|| Jet::new(p.rising(sf::logit), slopes, p.rising(curvature)))
 }
 
-/// log(1 - e^x) for x ≤ 0: slope -e^x/(1 - e^x) and second derivative -e^x/(1 - e^x)² both fall, as e^x rises.
+/// log(1 - e^x) for x ≤ 0: slope -e^x/(1 - e^x) and second derivative -e^x/(1 - e^x)² both fall, as e^x
+/// rises.
 pub fn log1m_exp(x: Interval) -> Option<Jet> {
     let slope = |x: f64| -(x.exp() / x.exp_m1().abs());
     let curvature = |x: f64| -(x.exp() / x.exp_m1().powi(2));
@@ -190,9 +194,10 @@ pub fn log1m_exp(x: Interval) -> Option<Jet> {
     (x.hi <= 0.0).then(|| Jet::new(x.falling(value), x.falling(slope), x.falling(curvature)))
 }
 
-/// log(1 - exp(-e^t)). With w = e^t and h = w/(e^w - 1), which falls from 1 to 0, the slope is h and the second derivative -h k for
-/// k = w + h - 1 = w/2 + w/2 coth(w/2) - 1, which lies between 0 and w/2 + w²/12. With 1/h ≥ 1 + w/2 + w²/6 + w³/24 the product h k
-/// is at most 0.45, because 0.45 - 0.275 w - w²/120 + 0.01875 w³, least near w = 2.364, is positive.
+/// log(1 - exp(-e^t)). With w = e^t and h = w/(e^w - 1), which falls from 1 to 0, the slope is h and the
+/// second derivative -h k for k = w + h - 1 = w/2 + w/2 coth(w/2) - 1, which lies between 0 and w/2 + w²/12.
+/// With 1/h ≥ 1 + w/2 + w²/6 + w³/24 the product h k is at most 0.45, because 0.45 - 0.275 w - w²/120 +
+/// 0.01875 w³, least near w = 2.364, is positive.
 pub fn log1m_exp_exp(t: Interval) -> Option<Jet> {
     let slope = |t: f64| {
         let w = t.exp();
@@ -203,8 +208,8 @@ pub fn log1m_exp_exp(t: Interval) -> Option<Jet> {
     Some(Jet::new(t.rising(value), t.falling(slope), Interval::new(-0.45, 0.0)))
 }
 
-/// 1 - exp(-e^x). With e = e^x the slope is e·exp(-e) ≤ 1/e and the second derivative e (1 - e) exp(-e), extreme where
-/// 1 - 3e + e² = 0.
+/// 1 - exp(-e^x). With e = e^x the slope is e·exp(-e) ≤ 1/e and the second derivative e (1 - e) exp(-e),
+/// extreme where 1 - 3e + e² = 0.
 pub fn inv_cloglog(x: Interval) -> Option<Jet> {
     let extreme = |e: f64| e * (1.0 - e) * (-e).exp();
     let root = 5.0_f64.sqrt();
@@ -265,7 +270,8 @@ fn sech_square(x: Interval) -> Interval {
     x.abs().falling(|x| x.cosh().recip().powi(2))
 }
 
-/// tanh x: slope 1/cosh² x; second derivative -2 tanh x/cosh² x, within ±4/(3√3), which it reaches at tanh² x = 1/3.
+/// tanh x: slope 1/cosh² x; second derivative -2 tanh x/cosh² x, within ±4/(3√3), which it reaches at tanh² x
+/// = 1/3.
 pub fn tanh(x: Interval) -> Option<Jet> {
     Some(Jet::new(x.rising(f64::tanh), sech_square(x), odd(x, 4.0 / (3.0 * 3.0_f64.sqrt()))))
 }
@@ -282,7 +288,8 @@ pub fn log_cosh(x: Interval) -> Option<Jet> {
     Some(Jet::new(x.abs().rising(value), x.rising(f64::tanh), sech_square(x)))
 }
 
-/// asinh x: slope (1 + x²)^(-1/2); second derivative -x (1 + x²)^(-3/2), within ±2/(3√3), which it reaches at x² = 1/2.
+/// asinh x: slope (1 + x²)^(-1/2); second derivative -x (1 + x²)^(-3/2), within ±2/(3√3), which it reaches at
+/// x² = 1/2.
 pub fn asinh(x: Interval) -> Option<Jet> {
     let slope = x.abs().falling(|x| 1.0_f64.hypot(x).recip());
     Some(Jet::new(x.rising(f64::asinh), slope, odd(x, 2.0 / (3.0 * 3.0_f64.sqrt()))))

@@ -1,7 +1,9 @@
-//! Bounds on the functions that rows are made of, each with its proof: value, slope and second derivative over an interval.
+//! Bounds on the functions that rows are made of, each with its proof: value, slope and second derivative
+//! over an interval.
 //!
-//! Every function here takes the interval of the argument and returns None where that reaches outside the domain. An end of
-//! the domain itself, where the function or a derivative is unbounded, is allowed: the bound is then infinite.
+//! Every function here takes the interval of the argument and returns None where that reaches outside the
+//! domain. An end of the domain itself, where the function or a derivative is unbounded, is allowed: the
+//! bound is then infinite.
 
 mod elementary;
 mod special;
@@ -11,7 +13,8 @@ pub use special::*;
 
 use super::{Interval, Jet};
 
-/// The numbers that all arguments but `k` are (NaN in place `k`); None unless each of them is one finite number.
+/// The numbers that all arguments but `k` are (NaN in place `k`); None unless each of them is one finite
+/// number.
 pub fn fixed<const N: usize>(args: &[Interval], k: usize) -> Option<[f64; N]> {
     let mut out = [f64::NAN; N];
     for (i, (o, a)) in out.iter_mut().zip(args).enumerate() {

@@ -1,4 +1,5 @@
-//! Bounds on the functions of the normal distribution and of the gamma family, and on densities in standard form.
+//! Bounds on the functions of the normal distribution and of the gamma family, and on densities in standard
+//! form.
 
 use super::{above, abs, at, log1p_exp, odd, within};
 use crate::facts::{Interval, Jet};
@@ -98,17 +99,17 @@ pub fn inv_phi(p: Interval) -> Option<Jet> {
     Some(Jet::new(y, y.abs().rising(slope), y.rising(|y| y * slope(y) * slope(y))))
 }
 
-/// log Φ(x): slope r = φ/Φ falls; the second derivative -r (x + r) is the variance of a normal variable cut off at x, less
-/// 1, and such a variance lies between 0 and 1.
+/// log Φ(x): slope r = φ/Φ falls; the second derivative -r (x + r) is the variance of a normal variable cut
+/// off at x, less 1, and such a variance lies between 0 and 1.
 pub fn log_phi(x: Interval) -> Option<Jet> {
     let value = x.rising(|x| at(x, f64::NEG_INFINITY, 0.0, sf::log_phi));
     let slope = x.falling(|x| at(x, f64::INFINITY, 0.0, sf::phi_ratio));
     Some(Jet::new(value, slope, Interval::new(-1.0, 0.0)))
 }
 
-/// log I₀(x) for x ≥ 0: the cumulant function of cos θ for θ uniform on the circle. Its slope A = I₁/I₀ is a mean of cos θ, not below 0
-/// for x ≥ 0; its second derivative is a variance, not below 0, and 1 - A/x - A². With A ≥ x/(1 + √(1 + x²)) (Amos, 1974) that is
-/// at most 1/(1 + √(1 + x²)).
+/// log I₀(x) for x ≥ 0: the cumulant function of cos θ for θ uniform on the circle. Its slope A = I₁/I₀ is a
+/// mean of cos θ, not below 0 for x ≥ 0; its second derivative is a variance, not below 0, and 1 - A/x - A².
+/// With A ≥ x/(1 + √(1 + x²)) (Amos, 1974) that is at most 1/(1 + √(1 + x²)).
 pub fn log_bessel_i0(x: Interval) -> Option<Jet> {
     let value = x.rising(|x| at(x, f64::NAN, f64::INFINITY, sf::log_bessel_i0));
     let most = (1.0 + 1.0_f64.hypot(x.lo)).recip();
@@ -125,7 +126,8 @@ pub fn laplace(z: Interval) -> Option<Jet> {
     Some(-abs(z)?)
 }
 
-/// -z - 2 log(1 + e^-z) = log(p (1 - p)) for p = inv_logit(z): even in z; slope 1 - 2p, second derivative -2p (1 - p).
+/// -z - 2 log(1 + e^-z) = log(p (1 - p)) for p = inv_logit(z): even in z; slope 1 - 2p, second derivative -2p
+/// (1 - p).
 pub fn logistic(z: Interval) -> Option<Jet> {
     let value = |a: f64| -(a + 2.0 * (-a).exp().ln_1p());
     let curvature = -log1p_exp(z)?.curvature.scale(2.0);

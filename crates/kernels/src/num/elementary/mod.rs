@@ -1,8 +1,9 @@
 //! Elementary functions without branches, for one number or a register of them.
 //!
-//! Each is made of additions, multiplications, divisions, bit operations and selects: no table, no call. The same bits come
-//! out for one number and for eight lanes. Processors without fused multiply-add round a product before it is added, so theirs may
-//! differ in the last bit. Errors are given in units in the last place (ulp) against the exact value, as measured by the tests.
+//! Each is made of additions, multiplications, divisions, bit operations and selects: no table, no call. The
+//! same bits come out for one number and for eight lanes. Processors without fused multiply-add round a
+//! product before it is added, so theirs may differ in the last bit. Errors are given in units in the last
+//! place (ulp) against the exact value, as measured by the tests.
 
 use super::vector::Vector;
 use std::f64::consts::LOG2_E;
@@ -194,8 +195,8 @@ pub fn ln_and_recip<V: Vector>(x: V) -> (V, V) {
     ends(x, x.if_equal(zero, -infinity, log), x.if_equal(zero, infinity, recip))
 }
 
-/// A plain number and a factor from √½ to √2 whose logarithm is to be added: together log x for x ≥ 0. A sum of many such needs one
-/// logarithm, of a product.
+/// A plain number and a factor from √½ to √2 whose logarithm is to be added: together log x for x ≥ 0. A sum
+/// of many such needs one logarithm, of a product.
 #[inline(always)]
 pub fn ln_by_factor<V: Vector>(x: V) -> [V; 2] {
     let (m, k, _) = x.split();
@@ -239,16 +240,17 @@ pub fn log1p_exp<V: Vector>(x: V) -> V {
     log1p_of_exp(x, exp_of_negative(-x.abs()))
 }
 
-/// The same as max(x, 0) and 1 + e^-|x|, a factor whose logarithm is to be added; and the slope: a sum of many such needs one logarithm, of
-/// a product.
+/// The same as max(x, 0) and 1 + e^-|x|, a factor whose logarithm is to be added; and the slope: a sum of
+/// many such needs one logarithm, of a product.
 #[inline(always)]
 pub fn log1p_exp_by_factor<V: Vector>(x: V) -> [V; 3] {
     let e = exp_of_negative(-x.abs());
     [x.at_least(V::splat(0.0)), V::splat(1.0) + e, slope_of_log1p(x, e)]
 }
 
-/// log(1 + e^x), given e = e^-|x|. This is what a logistic regression computes for every row and draw, so it does without what only the last half ulp
-/// needs: the exponential is not corrected for the rounding of its argument, and log(1 + e) is not split at √2.
+/// log(1 + e^x), given e = e^-|x|. This is what a logistic regression computes for every row and draw, so it
+/// does without what only the last half ulp needs: the exponential is not corrected for the rounding of its
+/// argument, and log(1 + e) is not split at √2.
 #[inline(always)]
 fn log1p_of_exp<V: Vector>(x: V, e: V) -> V {
     // log(1 + e) = 2 artanh(s) = e - s (e - (2 artanh(s) - 2s) / s)

@@ -31,8 +31,8 @@ fn ulps(a: f64, b: f64) -> u64 {
     order(a).abs_diff(order(b))
 }
 
-/// The standard library is within 1 ulp of the truth, so we are within 1 more than what is asserted here; the exact
-/// errors are held by `tests/special.rs`.
+/// The standard library is within 1 ulp of the truth, so we are within 1 more than what is asserted here; the
+/// exact errors are held by `tests/special.rs`.
 #[test]
 fn close_to_the_standard_library_on_dense_grids() {
     let mut stream = Stream::new(7, 0, 0);
@@ -256,7 +256,8 @@ fn every_instruction_set_gives_the_bits_of_one_number() {
             let found = lanes_at(level, All(x));
             scalars.iter().zip(found).for_each(|(f, got)| assert_same_bits(*f, x, got, level));
         }
-        // Registers without fused multiply-add, which this processor may have as well: as the plain formula for one number.
+        // Registers without fused multiply-add, which this processor may have as well: as the plain formula
+        // for one number.
         let found = lanes_at(Level::Baseline, All(x));
         for (f, k) in PLAIN {
             assert_same_bits(f, x, found[k], Level::Baseline);

@@ -3,8 +3,8 @@
 use super::product::{Left, Part, Product, Right, Rows};
 use super::triangular::{solve_block, solve_lower, solve_lower_transposed};
 
-/// Columns factored at once before the rest is updated by one matrix product; the blocks on the diagonal are factored in
-/// the same way with the next size.
+/// Columns factored at once before the rest is updated by one matrix product; the blocks on the diagonal are
+/// factored in the same way with the next size.
 const BLOCKS: [usize; 2] = [64, 16];
 
 /// The matrix is not positive definite: the leading minor of size `minor` (counted from 1) is not positive.
@@ -15,8 +15,8 @@ pub struct NotPositiveDefinite {
     pub minor: usize,
 }
 
-/// Replaces the lower triangle of A [d × d] by its Cholesky factor L, A = L Lᵀ. What stands above the diagonal is neither
-/// read nor written. On an error the lower triangle holds a part of the factor.
+/// Replaces the lower triangle of A [d × d] by its Cholesky factor L, A = L Lᵀ. What stands above the
+/// diagonal is neither read nor written. On an error the lower triangle holds a part of the factor.
 ///
 /// Up to 16 rows nothing is allocated; beyond, one panel.
 pub fn cholesky(a: &mut [f64], d: usize) -> Result<(), NotPositiveDefinite> {

@@ -1,7 +1,8 @@
-//! Rows of a constant matrix times a vector of scalars with lanes, and back: the linear predictor of a regression.
+//! Rows of a constant matrix times a vector of scalars with lanes, and back: the linear predictor of a
+//! regression.
 //!
-//! Sums of products of one block of rows (or columns, on the way back) stay in registers. Everything is inlined into the
-//! kernel around it, which is compiled for the instruction set of the processor.
+//! Sums of products of one block of rows (or columns, on the way back) stay in registers. Everything is
+//! inlined into the kernel around it, which is compiled for the instruction set of the processor.
 
 use crate::num::dispatch::{Work, best};
 use crate::num::linalg::product::dot;
@@ -15,8 +16,9 @@ const BLOCK: usize = 8;
 /// How many rows ahead of use the matrix is fetched from memory.
 const AHEAD: usize = 64;
 
-/// How much of the rows ahead is asked for on the way through these. A processor waits for a dozen lines at a time and no more:
-/// where the same rows are gone through forwards and back, each way asks for half of what comes.
+/// How much of the rows ahead is asked for on the way through these. A processor waits for a dozen lines at a
+/// time and no more: where the same rows are gone through forwards and back, each way asks for half of what
+/// comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
     /// All of it: there is no other way.
@@ -48,7 +50,8 @@ impl Lines {
         }
     }
 
-    /// As many turns as a row of k numbers has lines. The processor sees by itself that short rows are read in order.
+    /// As many turns as a row of k numbers has lines. The processor sees by itself that short rows are read
+    /// in order.
     #[inline(always)]
     fn row(&mut self, k: usize) {
         if k < LONG {
@@ -66,8 +69,8 @@ const LINE: usize = 8;
 /// Numbers from which a row is long.
 const LONG: usize = 32;
 
-/// Asks for what lies as many rows ahead of the first n numbers of an array with one for each row: between the lines of a matrix the processor
-/// does not see that it is read in order.
+/// Asks for what lies as many rows ahead of the first n numbers of an array with one for each row: between
+/// the lines of a matrix the processor does not see that it is read in order.
 #[inline(always)]
 pub fn fetch_beside(x: &[f64], n: usize) {
     for i in (0..n.min(AHEAD)).step_by(LINE) {

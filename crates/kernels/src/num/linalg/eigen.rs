@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric matrices.
 //!
-//! Householder reduction to a tridiagonal matrix, implicit QR steps on that, and the product of the reflections and
-//! rotations: 9 d³ operations or so, most of them in the cache.
+//! Householder reduction to a tridiagonal matrix, implicit QR steps on that, and the product of the
+//! reflections and rotations: 9 d³ operations or so, most of them in the cache.
 
 use super::rotations::{Rotations, diagonalise};
 use super::tridiagonal::Tridiagonal;
@@ -26,8 +26,8 @@ const PARALLEL: usize = 200;
 /// A row of a strip.
 type StripRow = [F8; STRIP / LANES];
 
-/// The eigendecomposition of the symmetric matrix A [d × d], of which the lower triangle is read. Values are accurate to a
-/// few ulp of the largest. None if A holds a number that is not finite.
+/// The eigendecomposition of the symmetric matrix A [d × d], of which the lower triangle is read. Values are
+/// accurate to a few ulp of the largest. None if A holds a number that is not finite.
 pub fn symmetric_eigen(a: &[f64], d: usize) -> Option<Eigen> {
     let mut room = EigenRoom::new(d);
     room.decompose(a)?;

@@ -2,8 +2,8 @@
 
 use crate::num::real::Real;
 
-/// Replaces a d×d matrix by its factors; `rows[k]` is the row that was exchanged with row k. False if it is singular or not
-/// finite.
+/// Replaces a d×d matrix by its factors; `rows[k]` is the row that was exchanged with row k. False if it is
+/// singular or not finite.
 pub fn lu_factor(a: &mut [f64], rows: &mut [usize], d: usize) -> bool {
     assert!(a.len() == d * d && rows.len() == d);
     for k in 0..d {
@@ -28,7 +28,8 @@ pub fn lu_factor(a: &mut [f64], rows: &mut [usize], d: usize) -> bool {
     true
 }
 
-/// Replaces b by the solution of the system whose matrix [`lu_factor`] has factored; b may carry lanes and tangents.
+/// Replaces b by the solution of the system whose matrix [`lu_factor`] has factored; b may carry lanes and
+/// tangents.
 pub fn lu_solve<T: Real>(a: &[f64], rows: &[usize], b: &mut [T]) {
     let d = b.len();
     assert!(a.len() == d * d && rows.len() == d);

@@ -1,8 +1,9 @@
-//! Linear algebra, dense on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n + j`.
+//! Linear algebra, dense on row-major slices: element (i, j) of a matrix with `n` columns stands at `i * n +
+//! j`.
 //!
-//! Many right-hand sides (or draws) are the fastest axis, as everywhere in this crate. Nothing here uses a fused
-//! multiply-add or splits a sum by the number of threads, so the same input gives the same bits on every machine.
-//! Sizes that do not fit the slices are a fault of the caller: the functions assert them.
+//! Many right-hand sides (or draws) are the fastest axis, as everywhere in this crate. Nothing here uses a
+//! fused multiply-add or splits a sum by the number of threads, so the same input gives the same bits on
+//! every machine. Sizes that do not fit the slices are a fault of the caller: the functions assert them.
 
 mod cholesky;
 pub mod design;

@@ -44,8 +44,8 @@ pub fn add_transposed_product(scale: f64, a: &[f64], b: &[f64], [m, depth, n]: [
     .add();
 }
 
-/// C += scale · Aᵀ · B for row-major A, B [depth × d] where that is known to be symmetric: its lower triangle is computed, and copied to the
-/// upper one of C, which must be symmetric too.
+/// C += scale · Aᵀ · B for row-major A, B [depth × d] where that is known to be symmetric: its lower triangle
+/// is computed, and copied to the upper one of C, which must be symmetric too.
 pub fn add_symmetric_product(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
     assert!(a.len() >= d * depth && b.len() >= d * depth && c.len() >= d * d);
     Product {
@@ -83,8 +83,8 @@ pub fn scale_rows(s: &[f64], x: &[f64], n: usize, out: &mut [f64]) {
     }
 }
 
-/// The lower triangle (j ≤ i) of C += scale · A · Bᵀ for row-major A, B [d × depth] and C [d × d]; what stands above the
-/// diagonal of C is left alone. With A = B this is the symmetric rank-k update.
+/// The lower triangle (j ≤ i) of C += scale · A · Bᵀ for row-major A, B [d × depth] and C [d × d]; what
+/// stands above the diagonal of C is left alone. With A = B this is the symmetric rank-k update.
 pub fn add_product_lower(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], c: &mut [f64]) {
     assert!(c.len() >= d * d);
     add_triangle(scale, a, b, [d, depth], (c, Rows::Every(d)));
@@ -117,7 +117,8 @@ fn add_triangle(scale: f64, a: &[f64], b: &[f64], [d, depth]: [usize; 2], (c, c_
     .add();
 }
 
-/// out += L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
+/// out += L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d ×
+/// n].
 pub fn add_lower_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
     assert!(l.len() >= d * d);
     add_triangular_product(Left::LowerRows, Rows::Every(d), l, u, [d, n], out);
@@ -129,12 +130,14 @@ pub fn add_packed_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f
     add_triangular_product(Left::LowerRows, Rows::Packed { first: 0 }, l, u, [d, n], out);
 }
 
-/// out = L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
+/// out = L · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d ×
+/// n].
 pub fn lower_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
     triangular_product(Left::LowerRows, l, u, [d, n], out);
 }
 
-/// out = Lᵀ · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d × n].
+/// out = Lᵀ · U for lower triangular L [d × d] (what stands above its diagonal is not read) and U, out [d ×
+/// n].
 pub fn lower_transposed_product(l: &[f64], u: &[f64], [d, n]: [usize; 2], out: &mut [f64]) {
     triangular_product(Left::LowerColumns, l, u, [d, n], out);
 }

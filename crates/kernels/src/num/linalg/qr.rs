@@ -2,7 +2,8 @@
 
 use crate::num::dispatch::{Work, best};
 
-/// A = Q R with Q [m × n] of orthonormal columns and R [n × n] upper triangular with a diagonal that is not negative.
+/// A = Q R with Q [m × n] of orthonormal columns and R [n × n] upper triangular with a diagonal that is not
+/// negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qr {
     /// Row-major [m × n].
@@ -11,8 +12,8 @@ pub struct Qr {
     pub r: Vec<f64>,
 }
 
-/// The thin QR factorisation of row-major A [m × n], m ≥ n. A column that depends on the earlier ones leaves a zero (to
-/// rounding) on the diagonal of R.
+/// The thin QR factorisation of row-major A [m × n], m ≥ n. A column that depends on the earlier ones leaves
+/// a zero (to rounding) on the diagonal of R.
 pub fn qr(a: &[f64], m: usize, n: usize) -> Qr {
     assert!(a.len() >= m * n && m >= n);
     best(Factor { a, m, n, wanted: true })
@@ -32,8 +33,8 @@ struct Factor<'a> {
     wanted: bool,
 }
 
-/// Rows k.. of columns `from..n` of `x` become (I - τ v vᵀ) x, where v stands in column k of `reflectors` below row k and
-/// has `head` in row k.
+/// Rows k.. of columns `from..n` of `x` become (I - τ v vᵀ) x, where v stands in column k of `reflectors`
+/// below row k and has `head` in row k.
 #[inline(always)]
 fn reflect(x: &mut [f64], v: &[f64], tau: f64, k: usize, n: usize, from: usize, sums: &mut [f64]) {
     let sums = &mut sums[from..n];

@@ -24,8 +24,8 @@ impl Rotations {
     }
 }
 
-/// Makes the tridiagonal matrix diagonal, in place, by QR steps with Wilkinson's shift; false if that takes more than any
-/// matrix of finite numbers should.
+/// Makes the tridiagonal matrix diagonal, in place, by QR steps with Wilkinson's shift; false if that takes
+/// more than any matrix of finite numbers should.
 pub(super) fn diagonalise(diagonal: &mut [f64], beside: &mut [f64], rotations: &mut Rotations) -> bool {
     let d = diagonal.len();
     rotations.sweeps.clear();
@@ -84,8 +84,8 @@ impl Rotations {
         self.sweeps.push(Sweep { first: start, from, to: self.angles.len() });
     }
 
-    /// Rotates rows: for each rotation of the pair (k, k + 1), row k becomes c·row k + s·row k+1, and row k+1 becomes
-    /// c·row k+1 - s·row k.
+    /// Rotates rows: for each rotation of the pair (k, k + 1), row k becomes c·row k + s·row k+1, and row k+1
+    /// becomes c·row k+1 - s·row k.
     pub fn apply<const N: usize>(&self, rows: &mut [[F8; N]]) {
         best_lanes(Apply { rotations: self, rows });
     }

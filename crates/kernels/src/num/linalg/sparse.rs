@@ -1,14 +1,17 @@
-//! Sparse symmetric matrices: a Cholesky factorisation that keeps them sparse, of several matrices of one pattern at once.
+//! Sparse symmetric matrices: a Cholesky factorisation that keeps them sparse, of several matrices of one
+//! pattern at once.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F16, Real};
 
-/// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of the factor.
+/// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of
+/// the factor.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// Where each row stands in the order of elimination.
     place: Vec<usize>,
-    /// Where the value of each entry stands in the factor: first the diagonal, then what is below, column by column.
+    /// Where the value of each entry stands in the factor: first the diagonal, then what is below, column by
+    /// column.
     slots: Vec<usize>,
     /// Where the rows of each column begin.
     start: Vec<usize>,
@@ -17,8 +20,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// From the entries (row, column), each unordered pair once, every diagonal entry among them. Rows with few entries are
-    /// eliminated first, which keeps hierarchies (groups below shared parameters) and chains free of fill.
+    /// From the entries (row, column), each unordered pair once, every diagonal entry among them. Rows with
+    /// few entries are eliminated first, which keeps hierarchies (groups below shared parameters) and chains
+    /// free of fill.
     pub fn new(d: usize, entries: &[(u32, u32)]) -> Pattern {
         let mut degree = vec![0usize; d];
         for &(i, j) in entries {
@@ -59,8 +63,8 @@ impl Pattern {
         self.start.windows(2).map(|w| (w[1] - w[0] + 1).pow(2)).sum()
     }
 
-    /// The factors of W matrices, from the values of their entries. A matrix that is not positive definite has a pivot that
-    /// is not a positive number.
+    /// The factors of W matrices, from the values of their entries. A matrix that is not positive definite
+    /// has a pivot that is not a positive number.
     pub fn factor<const W: usize>(&self, values: &[[f64; W]], into: &mut Vec<[f64; W]>)
     where
         [f64; W]: Packed,
@@ -119,8 +123,8 @@ impl Pattern {
         out
     }
 
-    /// Whether the matrix with these values (one for each entry) is positive definite: whether every pivot of its Cholesky
-    /// factorisation is positive.
+    /// Whether the matrix with these values (one for each entry) is positive definite: whether every pivot of
+    /// its Cholesky factorisation is positive.
     pub fn is_positive_definite(&self, values: &[f64]) -> bool {
         let values: Vec<[f64; 1]> = values.iter().map(|x| [*x]).collect();
         let mut factor = Vec::new();
@@ -128,13 +132,15 @@ impl Pattern {
         self.pivots(&factor).iter().all(|x| x[0] > 0.0)
     }
 
-    /// How far a matrix with this diagonal can be, in any direction, from the product of its computed factor with its transpose:
-    /// an entry (i, j) is off by no more than (t + 1) u √(a_ii a_jj), where t counts the products that are summed for it
-    /// (Higham, Accuracy and Stability, section 10.1), and no eigenvalue is further off than the largest sum of a row. With ε
-    /// for the unit roundoff u there is room for what this leaves out.
+    /// How far a matrix with this diagonal can be, in any direction, from the product of its computed factor
+    /// with its transpose: an entry (i, j) is off by no more than (t + 1) u √(a_ii a_jj), where t counts the
+    /// products that are summed for it (Higham, Accuracy and Stability, section 10.1), and no eigenvalue is
+    /// further off than the largest sum of a row. With ε for the unit roundoff u there is room for what this
+    /// leaves out.
     pub fn rounding(&self, diagonal: &[f64]) -> f64 {
         let d = self.dimension();
-        // Entries of each row of the factor, the diagonal one among them, and the roots of the diagonal, by order of elimination.
+        // Entries of each row of the factor, the diagonal one among them, and the roots of the diagonal, by
+        // order of elimination.
         let (mut entries, mut roots) = (vec![1.0; d], vec![0.0; d]);
         self.rows.iter().for_each(|&r| entries[r] += 1.0);
         self.place.iter().zip(diagonal).for_each(|(&p, a)| roots[p] = a.abs().sqrt());
@@ -186,7 +192,8 @@ impl Pattern {
     }
 }
 
-/// Numbers of several matrices that registers hold together. As arrays of numbers the compiler would handle them one by one.
+/// Numbers of several matrices that registers hold together. As arrays of numbers the compiler would handle
+/// them one by one.
 pub trait Packed {
     /// What holds them.
     type Numbers: Real;
@@ -294,8 +301,8 @@ fn subtract<T: Real, U: Real, const W: usize>(view: View<T, U>, from: &mut [f64;
     view.store(view.load(from) - a * b, from);
 }
 
-/// The pattern of the factor from the entries (column, row) on and below the diagonal: where the rows of each column begin,
-/// and the rows. A column has its own rows and those of the columns whose first row it is.
+/// The pattern of the factor from the entries (column, row) on and below the diagonal: where the rows of each
+/// column begin, and the rows. A column has its own rows and those of the columns whose first row it is.
 fn fill(d: usize, entries: impl Iterator<Item = (usize, usize)>) -> (Vec<usize>, Vec<usize>) {
     let mut columns = vec![Vec::new(); d];
     entries.filter(|(column, row)| row > column).for_each(|(column, row)| columns[column].push(row));

@@ -102,7 +102,8 @@ fn subtract(row: &mut [f64], factor: f64, other: &[f64]) {
     row.iter_mut().zip(other).for_each(|(x, y)| *x -= factor * y);
 }
 
-/// Solves L X = B in place, for lower triangular L [d × d] and X [d × n], the right-hand side being the fastest axis.
+/// Solves L X = B in place, for lower triangular L [d × d] and X [d × n], the right-hand side being the
+/// fastest axis.
 pub fn solve_lower_many(l: &[f64], x: &mut [f64], [d, n]: [usize; 2]) {
     assert!(l.len() >= d * d && x.len() >= d * n);
     solve_block(l, d, [0, d], x, n);

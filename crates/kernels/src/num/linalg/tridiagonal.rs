@@ -56,8 +56,8 @@ impl Tridiagonal {
         self.run();
     }
 
-    /// Takes the rows from the last to the first. The update by the last reflection and the product with the next one are
-    /// done in one pass over the matrix.
+    /// Takes the rows from the last to the first. The update by the last reflection and the product with the
+    /// next one are done in one pass over the matrix.
     fn run(&mut self) {
         let stride = Self::stride(self.d);
         // The pending update is A -= u wᵀ + w uᵀ.
@@ -128,7 +128,8 @@ impl Tridiagonal {
         self.blocks = [v, image];
     }
 
-    /// The lower triangular T with H_{last} … H_{first} = I - Vᵀ T V, where the reflections are the rows of V.
+    /// The lower triangular T with H_{last} … H_{first} = I - Vᵀ T V, where the reflections are the rows of
+    /// V.
     fn block_factor(&self, v: &[f64], first: usize, count: usize, size: usize) -> [f64; BLOCK * BLOCK] {
         let mut t = [0.0; BLOCK * BLOCK];
         for k in 0..count {
@@ -162,8 +163,8 @@ fn product(
     Product { scale, m, n, depth, left, a, a_rows, right, b, b_stride, part, c, c_rows }.add();
 }
 
-/// Replaces x by the v of the reflection I - τ v vᵀ that carries it to a multiple of its last axis: gives that multiple and
-/// τ.
+/// Replaces x by the v of the reflection I - τ v vᵀ that carries it to a multiple of its last axis: gives
+/// that multiple and τ.
 fn reflect(x: &mut [f64]) -> (f64, f64) {
     let Some((last, others)) = x.split_last_mut() else { return (0.0, 0.0) };
     if others.iter().all(|y| *y == 0.0) {
@@ -180,7 +181,8 @@ fn reflect(x: &mut [f64]) -> (f64, f64) {
     (target * top, 2.0 / (rest + *last * *last))
 }
 
-/// One pass over the rows of the lower triangle: applies the pending update A -= u wᵀ + w uᵀ and adds A v to p.
+/// One pass over the rows of the lower triangle: applies the pending update A -= u wᵀ + w uᵀ and adds A v to
+/// p.
 struct Pass<'a> {
     matrix: &'a mut [F8],
     stride: usize,

@@ -6,7 +6,8 @@ use std::f64::consts::PI;
 /// From here on the asymptotic series is exact to the last bit.
 const FAR: f64 = 30.0;
 
-/// Σ (x²/4)^k / (k! (k + order)!) - its first term, times order! : the power series of I_order without its first term.
+/// Σ (x²/4)^k / (k! (k + order)!) - its first term, times order! : the power series of I_order without its
+/// first term.
 fn series_rest(x: f64, order: f64) -> f64 {
     let q = 0.25 * x * x;
     let (mut term, mut sum) = (1.0, 0.0);
@@ -91,7 +92,8 @@ pub fn bessel_ratio(x: f64) -> f64 {
     if x < 0.0 { -value } else { value }
 }
 
-/// The derivative of [`bessel_ratio`], 1 - A(x)/x - A(x)², to 1e-13 relative up to x = 30 and absolutely beyond.
+/// The derivative of [`bessel_ratio`], 1 - A(x)/x - A(x)², to 1e-13 relative up to x = 30 and absolutely
+/// beyond.
 pub fn bessel_ratio_slope(x: f64) -> f64 {
     let a = x.abs();
     if a < 1e-3 {
@@ -102,9 +104,11 @@ pub fn bessel_ratio_slope(x: f64) -> f64 {
     1.0 - ratio / a - ratio * ratio
 }
 
-/// P(Θ ≤ θ) for the von Mises law on (-π, π) with mean 0 and concentration κ ≥ 0, to 1e-13 relative in the lower tail.
+/// P(Θ ≤ θ) for the von Mises law on (-π, π) with mean 0 and concentration κ ≥ 0, to 1e-13 relative in the
+/// lower tail.
 ///
-/// Gauss and Legendre's rule on the density over panels a fraction of its width, from -π or as far down as it counts.
+/// Gauss and Legendre's rule on the density over panels a fraction of its width, from -π or as far down as it
+/// counts.
 pub fn von_mises_cdf(theta: f64, kappa: f64) -> f64 {
     if theta.is_nan() || kappa.is_nan() || kappa < 0.0 {
         return f64::NAN;

@@ -3,8 +3,8 @@
 use super::gamma::{lgamma, stirling_rest};
 use crate::num::real::HALF_LN_2PI;
 
-/// log B(a, b) = log Γ(a) + log Γ(b) - log Γ(a + b) for a, b > 0, without the cancellation of the three terms: to 1e-15
-/// of the larger of |log B| and 1.
+/// log B(a, b) = log Γ(a) + log Γ(b) - log Γ(a + b) for a, b > 0, without the cancellation of the three
+/// terms: to 1e-15 of the larger of |log B| and 1.
 pub fn lbeta(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
     if a.is_nan() || b.is_nan() || small < 0.0 {
@@ -49,7 +49,8 @@ pub fn lfactorial(n: f64) -> f64 {
     lgamma(n + 1.0)
 }
 
-/// log of the binomial coefficient, log Γ(n+1) - log Γ(k+1) - log Γ(n-k+1), for n ≥ 0; -∞ where k < 0 or k > n.
+/// log of the binomial coefficient, log Γ(n+1) - log Γ(k+1) - log Γ(n-k+1), for n ≥ 0; -∞ where k < 0 or k >
+/// n.
 pub fn lchoose(n: f64, k: f64) -> f64 {
     if n.is_nan() || k.is_nan() || n < 0.0 {
         return f64::NAN;

@@ -1,4 +1,5 @@
-//! Quantiles of the gamma law with a small whole shape: the upper tail is e^-x times a polynomial, so Newton's steps cost little.
+//! Quantiles of the gamma law with a small whole shape: the upper tail is e^-x times a polynomial, so
+//! Newton's steps cost little.
 
 use crate::num::real::Real;
 use crate::num::slices::{Function, map};
@@ -8,8 +9,8 @@ const STEPS: usize = 30;
 /// Steps are made while they are larger than this, relative.
 const SMALL: f64 = 1e-11;
 
-/// Puts the x with P(shape, x) = p for a whole shape in the place of each p, to about 1e-10 relative; for draws, where
-/// [`inv_gamma_p`](super::inv_gamma_p) would take most of the time.
+/// Puts the x with P(shape, x) = p for a whole shape in the place of each p, to about 1e-10 relative; for
+/// draws, where [`inv_gamma_p`](super::inv_gamma_p) would take most of the time.
 pub fn inv_gamma_p_whole(shape: u32, p: &mut [f64]) {
     map(p, Quantile(shape));
 }

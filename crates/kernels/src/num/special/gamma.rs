@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-/// log |Γ(x)|, to 3e-16 relative (absolute near the zeros between the negative integers); +∞ at the poles 0, -1, -2, …
+/// log |Γ(x)|, to 3e-16 relative (absolute near the zeros between the negative integers); +∞ at the poles 0,
+/// -1, -2, …
 #[inline]
 pub fn lgamma(x: f64) -> f64 {
     libm::lgamma(x)
@@ -136,7 +137,8 @@ const NEAR_ROOT: [f64; 21] = [
     0.00026779425968948006,
 ];
 
-/// (sin πt, cos πt) for t = x reduced by the nearest integer, or None where x is an integer (a pole) or not finite.
+/// (sin πt, cos πt) for t = x reduced by the nearest integer, or None where x is an integer (a pole) or not
+/// finite.
 fn reflected(x: f64) -> Option<(f64, f64)> {
     let t = x - x.round();
     if t == 0.0 || !t.is_finite() {
@@ -239,8 +241,8 @@ fn raise(mut x: f64, term: impl Fn(f64) -> f64) -> (f64, f64) {
     (x, sum)
 }
 
-/// log Γ_p(a) = p (p - 1) / 4 · log π + Σ_{j=1..p} log Γ(a + (1 - j) / 2), the multivariate gamma function, for
-/// a > (p - 1) / 2.
+/// log Γ_p(a) = p (p - 1) / 4 · log π + Σ_{j=1..p} log Γ(a + (1 - j) / 2), the multivariate gamma function,
+/// for a > (p - 1) / 2.
 pub fn lmultigamma(p: usize, a: f64) -> f64 {
     let n = p as f64;
     if a <= 0.5 * (n - 1.0) {

@@ -1,7 +1,7 @@
 //! The incomplete beta function, regularised: I_x(a, b), the cdf of the beta law, and what follows from it.
 //!
-//! Each call computes the smaller tail directly, in logs, and the other from it, so both keep their relative accuracy;
-//! derivatives in a and b come from the same formulas run on [`Jet`]s.
+//! Each call computes the smaller tail directly, in logs, and the other from it, so both keep their relative
+//! accuracy; derivatives in a and b come from the same formulas run on [`Jet`]s.
 
 use super::beta::lbeta;
 use super::gamma::{digamma, digamma_step, lgamma_step, lgamma1p, stirling_rest};
@@ -121,7 +121,8 @@ fn power_series<const N: usize>(p: Point, swapped: bool) -> Jet<N> {
     (Jet::new(1.0) / a + power_sum(p, swapped)) * b.scale(-log_y).exp()
 }
 
-/// 1 - I_x for small a, where I_x is near 1: I_x = x^a / (a B(a, b)) · (1 + a Σ …), with the sum of [`power_sum`].
+/// 1 - I_x for small a, where I_x is near 1: I_x = x^a / (a B(a, b)) · (1 + a Σ …), with the sum of
+/// [`power_sum`].
 fn small_upper<const N: usize>(p: Point, swapped: bool) -> Jet<N> {
     let (a, b) = parameters::<N>(p, swapped);
     // log[x^a / (a B)] = a log x - log Γ(1 + a) + [log Γ(a + b) - log Γ(b)], of the order of a.
@@ -140,7 +141,8 @@ fn by_series(p: Point) -> bool {
     p.x <= 0.7 && p.b * p.x <= 1.0
 }
 
-/// The log of the lower tail, for a point below about the mean; `swapped` says that a and b have been exchanged.
+/// The log of the lower tail, for a point below about the mean; `swapped` says that a and b have been
+/// exchanged.
 fn log_lower<const N: usize>(p: Point, swapped: bool) -> Jet<N> {
     let mut power = log_power::<N>(p);
     if swapped && N == 2 {
@@ -288,7 +290,8 @@ pub(super) fn quantile(a: f64, b: f64, log_p: f64, log_q: f64) -> (f64, f64) {
     at(increasing_root(start(a, b, log_p, log_q), probe))
 }
 
-/// A first guess of log(x / (1 - x)): the mean, or the leading power of the nearer tail where that lies further out.
+/// A first guess of log(x / (1 - x)): the mean, or the leading power of the nearer tail where that lies
+/// further out.
 fn start(a: f64, b: f64, log_p: f64, log_q: f64) -> f64 {
     let mean = (a / b).ln();
     let log_b = lbeta(a, b);

@@ -1,8 +1,9 @@
 //! The incomplete gamma functions, regularised: P(a, x) = γ(a, x) / Γ(a) and Q = 1 - P.
 //!
-//! They are the cdf and its complement of the gamma law with shape a and rate 1, hence of the Poisson, the χ², the
-//! inverse gamma and others. Each call computes the smaller tail directly, in logs, and the other from it, so both keep
-//! their relative accuracy; derivatives in a come from the same formulas run on [`Jet`]s.
+//! They are the cdf and its complement of the gamma law with shape a and rate 1, hence of the Poisson, the
+//! χ², the inverse gamma and others. Each call computes the smaller tail directly, in logs, and the other
+//! from it, so both keep their relative accuracy; derivatives in a come from the same formulas run on
+//! [`Jet`]s.
 
 use super::gamma::{digamma, digamma_rest, lgamma1p, stirling_rest};
 use super::jet::{Jet, continued_fraction};

@@ -60,7 +60,8 @@ impl<const N: usize> Jet<N> {
         self.lift(value, -(self.v - value).exp())
     }
 
-    /// Whether every part is below `tolerance` times the same part of `other`, at least in the scale of its value.
+    /// Whether every part is below `tolerance` times the same part of `other`, at least in the scale of its
+    /// value.
     #[inline(always)]
     pub fn negligible(self, other: Self, tolerance: f64) -> bool {
         let small = |x: f64, y: f64| x.abs() <= tolerance * y.abs();
@@ -97,8 +98,8 @@ impl<const N: usize> Neg for Jet<N> {
     }
 }
 
-/// 1 / (b_0 + a_1 / (b_1 + a_2 / (b_2 + …))) by the modified Lentz method, where `term(n)` gives (a_n, b_n) and a_0 is not
-/// used. Stops when value and derivatives have settled.
+/// 1 / (b_0 + a_1 / (b_1 + a_2 / (b_2 + …))) by the modified Lentz method, where `term(n)` gives (a_n, b_n)
+/// and a_0 is not used. Stops when value and derivatives have settled.
 pub(super) fn continued_fraction<const N: usize>(term: impl Fn(f64) -> (Jet<N>, Jet<N>)) -> Jet<N> {
     const MOST: usize = 500_000;
     let away = |x: Jet<N>| if x.v.abs() < 1e-290 { Jet { v: 1e-290, d: x.d } } else { x };

@@ -32,8 +32,8 @@ pub fn log_phi(x: f64) -> f64 {
     Real::log_phi(x)
 }
 
-/// φ(x) / Φ(x), the derivative of [`log_phi`] (the inverse Mills ratio at -x), to 1e-15 relative; it is -x far in the
-/// lower tail and 0 far in the upper.
+/// φ(x) / Φ(x), the derivative of [`log_phi`] (the inverse Mills ratio at -x), to 1e-15 relative; it is -x
+/// far in the lower tail and 0 far in the upper.
 pub fn phi_ratio(x: f64) -> f64 {
     Real::phi_ratio(x)
 }
@@ -48,8 +48,8 @@ pub fn mills_excess(x: f64) -> f64 {
     (1..=60).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
 }
 
-/// Inverse of [`phi`]: the x with Φ(x) = p, to 1e-15 relative for p down to the smallest number; -∞ at 0, +∞ at 1, NaN
-/// outside [0, 1].
+/// Inverse of [`phi`]: the x with Φ(x) = p, to 1e-15 relative for p down to the smallest number; -∞ at 0, +∞
+/// at 1, NaN outside [0, 1].
 pub fn inv_phi(p: f64) -> f64 {
     Real::inv_phi(p)
 }

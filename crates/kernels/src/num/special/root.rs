@@ -6,8 +6,9 @@ pub(super) struct Probe {
     pub slope: f64,
 }
 
-/// The root of an increasing function on the line, from a guess: Newton's step where it stays inside the bracket found so
-/// far and at least halves the last one, bisection elsewhere. Stops at the rounding of the argument.
+/// The root of an increasing function on the line, from a guess: Newton's step where it stays inside the
+/// bracket found so far and at least halves the last one, bisection elsewhere. Stops at the rounding of the
+/// argument.
 pub(super) fn increasing_root(guess: f64, probe: impl Fn(f64) -> Probe) -> f64 {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut u = if guess.is_finite() { guess } else { 0.0 };

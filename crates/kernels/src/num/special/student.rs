@@ -47,8 +47,8 @@ fn point(t: f64, nu: f64) -> Point {
     Point { a: 0.5, b: 0.5 * nu, x, y }
 }
 
-/// ∂/∂ν of log P(T ≤ t). It is of the order of 1/ν² from parts of the order of 1/ν, so its relative error is about
-/// 4e-15 (1 + ν).
+/// ∂/∂ν of log P(T ≤ t). It is of the order of 1/ν² from parts of the order of 1/ν, so its relative error is
+/// about 4e-15 (1 + ν).
 pub fn log_student_t_cdf_dnu(t: f64, nu: f64) -> f64 {
     if t.is_nan() || nu.is_nan() || nu <= 0.0 {
         return f64::NAN;

@@ -1,10 +1,11 @@
-//! One number on processors with fused multiply-add: the lane that goes with the registers of AVX2 and AVX-512.
+//! One number on processors with fused multiply-add: the lane that goes with the registers of AVX2 and
+//! AVX-512.
 
 use super::Vector;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// One number whose products and sums are rounded once, as in the wide registers. For code that `dispatch` compiles with that instruction:
-/// elsewhere each is a call.
+/// One number whose products and sums are rounded once, as in the wide registers. For code that `dispatch`
+/// compiles with that instruction: elsewhere each is a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Fused(pub f64);

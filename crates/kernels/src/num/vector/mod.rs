@@ -1,5 +1,5 @@
-//! Vector registers: what the elementary functions are written for, so that one formula serves one number, two
-//! lanes of SSE2, four of AVX2 and eight of AVX-512. All registers of one processor give the same bits.
+//! Vector registers: what the elementary functions are written for, so that one formula serves one number,
+//! two lanes of SSE2, four of AVX2 and eight of AVX-512. All registers of one processor give the same bits.
 
 mod fused;
 mod pair;

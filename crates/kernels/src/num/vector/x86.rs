@@ -1,7 +1,7 @@
 //! The registers of SSE2, AVX2 and AVX-512.
 //!
-//! The methods may only run where `dispatch` has found the instruction set; everything is inlined into functions that
-//! are compiled for it.
+//! The methods may only run where `dispatch` has found the instruction set; everything is inlined into
+//! functions that are compiled for it.
 
 use super::{ONE_BITS, SQRT_HALF_BITS, TWO_52, Vector};
 use std::arch::x86_64::*;
@@ -22,7 +22,8 @@ pub struct Wide4(pub __m256d);
 #[repr(transparent)]
 pub struct Wide8(pub __m512d);
 
-/// One register type, from the names of its instructions. SAFETY of every `unsafe`: see the head of this file.
+/// One register type, from the names of its instructions. SAFETY of every `unsafe`: see the head of this
+/// file.
 macro_rules! register {
     (
         $t:ident, add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, sqrt: $sqrt:ident,

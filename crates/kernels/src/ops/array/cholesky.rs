@@ -9,8 +9,8 @@ use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The lower triangular L with L Lᵀ = A. Only the lower triangle of A is read, and only it has a derivative; where A is
-/// not positive definite the factor is not a number from the row on that shows it.
+/// The lower triangular L with L Lᵀ = A. Only the lower triangle of A is read, and only it has a derivative;
+/// where A is not positive definite the factor is not a number from the row on that shows it.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Cholesky;
 
@@ -47,7 +47,8 @@ impl Kernel for Cholesky {
     }
 }
 
-/// [`Cholesky`] of the matrix whose entries are listed elements of the argument: those above the diagonal are not even fetched.
+/// [`Cholesky`] of the matrix whose entries are listed elements of the argument: those above the diagonal are
+/// not even fetched.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct ListedCholesky {
     /// The element for each entry, row by row.
@@ -124,9 +125,9 @@ wide_lanes! {
 }
 
 wide_lanes! {
-    /// Replaces a matrix by its factor, column by column, so that rows do not wait for each other. Divisions by the pivot, not
-    /// products with its inverse: these would add a rounding to each element, which matrices that are nearly singular make
-    /// thousands of millions of times larger.
+    /// Replaces a matrix by its factor, column by column, so that rows do not wait for each other. Divisions
+    /// by the pivot, not products with its inverse: these would add a rounding to each element, which
+    /// matrices that are nearly singular make thousands of millions of times larger.
     fn factor<'a, T>(a: &'a mut [T], n: usize) {
         let (zero, never) = (T::zero(), T::splat(f64::NAN));
         for j in 0..n {
@@ -143,8 +144,8 @@ wide_lanes! {
 }
 
 wide_lanes! {
-    /// Turns the adjoint of the factor (lower triangle of `bar`) into that of the matrix: Murray (2016), 'Differentiation of the
-    /// Cholesky decomposition', the unblocked algorithm.
+    /// Turns the adjoint of the factor (lower triangle of `bar`) into that of the matrix: Murray (2016),
+    /// 'Differentiation of the Cholesky decomposition', the unblocked algorithm.
     fn pull<'a, T>(l: &'a [T], bar: &'a mut [T], n: usize) {
         for j in (0..n).rev() {
             let pivot = l[j * n + j];

@@ -53,7 +53,8 @@ pub(super) fn square(shape: &Shape) -> Result<Size, ShapeError> {
     }
 }
 
-/// In place L⁻¹ X or, `transposed`, L⁻ᵀ X for a lower triangular n×n matrix L, where the columns of X are the vectors.
+/// In place L⁻¹ X or, `transposed`, L⁻ᵀ X for a lower triangular n×n matrix L, where the columns of X are the
+/// vectors.
 #[inline(always)]
 pub(super) fn solve_columns<T: Real>(l: &[T], n: usize, x: &mut [T], transposed: bool) {
     let m = x.len() / n.max(1);

@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// `offset + X v`, where some columns of X are dense, some the same number in every row, and the rest have a few entries
-/// in each row.
+/// `offset + X v`, where some columns of X are dense, some the same number in every row, and the rest have a
+/// few entries in each row.
 #[derive(Clone, Debug)]
 pub struct Design(pub Arc<Operator>);
 

@@ -6,12 +6,12 @@ use crate::facts::{Shape, Size};
 use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 
-/// Eigenvalues, smallest first, as row 0 of the result [n + 1, n]; below them the matrix whose columns are the
-/// eigenvectors, of length 1 and with their largest entry positive.
+/// Eigenvalues, smallest first, as row 0 of the result [n + 1, n]; below them the matrix whose columns are
+/// the eigenvectors, of length 1 and with their largest entry positive.
 ///
-/// The matrix is taken as (A + Aᵀ) / 2. Where two eigenvalues are equal, their eigenvectors are not determined and have no
-/// derivative: the reverse sweep leaves out the terms between them, so that symmetric functions of the eigenvalues still
-/// have theirs.
+/// The matrix is taken as (A + Aᵀ) / 2. Where two eigenvalues are equal, their eigenvectors are not
+/// determined and have no derivative: the reverse sweep leaves out the terms between them, so that symmetric
+/// functions of the eigenvalues still have theirs.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct EigenSym;
 
@@ -95,8 +95,8 @@ fn inverse_gap<T: Real>(values: &[T], i: usize, j: usize) -> T {
     gap.if_equal(T::zero(), T::zero(), gap.recip())
 }
 
-/// Jacobi's method: makes `a` diagonal by rotations, gathered in `v`. A lane in which an entry is negligible is left as
-/// it is, so each lane goes its own way.
+/// Jacobi's method: makes `a` diagonal by rotations, gathered in `v`. A lane in which an entry is negligible
+/// is left as it is, so each lane goes its own way.
 fn rotate_to_diagonal<T: Real>(a: &mut [T], v: &mut [T], n: usize) {
     v.fill(T::zero());
     (0..n).for_each(|i| v[i * n + i] = T::one());
@@ -170,8 +170,8 @@ fn orient<T: Real>(vectors: &mut [T], n: usize) {
     }
 }
 
-/// Gives eigenvalues and vectors, computed without tangents, those that follow from the matrix: with M = VᵀAV,
-/// λ̇_i = Ṁ_ii and V̇ = V E, E_ij = Ṁ_ij / (λ_j - λ_i). Values are left as they are.
+/// Gives eigenvalues and vectors, computed without tangents, those that follow from the matrix: with M =
+/// VᵀAV, λ̇_i = Ṁ_ii and V̇ = V E, E_ij = Ṁ_ij / (λ_j - λ_i). Values are left as they are.
 fn attach_tangents<T: Real>(a: &[T], [e, av]: [&mut [T]; 2], values: &mut [T], vectors: &mut [T], n: usize) {
     for i in 0..n {
         for j in 0..n {

@@ -7,11 +7,11 @@ use crate::facts::{Shape, show};
 use crate::num::real::Real;
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 
-/// log p(observations) from how states start `[K]`, how they move `[K, K]` (row: from, column: to) and the log density of each
-/// observation in each state [N, K].
+/// log p(observations) from how states start `[K]`, how they move `[K, K]` (row: from, column: to) and the
+/// log density of each observation in each state [N, K].
 ///
-/// Filtered probabilities are kept scaled to sum to one at each step, which costs K exponentials a step instead of K². A
-/// state that is e⁷⁰⁰ times less probable than another counts as impossible.
+/// Filtered probabilities are kept scaled to sum to one at each step, which costs K exponentials a step
+/// instead of K². A state that is e⁷⁰⁰ times less probable than another counts as impossible.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct HmmForward {
     /// Whether start and moves are probabilities; they are logs of such otherwise.

@@ -7,8 +7,8 @@ use crate::num::real::Real;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 
-/// `out[i] = x[places[i]]`, in the shape of `places`: numbers from 0, cut down to whole ones, which must lie within `x` and are
-/// the same for every draw.
+/// `out[i] = x[places[i]]`, in the shape of `places`: numbers from 0, cut down to whole ones, which must lie
+/// within `x` and are the same for every draw.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Lookup;
 

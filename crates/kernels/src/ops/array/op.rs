@@ -53,8 +53,9 @@ pub trait Kernel: std::fmt::Debug + Clone + PartialEq + Hash + Send + Sync + 'st
         0
     }
 
-    /// About how many additions and multiplications the forward sweep takes for one draw; the reverse sweep takes as many for
-    /// each argument that varies. As many as the arguments have numbers, unless the operation says otherwise.
+    /// About how many additions and multiplications the forward sweep takes for one draw; the reverse sweep
+    /// takes as many for each argument that varies. As many as the arguments have numbers, unless the
+    /// operation says otherwise.
     fn operations(&self, dims: &[&[usize]]) -> usize {
         dims.iter().map(|d| d.iter().product::<usize>()).sum()
     }

@@ -108,7 +108,8 @@ impl Kernel for LogSumExp {
 }
 
 wide_lanes! {
-    /// log Σ exp of each line of an array [outer, n, inner]: the largest element, and the logarithm of a sum of what is at most one.
+    /// log Σ exp of each line of an array [outer, n, inner]: the largest element, and the logarithm of a sum
+    /// of what is at most one.
     fn log_sums<'a, T>(x: &'a [T], out: &'a mut [T], outer: usize, n: usize, inner: usize) {
         let lowest = T::splat(f64::NEG_INFINITY);
         for line in 0..outer * inner {
@@ -171,8 +172,8 @@ impl Kernel for Product {
     fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
-            // The product of all others is that of those before and of those after, without dividing, so that zeros
-            // are right.
+            // The product of all others is that of those before and of those after, without dividing, so that
+            // zeros are right.
             let mut before = T::one();
             for (k, p) in places.clone().enumerate() {
                 cx.saved[k] = before;

@@ -189,8 +189,8 @@ wide_lanes! {
     }
 }
 
-/// Exchanges rows k and i of both matrices in those lanes where row i has the larger entry in column k: after all rows
-/// below k had their turn, each lane has its own largest pivot, whatever the other lanes do.
+/// Exchanges rows k and i of both matrices in those lanes where row i has the larger entry in column k: after
+/// all rows below k had their turn, each lane has its own largest pivot, whatever the other lanes do.
 #[inline(always)]
 fn exchange_if_larger<T: Real>(a: &mut [T], b: &mut [T], [n, m]: [usize; 2], k: usize, i: usize) {
     let (mine, other) = (a[k * n + k].abs(), a[i * n + k].abs());

@@ -3,8 +3,8 @@
 use crate::num::real::Real;
 use std::cell::Cell;
 
-/// So many entries in each row. Where many rows that follow each other have theirs at the same places, as those of a group do, coefficients and
-/// what goes back to them stay in registers for all of these.
+/// So many entries in each row. Where many rows that follow each other have theirs at the same places, as
+/// those of a group do, coefficients and what goes back to them stay in registers for all of these.
 #[derive(Clone, Debug)]
 pub struct Sparse {
     /// Number of entries in a row.
@@ -13,7 +13,8 @@ pub struct Sparse {
     pub places: Vec<u32>,
     /// How much each counts.
     pub factors: Vec<f64>,
-    /// The first row of each run of rows with the same places, and the end of the last; none where runs are short.
+    /// The first row of each run of rows with the same places, and the end of the last; none where runs are
+    /// short.
     runs: Vec<u32>,
 }
 
@@ -46,7 +47,8 @@ impl Sparse {
         runs
     }
 
-    /// Whether the rows in so many runs would be worth telling apart: they are long enough on average, and a row has no more entries than registers.
+    /// Whether the rows in so many runs would be worth telling apart: they are long enough on average, and a
+    /// row has no more entries than registers.
     pub fn would_serve(&self, runs: usize) -> bool {
         (1..=MOST_ENTRIES).contains(&self.entries) && LONG * runs * self.entries <= self.factors.len()
     }

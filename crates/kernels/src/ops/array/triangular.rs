@@ -8,13 +8,14 @@ use crate::num::real::Real;
 use crate::ops::operand::accumulate;
 use std::cell::Cell;
 
-/// L⁻¹ b for a lower triangular L, the first argument; the second is one vector `[K]` or many. What stands above the
-/// diagonal of L is not read.
+/// L⁻¹ b for a lower triangular L, the first argument; the second is one vector `[K]` or many. What stands
+/// above the diagonal of L is not read.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct TriangularSolve {
     /// Whether it is L⁻ᵀ b instead.
     pub transposed: bool,
-    /// Whether many right sides are the rows [N, K] of the second argument; they are its columns [K, M] otherwise.
+    /// Whether many right sides are the rows [N, K] of the second argument; they are its columns [K, M]
+    /// otherwise.
     pub rows: bool,
 }
 

@@ -4,7 +4,8 @@ use crate::num::dispatch::View;
 use crate::num::real::Real;
 use std::cell::Cell;
 
-/// Defines a function that runs its body through [`crate::num::dispatch::best`]: `wide! { fn f<'a, T>(x: &'a [T]) { ... } }`.
+/// Defines a function that runs its body through [`crate::num::dispatch::best`]: `wide! { fn f<'a, T>(x: &'a
+/// [T]) { ... } }`.
 macro_rules! wide {
     ($(#[$meta:meta])* fn $name:ident<$life:lifetime, T>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -26,8 +27,8 @@ macro_rules! wide {
 }
 pub(super) use wide;
 
-/// The same on the registers of the processor, [`crate::num::dispatch::best_lanes`]: for arguments that are slices of T, to
-/// read, to write or of cells, and plain places, sizes and flags.
+/// The same on the registers of the processor, [`crate::num::dispatch::best_lanes`]: for arguments that are
+/// slices of T, to read, to write or of cells, and plain places, sizes and flags.
 macro_rules! wide_lanes {
     ($(#[$meta:meta])* fn $name:ident<$life:lifetime, T>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*

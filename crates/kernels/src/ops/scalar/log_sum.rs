@@ -1,4 +1,5 @@
-//! The logarithm of a sum of a few exponentials, one function for each number of them: what a log-sum-exp along a short axis comes to, column by column.
+//! The logarithm of a sum of a few exponentials, one function for each number of them: what a log-sum-exp
+//! along a short axis comes to, column by column.
 
 use super::{LOG_ADD_EXP, ScalarRow, scalar_row};
 use crate::num::real::Real;

@@ -7,13 +7,15 @@ use crate::ops::operand::{Arg, Index, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
-    /// Draws that are handled side by side: sixteen let two chains of arithmetic overlap, at the price of more code.
+    /// Draws that are handled side by side: sixteen let two chains of arithmetic overlap, at the price of
+    /// more code.
     type Lanes: Part;
 
     /// Its value.
     fn value<T: Real>(x: [T; N]) -> T;
 
-    /// Its partial derivatives at `x`, where its value is `y`. Entries for which `need` is false may be anything finite.
+    /// Its partial derivatives at `x`, where its value is `y`. Entries for which `need` is false may be
+    /// anything finite.
     fn slopes<T: Real>(x: [T; N], y: T, need: &[bool; N]) -> [T; N];
 
     /// Value and slopes together, where they share work.
@@ -26,8 +28,8 @@ pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
     /// How often the logarithm of the factor below counts, where it has one of its own.
     const FACTORED: Option<f64> = None;
 
-    /// A plain number, a factor from ½ to 4 whose logarithm is to be subtracted so many times, and the slopes: a sum of many values needs one logarithm,
-    /// of a product.
+    /// A plain number, a factor from ½ to 4 whose logarithm is to be subtracted so many times, and the
+    /// slopes: a sum of many values needs one logarithm, of a product.
     #[inline(always)]
     fn factored<T: Real>(x: [T; N], need: &[bool; N]) -> (T, T, [T; N]) {
         let (y, slopes) = Self::both(x, need);
@@ -53,19 +55,20 @@ pub struct ScalarRow {
     pub jumps: bool,
 }
 
-/// What is known of an elementwise function for all arguments at once. `certify` rests on these: each must be proved, and
-/// the table tests hold each against sampled derivatives.
+/// What is known of an elementwise function for all arguments at once. `certify` rests on these: each must be
+/// proved, and the table tests hold each against sampled derivatives.
 pub struct Facts {
     /// Two arguments that it depends on only through their difference, first minus second.
     pub difference: Option<(usize, usize)>,
-    /// Bounds as a function of argument `k` alone, when that argument may be any of `args[k]` and the others are the points
-    /// `args[j]`; None where nothing is known.
+    /// Bounds as a function of argument `k` alone, when that argument may be any of `args[k]` and the others
+    /// are the points `args[j]`; None where nothing is known.
     pub jet: JetOf,
-    /// The same as a function of t where argument `k` is exp(t): `args[k]` holds t. Where it is absent, and where it says
-    /// None, compose [`Facts::jet`] with the exponential; where both speak, both hold. It is what makes a density of
-    /// exp(t), which is concave in t though not in exp(t), known to be so.
+    /// The same as a function of t where argument `k` is exp(t): `args[k]` holds t. Where it is absent, and
+    /// where it says None, compose [`Facts::jet`] with the exponential; where both speak, both hold. It is
+    /// what makes a density of exp(t), which is concave in t though not in exp(t), known to be so.
     pub log_jet: Option<JetOf>,
-    /// For a function of a probability θ, argument `k`, that is a log θ + b log(1 - θ): a and b, none below 0.
+    /// For a function of a probability θ, argument `k`, that is a log θ + b log(1 - θ): a and b, none below
+    /// 0.
     pub odds: Option<OddsOf>,
     /// For a function of a positive number x, argument `k`, that is a log x + b x: a and b.
     pub rate: Option<OddsOf>,
@@ -156,11 +159,12 @@ impl Eq for ScalarRow {}
 
 /// Defines an elementwise function: a public static row, and the type that carries its code.
 ///
-/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last `facts`
-/// says what is known of its derivatives everywhere, and `jumps true` that it is not continuous.
+/// `scalar_row! { EXP = "exp"(x), "e^x"; |T| value x.exp(); slopes(y) [y]; probes [[-3.0], [0.5]] }`; a last
+/// `facts` says what is known of its derivatives everywhere, and `jumps true` that it is not continuous.
 ///
-/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after the slopes;
-/// such a function is run for sixteen draws side by side. `factored times (at, need) (value, factor, [slopes])` may follow.
+/// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after
+/// the slopes; such a function is run for sixteen draws side by side. `factored times (at, need) (value,
+/// factor, [slopes])` may follow.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;

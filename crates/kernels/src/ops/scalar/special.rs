@@ -96,7 +96,8 @@ scalar_row! {
     value { let (p, q) = (w.ln() + a, (-w).log1p() + b); p.max(q) + (-((p - q).abs())).exp().log1p() };
     slopes(y) [(a - y).exp() - (b - y).exp(), w * (a - y).exp(), (T::one() - w) * (b - y).exp()];
     probes [&[0.3, 0.5, -1.0], &[0.9, -300.0, -299.0]];
-    // In a and in b a log of a sum of exponentials, with the weights in the exponents; in w the log of a linear function.
+    // In a and in b a log of a sum of exponentials, with the weights in the exponents; in w the log of a
+    // linear function.
     facts Facts::of(|x, k| {
         let c: [f64; 3] = known::fixed(x, k)?;
         if k == 0 {

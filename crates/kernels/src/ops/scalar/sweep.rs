@@ -9,8 +9,8 @@ use crate::ops::operand::{Adjoint, Arg, Index, Operand};
 use rayon::prelude::*;
 use std::cell::Cell;
 
-/// Elements of a plain sum that are handled at a time: few enough for arguments, values, slopes and adjoints to stay in the
-/// first-level cache.
+/// Elements of a plain sum that are handled at a time: few enough for arguments, values, slopes and adjoints
+/// to stay in the first-level cache.
 const TERMS: usize = 32;
 
 /// Numbers of room that the sweeps need.
@@ -41,8 +41,9 @@ pub fn pull<T: Real>(
     }
 }
 
-/// `Σ_i w_i f(args at i)` over `count` elements; its derivative in each argument is added to `adjoints`, element by element
-/// of the argument. Adjoints that are fresh are set instead, for arguments with an element for each.
+/// `Σ_i w_i f(args at i)` over `count` elements; its derivative in each argument is added to `adjoints`,
+/// element by element of the argument. Adjoints that are fresh are set instead, for arguments with an element
+/// for each.
 pub fn sum<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
@@ -92,11 +93,11 @@ pub struct Predictor<'a> {
     pub operator: &'a Operator,
 }
 
-/// [`sum`] where one argument is a linear predictor, given by its coefficients: predictor, function and adjoint are
-/// computed for a few rows at a time, so that they stay in the first-level cache.
+/// [`sum`] where one argument is a linear predictor, given by its coefficients: predictor, function and
+/// adjoint are computed for a few rows at a time, so that they stay in the first-level cache.
 ///
-/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part; within a pool of
-/// threads these share the blocks. The blocks are added in order, so threads change no bit.
+/// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part;
+/// within a pool of threads these share the blocks. The blocks are added in order, so threads change no bit.
 pub fn sum_predicted<T: Real>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
@@ -211,7 +212,8 @@ struct Slope<'a, 'b, T> {
 }
 
 impl<'a, T: Real> Slope<'a, '_, T> {
-    /// Where a function that adds up its elements may put the slopes in argument k, which `room` is for, and whether they are to be handed on from there.
+    /// Where a function that adds up its elements may put the slopes in argument k, which `room` is for, and
+    /// whether they are to be handed on from there.
     fn sink(&self, k: usize, room: &'a [Cell<T>], times: f64) -> (Sink<'a, T>, bool) {
         let Some(adjoint) = self.adjoints[k] else { return (Sink::None, false) };
         let predicted = self.predictor.is_some_and(|p| p.which == k);
@@ -366,7 +368,8 @@ fn add<U: Real>(cell: &Cell<U>, x: U) {
 /// Hands on the slopes of a tile: those of element i in argument k are at `slopes[k * n + i]`.
 struct HandOn<'a, 'b, T> {
     into: Slope<'a, 'b, T>,
-    /// Which arguments' slopes, bit by bit: bytes that are copied together wait for those who wrote them one by one.
+    /// Which arguments' slopes, bit by bit: bytes that are copied together wait for those who wrote them one
+    /// by one.
     open: u32,
     weights: Option<&'a [f64]>,
     n: usize,

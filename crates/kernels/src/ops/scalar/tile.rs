@@ -1,7 +1,7 @@
 //! The innermost loops of an elementwise function, for each scalar type.
 //!
-//! Only these loops know the function, so that a row costs little code. What is done with the numbers — broadcasting
-//! sums, weights, adjoints — is written once, in `sweep`.
+//! Only these loops know the function, so that a row costs little code. What is done with the numbers —
+//! broadcasting sums, weights, adjoints — is written once, in `sweep`.
 
 use super::ScalarFn;
 use crate::num::dispatch::{LaneWork, Level, View, level, widest};
@@ -21,27 +21,28 @@ pub trait Elementwise<T>: Send + Sync {
     /// `out[i] = f(args at i)`.
     fn values(&self, args: &[Operand<T>], out: &mut [T]);
 
-    /// The same for n elements, with the slope in argument k of element i in `slopes[k * n + i]`; those of arguments that
-    /// are not needed mean nothing.
+    /// The same for n elements, with the slope in argument k of element i in `slopes[k * n + i]`; those of
+    /// arguments that are not needed mean nothing.
     fn both(&self, args: &[Operand<T>], need: &[bool], out: &mut [T], slopes: &mut [T]);
 
     /// The slopes of at most [`TILE`] elements whose values are known.
     fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
 
-    /// As [`Elementwise::values`], but that the logarithm of a factor from ½ to 4 is to be subtracted from each element of `out`, as often as is
-    /// returned. Does nothing where there is no such code.
+    /// As [`Elementwise::values`], but that the logarithm of a factor from ½ to 4 is to be subtracted from
+    /// each element of `out`, as often as is returned. Does nothing where there is no such code.
     fn factored(&self, _args: &[Operand<T>], _out: &mut [T], _factors: &mut [T]) -> Option<f64> {
         None
     }
 
-    /// Value and slopes of one element whose arguments stand where `at` says: written behind one another from `out` on, a slope
-    /// only where the bit of its argument is set in `need`. False where there is no such code.
+    /// Value and slopes of one element whose arguments stand where `at` says: written behind one another from
+    /// `out` on, a slope only where the bit of its argument is set in `need`. False where there is no such
+    /// code.
     fn one(&self, _cells: &[Cell<T>], _at: &[usize], _need: u32, _out: usize) -> bool {
         false
     }
 
-    /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be a number; slopes go where `sinks` says.
-    /// None where there is no such code.
+    /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be
+    /// a number; slopes go where `sinks` says. None where there is no such code.
     fn summed(&self, _args: &[Operand<T>], _sinks: &[Sink<T>], _n: usize, _times: f64) -> Option<T> {
         None
     }
@@ -71,8 +72,8 @@ impl<F, const N: usize> Tile<F, N> {
 
 impl<F: ScalarFn<N>, const N: usize> ScalarKernel for Tile<F, N> {}
 
-/// One number, with or without a tangent. Where the value is known it is computed again: one copy of the code less. `$wide`
-/// handles the first elements, and says how many.
+/// One number, with or without a tangent. Where the value is known it is computed again: one copy of the code
+/// less. `$wide` handles the first elements, and says how many.
 macro_rules! one_by_one {
     ($($t:ty: $wide:path),*) => {$(
         impl<F: ScalarFn<N>, const N: usize> Elementwise<$t> for Tile<F, N> {
@@ -107,8 +108,8 @@ one_by_one!(f64: by_sixteens, Dual: none);
 /// Fewest elements of one draw for which all lanes are worth running.
 const WORTH_LANES: usize = 6;
 
-/// Elements of one draw by the code for sixteen draws, where the processor has the registers: the bits are the same. Gives the
-/// number of elements done; values alone where no slopes are needed.
+/// Elements of one draw by the code for sixteen draws, where the processor has the registers: the bits are
+/// the same. Gives the number of elements done; values alone where no slopes are needed.
 fn by_sixteens(
     f: &dyn Elementwise<F16>,
     args: &[Operand<f64>],
@@ -447,7 +448,8 @@ fn needed<const N: usize>(need: &[bool]) -> [bool; N] {
     all
 }
 
-/// The numbers that meet element `i`. A plain loop, here and below: a closure for each function would be a tenth of all code.
+/// The numbers that meet element `i`. A plain loop, here and below: a closure for each function would be a
+/// tenth of all code.
 #[inline(always)]
 fn at<T: Real, const N: usize>(args: &[Operand<T>], i: usize) -> [T; N] {
     let mut x = [T::zero(); N];

@@ -33,8 +33,8 @@ impl Driver {
         }
     }
 
-    /// Solves the equation from `point` (initial state, then theta) and calls `store(k, states)` at each time. False if
-    /// it cannot be solved.
+    /// Solves the equation from `point` (initial state, then theta) and calls `store(k, states)` at each
+    /// time. False if it cannot be solved.
     pub(super) fn solve(
         &mut self,
         system: &mut System,
@@ -108,8 +108,8 @@ impl Driver {
 
     /// Tries a step into `next`; returns the size of its error.
     ///
-    /// What estimates it is a method of order 3, and its error is that of the step to the power 2/3 or so: as in Hairer
-    /// and Wanner's RADAU5 a tolerance r is one of r^(2/3) / 10 for the estimate.
+    /// What estimates it is a method of order 3, and its error is that of the step to the power 2/3 or so: as
+    /// in Hairer and Wanner's RADAU5 a tolerance r is one of r^(2/3) / 10 for the estimate.
     fn step(&mut self, system: &mut System, t: f64, h: f64, exact: bool) -> f64 {
         let error = self.method.step(system, t, h, &self.states, &mut self.next, exact);
         error * 10.0 * system.ode.tolerance.relative.cbrt().min(0.1)
@@ -128,7 +128,8 @@ impl Driver {
         (0.9 * error.max(1e-10).powf(-EXPONENT)).clamp(0.2, 5.0)
     }
 
-    /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section II.4).
+    /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section
+    /// II.4).
     fn first_step(&mut self, system: &mut System, t: f64, end: f64) -> f64 {
         let rates = self.method.first_rates();
         let states = &self.states;

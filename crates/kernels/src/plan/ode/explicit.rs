@@ -1,10 +1,12 @@
-//! Explicit solutions of a batch of draws side by side, and their derivatives backwards through the same steps.
+//! Explicit solutions of a batch of draws side by side, and their derivatives backwards through the same
+//! steps.
 //!
-//! Every draw has its own time and its own step size, so its result does not depend on those beside it: a draw whose step is
-//! refused, or that has arrived, takes a step of size zero. The reverse sweep differentiates the steps that were taken, stage
-//! by stage, so the gradient is exactly that of the numbers returned (step sizes held); where tangents are carried, so are
-//! the Hessian-vector products. The error estimate sees the states and not their derivatives, which move where states stand
-//! still (at an equilibrium): so a direction is carried along with the linearised equation, and no step is longer than its
+//! Every draw has its own time and its own step size, so its result does not depend on those beside it: a
+//! draw whose step is refused, or that has arrived, takes a step of size zero. The reverse sweep
+//! differentiates the steps that were taken, stage by stage, so the gradient is exactly that of the numbers
+//! returned (step sizes held); where tangents are carried, so are the Hessian-vector products. The error
+//! estimate sees the states and not their derivatives, which move where states stand still (at an
+//! equilibrium): so a direction is carried along with the linearised equation, and no step is longer than its
 //! speed allows at the same tolerance.
 
 use super::super::run::Workspace;
@@ -16,14 +18,16 @@ use crate::num::dispatch::best_lanes;
 use crate::num::real::Real;
 use crate::ops::operand::{Adjoint, Arg, Lane, accumulate};
 
-/// The share of the tolerance that a step may use. The error estimate of so high an order promises more than it keeps over a
-/// long way, most of all for derivatives: so the error at the end is about what methods of order 5 leave at the same tolerance.
+/// The share of the tolerance that a step may use. The error estimate of so high an order promises more than
+/// it keeps over a long way, most of all for derivatives: so the error at the end is about what methods of
+/// order 5 leave at the same tolerance.
 const SHARE: f64 = 0.1;
 /// How far away states are that show how fast they move apart, in units of their sizes.
 const NEAR_BY: f64 = 1e-7;
 /// 9!
 const NINE_FACTORIAL: f64 = 362_880.0;
-/// States that fall back at an angle with at least this cosine, and the step, times speed, that is still stable.
+/// States that fall back at an angle with at least this cosine, and the step, times speed, that is still
+/// stable.
 const FALLING: f64 = 0.9;
 const STABLE: f64 = 3.0;
 
@@ -34,11 +38,13 @@ pub(in crate::plan) struct Explicit<T> {
     /// The state of every draw, and that after the step at hand.
     states: Vec<T>,
     next: Vec<T>,
-    /// Where the stages stand and what their rates are, [stage, state]; the last of the latter at the end of the step.
+    /// Where the stages stand and what their rates are, [stage, state]; the last of the latter at the end of
+    /// the step.
     points: Vec<T>,
     rates: Vec<T>,
     clocks: Vec<Clock>,
-    /// A direction in the states, in units of their sizes, that turns towards the one in which they move apart fastest.
+    /// A direction in the states, in units of their sizes, that turns towards the one in which they move
+    /// apart fastest.
     direction: Vec<T>,
     path: Path<T>,
     /// Adjoints of the stages, the last those of the state after the step; of a rate; of theta.
@@ -51,7 +57,8 @@ pub(in crate::plan) struct Explicit<T> {
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     t: f64,
-    /// The step that its last error suggests, the longest that the speed of derivatives allows, and the one it takes.
+    /// The step that its last error suggests, the longest that the speed of derivatives allows, and the one
+    /// it takes.
     h: f64,
     longest: f64,
     size: f64,
@@ -175,7 +182,8 @@ impl<T: Lane> Explicit<T> {
         }
     }
 
-    /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section II.4).
+    /// A first step from the sizes of states, rates and change of rates (Hairer, Nørsett and Wanner, section
+    /// II.4).
     fn first_sizes(&mut self, code: &OdeCode, start: T, length: f64) -> T {
         let n = code.ode.states;
         let size = |x: &[T], y: &[T]| best_lanes(Size { x, y, tolerance: tolerance(code) });
@@ -201,9 +209,10 @@ impl<T: Lane> Explicit<T> {
         sizes
     }
 
-    /// How fast states near by move apart, from a difference of rates along the direction, which turns with them; and the longest
-    /// step for which a solution of that speed is as precise as the tolerance asks: its error is (speed · step)⁹ / 9!. For the
-    /// draws that have moved alone: how often others try must not show.
+    /// How fast states near by move apart, from a difference of rates along the direction, which turns with
+    /// them; and the longest step for which a solution of that speed is as precise as the tolerance asks: its
+    /// error is (speed · step)⁹ / 9!. For the draws that have moved alone: how often others try must not
+    /// show.
     fn look_ahead(&mut self, code: &OdeCode, moved: T) {
         let moved = |lane: &usize| moved.lane(*lane) > 0.0;
         let n = code.ode.states;
@@ -301,8 +310,8 @@ impl<T: Lane> Explicit<T> {
         best_lanes(StepError { rates: &self.rates, h, from, to, tolerance })
     }
 
-    /// Moves the clocks of the draws whose error is small enough, and fits all step sizes. One where a draw has moved, zero
-    /// elsewhere; None if none has.
+    /// Moves the clocks of the draws whose error is small enough, and fits all step sizes. One where a draw
+    /// has moved, zero elsewhere; None if none has.
     fn decide(&mut self, code: &OdeCode, error: T) -> Option<T> {
         // 0.9 error^(-1/8).
         let growth = error.detach().max(T::splat(1e-10)).ln().scale(-0.125).exp().scale(0.9);
@@ -345,7 +354,8 @@ impl<T: Lane> Explicit<T> {
         }
     }
 
-    /// Adds what the adjoints of the states at the times mean for the arguments; the forward sweep has kept its steps.
+    /// Adds what the adjoints of the states at the times mean for the arguments; the forward sweep has kept
+    /// its steps.
     pub(super) fn reverse(&mut self, code: &OdeCode, up: &[T], adjoints: [Adjoint<T>; 2]) {
         let n = code.ode.states;
         self.pulls.fill(T::zero());
@@ -366,7 +376,8 @@ impl<T: Lane> Explicit<T> {
         }
     }
 
-    /// Adds the adjoints of the times that were reached in a step, or before the first, to those of the state there.
+    /// Adds the adjoints of the times that were reached in a step, or before the first, to those of the state
+    /// there.
     fn collect(&mut self, block: usize, up: &[T]) {
         let n = self.states.len();
         let state = &mut self.pulls[STAGES * n..];

@@ -1,8 +1,9 @@
-//! Implicit solutions, draw by draw, with their derivatives integrated beside them under the same tolerance and kept for the
-//! reverse sweep.
+//! Implicit solutions, draw by draw, with their derivatives integrated beside them under the same tolerance
+//! and kept for the reverse sweep.
 //!
-//! Where tangents are carried (Hessian-vector products), the derivative of those derivatives is a central difference of two
-//! more solutions that repeat the same steps, which makes them smooth in the point: about nine digits.
+//! Where tangents are carried (Hessian-vector products), the derivative of those derivatives is a central
+//! difference of two more solutions that repeat the same steps, which makes them smooth in the point: about
+//! nine digits.
 
 use super::super::run::Workspace;
 use super::OdeCode;
@@ -55,7 +56,8 @@ impl Implicit {
         }
     }
 
-    /// Solves from the point at hand, or again from one `h` away from it in the direction at hand into track `which`.
+    /// Solves from the point at hand, or again from one `h` away from it in the direction at hand into track
+    /// `which`.
     fn solve(&mut self, code: &OdeCode, moved: Option<(usize, f64)>) {
         let Self { work, driver, point, direction, base, moved: tracks } = self;
         let mut system = System { ode: &code.ode, plan: &code.rate, work };
@@ -114,7 +116,8 @@ impl Implicit {
         }
     }
 
-    /// Tangents of states and derivatives in one lane; unless they are those of the lane before, from new solutions.
+    /// Tangents of states and derivatives in one lane; unless they are those of the lane before, from new
+    /// solutions.
     fn tangents<T: Real>(&mut self, code: &OdeCode, lane: usize, new: bool, out: &mut [T], saved: &mut [T]) {
         let Some(h) = difference_step(&self.point, &self.direction) else { return };
         let first = if code.wanted[0] { 0 } else { code.ode.states };
@@ -149,8 +152,8 @@ pub(super) fn reverse<T: Real>(code: &OdeCode, saved: &[T], up: &[T], adjoints: 
     }
 }
 
-/// The step of a difference along `direction`: 1e-5 of the size of the coordinate that moves most for its size. None where
-/// nothing moves.
+/// The step of a difference along `direction`: 1e-5 of the size of the coordinate that moves most for its
+/// size. None where nothing moves.
 fn difference_step(point: &[f64], direction: &[f64]) -> Option<f64> {
     let most = point.iter().zip(direction).map(|(x, d)| d.abs() / x.abs().max(1e-3)).fold(0.0_f64, f64::max);
     (most > 0.0 && most.is_finite()).then(|| 1e-5 / most)

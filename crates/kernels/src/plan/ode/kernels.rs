@@ -39,7 +39,8 @@ fn combined<U: Real>(x: &[U], weights: &[f64], n: usize, i: usize) -> U {
     sum
 }
 
-/// The adjoint of the rate of a stage, h Σ_l a_l,stage (adjoint of stage l), from those of all that come after it.
+/// The adjoint of the rate of a stage, h Σ_l a_l,stage (adjoint of stage l), from those of all that come
+/// after it.
 pub(super) struct PullRate<'a, T> {
     pub(super) pulls: &'a [T],
     pub(super) stage: usize,
@@ -92,8 +93,8 @@ fn allowed<U: Real>(size: U, tolerance: Tolerance) -> U {
     size.scale(tolerance.relative).shift(tolerance.absolute)
 }
 
-/// The size of the error of a step, where 1 is what the tolerance allows: that of order 5, made smaller where it is small
-/// beside that of order 3.
+/// The size of the error of a step, where 1 is what the tolerance allows: that of order 5, made smaller where
+/// it is small beside that of order 3.
 pub(super) struct StepError<'a, T> {
     pub(super) rates: &'a [T],
     pub(super) h: T,

@@ -1,8 +1,9 @@
 //! Solves differential equations and differentiates the solutions.
 //!
-//! Each draw has its own steps, so its result does not depend on those beside it. An equation that cannot be solved gives
-//! numbers that are none. Explicit solutions run for a whole batch at once and are differentiated backwards through their
-//! steps (`explicit`); implicit ones run draw by draw and carry their derivatives along (`implicit`).
+//! Each draw has its own steps, so its result does not depend on those beside it. An equation that cannot be
+//! solved gives numbers that are none. Explicit solutions run for a whole batch at once and are
+//! differentiated backwards through their steps (`explicit`); implicit ones run draw by draw and carry their
+//! derivatives along (`implicit`).
 
 mod drive;
 mod explicit;
@@ -22,11 +23,12 @@ use explicit::Explicit;
 use implicit::Implicit;
 use std::sync::Arc;
 
-/// Steps that a solution is thought to take beside one for each of its times: an implicit one takes those of a method of
-/// order 3, which its error is estimated by.
+/// Steps that a solution is thought to take beside one for each of its times: an implicit one takes those of
+/// a method of order 3, which its error is estimated by.
 const EXPLICIT_STEPS: usize = 30;
 const IMPLICIT_STEPS: usize = 150;
-/// How often a step looks at the rates: stages of the explicit method; stages of the implicit one, with the iterations that solve for them.
+/// How often a step looks at the rates: stages of the explicit method; stages of the implicit one, with the
+/// iterations that solve for them.
 const EXPLICIT_RATES: usize = 12;
 const IMPLICIT_RATES: usize = 12;
 
@@ -69,8 +71,8 @@ impl OdeCode {
         }
     }
 
-    /// About how many additions and multiplications a gradient takes, where the equation is tame: nobody knows the number of steps before
-    /// they are taken.
+    /// About how many additions and multiplications a gradient takes, where the equation is tame: nobody
+    /// knows the number of steps before they are taken.
     pub(super) fn operations(&self) -> usize {
         let (rate, states) = (self.rate.operations(), self.ode.states);
         let (steps, each) = match self.ode.method {
@@ -78,7 +80,8 @@ impl OdeCode {
             OdeMethod::DormandPrince => {
                 (EXPLICIT_STEPS, EXPLICIT_RATES * (rate + 2 * EXPLICIT_RATES * states))
             }
-            // A system of three times the states is factored once, and solved for each direction and iteration.
+            // A system of three times the states is factored once, and solved for each direction and
+            // iteration.
             OdeMethod::Radau => {
                 let (factor, solved) = (18 * states.pow(3), 18 * states * states);
                 let groups = 1 + self.directions();

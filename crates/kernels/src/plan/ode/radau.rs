@@ -1,5 +1,5 @@
-//! The implicit Runge-Kutta method Radau IIA of order 5, after Hairer and Wanner, 'Solving Ordinary Differential Equations
-//! II', section IV.8.
+//! The implicit Runge-Kutta method Radau IIA of order 5, after Hairer and Wanner, 'Solving Ordinary
+//! Differential Equations II', section IV.8.
 
 use super::system::{System, add_scaled};
 use crate::num::linalg::{lu_factor, lu_solve};
@@ -75,8 +75,8 @@ impl Radau {
         &self.rates
     }
 
-    /// Computes the state after a step of size h; returns the size of its error, infinite if there is no such step. With
-    /// `exact`, the stages are computed as precisely as numbers allow.
+    /// Computes the state after a step of size h; returns the size of its error, infinite if there is no such
+    /// step. With `exact`, the stages are computed as precisely as numbers allow.
     pub(super) fn step(
         &mut self,
         system: &mut System,
@@ -110,8 +110,8 @@ impl Radau {
             && lu_factor(&mut self.filter, &mut self.filter_rows, n)
     }
 
-    /// Newton's iteration for Z_i = h Σ_j a_ij f(t + c_j h, y + Z_j). The matrix is that of the values at the beginning;
-    /// derivatives go through the same iteration and converge with the values.
+    /// Newton's iteration for Z_i = h Σ_j a_ij f(t + c_j h, y + Z_j). The matrix is that of the values at the
+    /// beginning; derivatives go through the same iteration and converge with the values.
     fn solve_stages(&mut self, system: &mut System, t: f64, h: f64, from: &[Dual], exact: bool) -> bool {
         let finest = 10.0 * f64::EPSILON / system.ode.tolerance.relative;
         let (mut last, mut rate) = (f64::INFINITY, 1.0_f64);
@@ -172,8 +172,8 @@ impl Radau {
         size
     }
 
-    /// ((λ/h) I - J)⁻¹ (f(y) + Σ e_i Z_i / h), filtered once more where it is large: for stiff components the first
-    /// estimate is too pessimistic.
+    /// ((λ/h) I - J)⁻¹ (f(y) + Σ e_i Z_i / h), filtered once more where it is large: for stiff components the
+    /// first estimate is too pessimistic.
     fn estimate(&mut self, system: &mut System, t: f64, h: f64, from: &[Dual], to: &[Dual]) -> f64 {
         let len = from.len();
         self.point.fill(Dual::zero());

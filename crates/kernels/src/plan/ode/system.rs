@@ -1,8 +1,9 @@
-//! A differential equation together with the derivatives of its states in where it starts and what it depends on.
+//! A differential equation together with the derivatives of its states in where it starts and what it depends
+//! on.
 //!
-//! The states are carried as [`Dual`] numbers, once for each direction: their value, and their derivative in it. The rate
-//! of such states is their rate and the rate of their derivatives: one forward sweep of the right-hand side gives y' and
-//! one column of S' = (∂f/∂y) S + ∂f/∂theta.
+//! The states are carried as [`Dual`] numbers, once for each direction: their value, and their derivative in
+//! it. The rate of such states is their rate and the rate of their derivatives: one forward sweep of the
+//! right-hand side gives y' and one column of S' = (∂f/∂y) S + ∂f/∂theta.
 
 use super::super::code::Plan;
 use super::super::run::Workspace;
@@ -24,8 +25,8 @@ impl System<'_> {
         self.work.len() - 1
     }
 
-    /// Sets theta and writes the initial states; `directions` are those of the initial state, then those of theta, of
-    /// which `[initial, theta]` says whether they are wanted.
+    /// Sets theta and writes the initial states; `directions` are those of the initial state, then those of
+    /// theta, of which `[initial, theta]` says whether they are wanted.
     pub(super) fn start(&mut self, point: &[f64], wanted: [bool; 2], states: &mut [Dual]) {
         let (n, p) = (self.ode.states, self.ode.parameters);
         let groups = self.groups();
@@ -76,8 +77,9 @@ impl System<'_> {
         }
     }
 
-    /// The size of an error in states that went from `a` to `b`, where 1 is what the tolerance allows: the root mean square
-    /// over the states of the worst column, values and derivatives alike. Infinite if anything is not a number.
+    /// The size of an error in states that went from `a` to `b`, where 1 is what the tolerance allows: the
+    /// root mean square over the states of the worst column, values and derivatives alike. Infinite if
+    /// anything is not a number.
     pub(super) fn size(&self, error: &[Dual], a: &[Dual], b: &[Dual]) -> f64 {
         let n = self.ode.states;
         let column = |value: &dyn Fn(&Dual) -> f64, group: usize| {

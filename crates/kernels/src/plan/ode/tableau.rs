@@ -1,5 +1,5 @@
-//! The explicit Runge-Kutta method of order 8 of Dormand and Prince, with error estimates of order 5 and 3 (Hairer, Nørsett and
-//! Wanner, 'Solving Ordinary Differential Equations I', section II.5).
+//! The explicit Runge-Kutta method of order 8 of Dormand and Prince, with error estimates of order 5 and 3
+//! (Hairer, Nørsett and Wanner, 'Solving Ordinary Differential Equations I', section II.5).
 
 /// Number of stages.
 pub(super) const STAGES: usize = 12;
@@ -137,8 +137,8 @@ pub(super) const ERROR_3: [f64; STAGES] = [
 mod tests {
     use super::*;
 
-    /// Σ b_i c_i^k = 1 / (k + 1) for an exact quadrature of degree k, Σ_j a_ij = c_i, and error weights that cancel what both
-    /// results have in common.
+    /// Σ b_i c_i^k = 1 / (k + 1) for an exact quadrature of degree k, Σ_j a_ij = c_i, and error weights that
+    /// cancel what both results have in common.
     #[test]
     fn the_numbers_satisfy_the_conditions_of_their_order() {
         let weights = LINES[STAGES];

@@ -123,8 +123,9 @@ fn both_methods_agree_and_the_gradient_is_one() {
     }
 }
 
-/// At an equilibrium the states stand still and tell nothing of their derivatives, which turn: with all parameters and states at
-/// one, the linearised equation is u' = -v, v' = u, so ∂u(t)/∂u(0) = cos t and ∂v(t)/∂u(0) = sin t.
+/// At an equilibrium the states stand still and tell nothing of their derivatives, which turn: with all
+/// parameters and states at one, the linearised equation is u' = -v, v' = u, so ∂u(t)/∂u(0) = cos t and
+/// ∂v(t)/∂u(0) = sin t.
 #[test]
 fn derivatives_at_an_equilibrium_are_as_precise_as_elsewhere() {
     let times: Vec<f64> = (1..=20).map(f64::from).collect();

@@ -58,7 +58,8 @@ fn call<T: Lane>(row: &'static ScalarRow, i: &Instruction, values: &[Cell<T>], s
     }
 }
 
-/// The same for a function of `N` numbers: putting more arguments together than there are would cost as much as the call.
+/// The same for a function of `N` numbers: putting more arguments together than there are would cost as much
+/// as the call.
 fn call_on<T: Lane, const N: usize>(
     row: &'static ScalarRow,
     i: &Instruction,

@@ -28,8 +28,8 @@ impl<T: Real> LaneWork<T> for Back<'_, T> {
     }
 }
 
-/// Adds to the adjoints of an instruction's arguments, where that of its first result is `up`. Each function has the arguments,
-/// the value of the result and its adjoint, and gives the slopes.
+/// Adds to the adjoints of an instruction's arguments, where that of its first result is `up`. Each function
+/// has the arguments, the value of the result and its adjoint, and gives the slopes.
 #[inline(always)]
 pub(in crate::plan) fn pull<U: Real>(
     i: &Instruction,
@@ -211,7 +211,8 @@ fn add<U: Real>(cell: &Cell<U>, slope: Slope<U>, fresh: bool) {
     cell.set(slope.added_to(before));
 }
 
-/// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one number.
+/// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one
+/// number.
 #[inline(always)]
 pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
     i: &Instruction,

@@ -1,4 +1,5 @@
-//! Runs of small arithmetic steps as one list of instructions, so that a step costs its arithmetic and little more.
+//! Runs of small arithmetic steps as one list of instructions, so that a step costs its arithmetic and little
+//! more.
 
 mod ahead;
 mod back;
@@ -142,7 +143,8 @@ pub(super) struct Instruction {
     pub(super) n: usize,
     pub(super) out: usize,
     pub(super) args: [Source; MOST_READ],
-    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep hands its slopes on.
+    /// Whether it is a term of the sum that is differentiated, and nothing else reads it: the forward sweep
+    /// hands its slopes on.
     pub(super) term: bool,
     /// The shape of its arguments; [`ANY`] where nobody has looked.
     pub(super) shape: u16,
@@ -281,8 +283,8 @@ pub(super) fn mul_add_slopes<U: Real>([a, b, _]: [U; 3], up: U) -> [U; 3] {
     [up * b, up * a, up]
 }
 
-/// Computes the values of all instructions in order; with `slopes`, also what the reverse sweep needs, and the adjoints of what
-/// terms of the sum read.
+/// Computes the values of all instructions in order; with `slopes`, also what the reverse sweep needs, and
+/// the adjoints of what terms of the sum read.
 pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], adjoints: &mut [T], slopes: bool) {
     let values = Cell::from_mut(values).as_slice_of_cells();
     let adjoints = Cell::from_mut(adjoints).as_slice_of_cells();
@@ -296,8 +298,8 @@ pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints:
     with_room(|| best_lanes(Back { code, values, adjoints }));
 }
 
-/// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not for each
-/// element.
+/// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not
+/// for each element.
 #[inline(always)]
 pub(super) fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
     if shift.is_still() && i.end != UNKNOWN {
@@ -330,8 +332,8 @@ pub(super) unsafe fn read_first<U: Real, const N: usize>(
     x
 }
 
-/// Reads element `k` of the arguments over the element before it, where there is one for each. Written so that all of them stay in
-/// registers.
+/// Reads element `k` of the arguments over the element before it, where there is one for each. Written so
+/// that all of them stay in registers.
 ///
 /// SAFETY: the instruction fits the buffer, k < n, and its shape is `SHAPE`.
 #[inline(always)]

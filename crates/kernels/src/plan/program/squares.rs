@@ -1,7 +1,7 @@
 //! Sums of weighted squares: the value, and in the same pass what it hands on.
 //!
-//! Each function gives the sum and, with `SLOPES`, adds its slopes times `up` to the adjoints. Its loop is compiled once for the
-//! shape of arguments that models have most often, and once for all others.
+//! Each function gives the sum and, with `SLOPES`, adds its slopes times `up` to the adjoints. Its loop is
+//! compiled once for the shape of arguments that models have most often, and once for all others.
 
 use super::back::{Slope, hand_on_slope, settle};
 use super::{

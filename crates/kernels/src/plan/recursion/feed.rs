@@ -1,4 +1,5 @@
-//! What a step of h ← a · h + b adds: read as the steps go on, or computed by one instruction, step by step, and never stored.
+//! What a step of h ← a · h + b adds: read as the steps go on, or computed by one instruction, step by step,
+//! and never stored.
 
 use super::super::program::{
     ANY, EACH, EACH_KNOWN, Instruction, MOST_READ, ONE, Primitive, Still, fits, hand_on, is_data, mul_add,
@@ -13,11 +14,13 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(in crate::plan) struct Feed {
     pub(in crate::plan) instruction: Instruction,
-    /// Arguments that are data with a number for each step. They are not in the buffer, where a number has one for each draw.
+    /// Arguments that are data with a number for each step. They are not in the buffer, where a number has
+    /// one for each draw.
     data: [Arc<[f64]>; MOST_READ],
 }
 
-/// a (y - mu)² + d, as GARCH has it; s · z + c, as states that are not centred have it; and c · x + d with a covariate.
+/// a (y - mu)² + d, as GARCH has it; s · z + c, as states that are not centred have it; and c · x + d with a
+/// covariate.
 const SHOCK: u16 = shape(&[ONE, EACH_KNOWN, ONE, ONE]);
 const STATE: u16 = shape(&[ONE, EACH, ONE]);
 const COVARIATE: u16 = shape(&[ONE, EACH_KNOWN, ONE]);

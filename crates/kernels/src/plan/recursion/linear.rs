@@ -1,5 +1,6 @@
-//! Loops whose step is h ← a · h + b, as autoregressions and GARCH have it: h stays in registers. A step waits for the one before it, so
-//! that product and sum are one instruction where registers have it, forward and back.
+//! Loops whose step is h ← a · h + b, as autoregressions and GARCH have it: h stays in registers. A step
+//! waits for the one before it, so that product and sum are one instruction where registers have it, forward
+//! and back.
 
 use super::super::program::Primitive;
 use super::feed::{Fed, Plus, add};

@@ -1,5 +1,5 @@
-//! Loops whose step is instructions alone: they read and write in the buffers of the plan itself, at places that move on with
-//! the steps, so that nothing is copied.
+//! Loops whose step is instructions alone: they read and write in the buffers of the plan itself, at places
+//! that move on with the steps, so that nothing is copied.
 
 use super::super::code::{Code, Plan, Slot};
 use super::super::program::{ANY, Instruction, MOST_READ, Primitive, Shift, UNKNOWN, apply, pull};
@@ -24,8 +24,8 @@ pub(in crate::plan) struct LoopCode {
     loads: Vec<(usize, Arc<[f64]>, usize)>,
     /// What stands before the first step, and where it is put.
     initial: Vec<(Slot, usize)>,
-    /// Where a step puts what it computes on the way, if the next one puts it there too: then it is computed again for the
-    /// reverse sweep. Empty if every step has a place of its own.
+    /// Where a step puts what it computes on the way, if the next one puts it there too: then it is computed
+    /// again for the reverse sweep. Empty if every step has a place of its own.
     room: std::ops::Range<usize>,
     linear: Option<Linear>,
     /// What computes b where a step is h ← a · h + b; none if b is read like everything else.
@@ -35,7 +35,8 @@ pub(in crate::plan) struct LoopCode {
 /// Most numbers that are kept of all steps; where there are more, they are computed again.
 const MOST_KEPT: usize = 1 << 14;
 
-/// An instruction with how far its places move from one step to the next: those of its arguments, and that of the result.
+/// An instruction with how far its places move from one step to the next: those of its arguments, and that of
+/// the result.
 #[derive(Clone, Debug)]
 pub(super) struct Moving {
     pub(super) first: Instruction,
@@ -91,9 +92,9 @@ impl Region {
 }
 
 impl LoopCode {
-    /// The loop in place, with its result from `at` on and room from `room` on, and how much room it needs; None if its step
-    /// is more than instructions, or does not write its results by them. With a `feed` the step must be linear, and the
-    /// argument that has what the steps add is not read.
+    /// The loop in place, with its result from `at` on and room from `room` on, and how much room it needs;
+    /// None if its step is more than instructions, or does not write its results by them. With a `feed` the
+    /// step must be linear, and the argument that has what the steps add is not read.
     pub(in crate::plan) fn new(
         code: &RecursionCode,
         args: &[Slot],

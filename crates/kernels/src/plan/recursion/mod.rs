@@ -1,7 +1,8 @@
 //! Runs loops whose steps need the steps before them, and differentiates them.
 //!
-//! Of long loops only the sequences themselves are kept: the reverse sweep goes through the steps backwards and computes what
-//! else it needs of a step again from them, so that memory grows with the sequences alone. Of short ones everything is kept.
+//! Of long loops only the sequences themselves are kept: the reverse sweep goes through the steps backwards
+//! and computes what else it needs of a step again from them, so that memory grows with the sequences alone.
+//! Of short ones everything is kept.
 
 mod feed;
 mod linear;
@@ -40,7 +41,8 @@ pub(super) struct RecursionCode {
 const MOST_KEPT: usize = 1 << 16;
 
 impl RecursionCode {
-    /// How many numbers the forward sweep keeps for the reverse sweep beside the sequences; none if there were too many.
+    /// How many numbers the forward sweep keeps for the reverse sweep beside the sequences; none if there
+    /// were too many.
     pub(super) fn saved(&self) -> usize {
         let all = self.kept() * self.recursion.steps;
         // Equations keep more than numbers.
@@ -81,8 +83,8 @@ impl RecursionCode {
         &self.bodies
     }
 
-    /// The argument with a number for each step, where a step is h ← a · h + b, that number is b and a is the same in every
-    /// step.
+    /// The argument with a number for each step, where a step is h ← a · h + b, that number is b and a is the
+    /// same in every step.
     pub(super) fn linear_feed(&self) -> Option<usize> {
         let [body] = self.bodies.as_slice() else { return None };
         let [only] = body.steps.as_slice() else { return None };

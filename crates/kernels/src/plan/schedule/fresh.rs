@@ -1,4 +1,5 @@
-//! Which instruction is the first to add to an adjoint: it sets it, so that nobody clears it and nobody reads it before.
+//! Which instruction is the first to add to an adjoint: it sets it, so that nobody clears it and nobody reads
+//! it before.
 
 use super::super::code::{Code, Plan, Slot, Step};
 use super::super::program::Instruction;
@@ -27,10 +28,12 @@ pub(super) fn seeds(roots: impl Iterator<Item = Slot>) -> Vec<(Range<usize>, f64
     seeds
 }
 
-/// Marks the arguments whose adjoints are set, notes the adjoints that must be cleared, and with that the shapes of instructions.
+/// Marks the arguments whose adjoints are set, notes the adjoints that must be cleared, and with that the
+/// shapes of instructions.
 ///
-/// Only where the sum of the roots is differentiated is every sweep the same: seeds, then terms from the first step to the last,
-/// then everything else from the last step to the first. Elsewhere all adjoints are cleared.
+/// Only where the sum of the roots is differentiated is every sweep the same: seeds, then terms from the
+/// first step to the last, then everything else from the last step to the first. Elsewhere all adjoints are
+/// cleared.
 pub(super) fn mark(plan: &mut Plan) {
     let mut adjoints = Adjoints { places: vec![Place::Untouched; plan.values] };
     plan.seeds.iter().for_each(|(range, _)| adjoints.touch(range.clone(), Place::Set));
@@ -86,7 +89,8 @@ impl Adjoints {
         }
     }
 
-    /// A sum sets what it is the first to add to, if it hands its slopes on itself and each element is that of one argument.
+    /// A sum sets what it is the first to add to, if it hands its slopes on itself and each element is that
+    /// of one argument.
     fn sum(&mut self, args: &[Slot], index: &[Broadcast], fresh: &mut [bool], term: bool) {
         let places = |slot: &Slot| match slot {
             Slot::Var { at, len } => Some(*at..at + len),
@@ -107,8 +111,8 @@ impl Adjoints {
         }
     }
 
-    /// Which of the arguments that may set their adjoints do: those that are the first to add to them. Elements that two arguments share
-    /// must be added to.
+    /// Which of the arguments that may set their adjoints do: those that are the first to add to them.
+    /// Elements that two arguments share must be added to.
     fn first(&mut self, ranges: &[(usize, Range<usize>)], may_set: impl Fn(usize) -> bool) -> Vec<bool> {
         let sets = |(j, range): &(usize, Range<usize>)| {
             let shared = ranges.iter().any(|(k, r)| k != j && r.start < range.end && range.start < r.end);

@@ -13,7 +13,8 @@ use crate::ops::scalar::{QUADRATIC, ScalarRow};
 pub(super) const MOST_ELEMENTS: usize = 256;
 
 impl Scheduler<'_> {
-    /// Finds the arrays put together of elements that instructions compute: these write to where the array stands.
+    /// Finds the arrays put together of elements that instructions compute: these write to where the array
+    /// stands.
     pub(super) fn join(&mut self) {
         for &id in &self.wanted {
             let node = self.graph.node(id);
@@ -44,9 +45,9 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Finds what is computed together with the only node that uses it: a product with the sum that it is part of, also where
-    /// it is a multiple of the square of a difference; such a sum with the sum of squares whose mean it is, or with the loop
-    /// that reads an element of it in each step, however many these are.
+    /// Finds what is computed together with the only node that uses it: a product with the sum that it is
+    /// part of, also where it is a multiple of the square of a difference; such a sum with the sum of squares
+    /// whose mean it is, or with the loop that reads an element of it in each step, however many these are.
     pub(super) fn fuse(&mut self) {
         for k in 0..self.wanted.len() {
             let id = self.wanted[k];
@@ -91,7 +92,8 @@ impl Scheduler<'_> {
         self.graph.node(id).args[side]
     }
 
-    /// The side of a sum of squares, its first or second argument, that is a · b + c and read by nothing else.
+    /// The side of a sum of squares, its first or second argument, that is a · b + c and read by nothing
+    /// else.
     fn affine_side(&self, id: NodeId) -> Option<usize> {
         let n = self.elements(self.graph.node(id));
         [1, 0].into_iter().find(|&side| {
@@ -101,8 +103,8 @@ impl Scheduler<'_> {
         })
     }
 
-    /// The argument of a loop h ← a · h + b that has b for all steps, and its parts, if one instruction can give it and nothing
-    /// else reads it.
+    /// The argument of a loop h ← a · h + b that has b for all steps, and its parts, if one instruction can
+    /// give it and nothing else reads it.
     fn fed(&self, id: NodeId) -> Vec<NodeId> {
         let Some(feed) = self.feeding(id) else { return Vec::new() };
         let mut parts = self.parts_of_sum(feed, usize::MAX);
@@ -207,8 +209,8 @@ impl Scheduler<'_> {
         self.arithmetic(id, MOST_ELEMENTS)
     }
 
-    /// The arithmetic of an elementwise step of at most so many elements; a sum of squares, which stores none, may have more,
-    /// if these are not data.
+    /// The arithmetic of an elementwise step of at most so many elements; a sum of squares, which stores
+    /// none, may have more, if these are not data.
     fn arithmetic(&self, id: NodeId, most: usize) -> Option<Primitive> {
         let node = self.graph.node(id);
         if self.tiled[id.0 as usize].is_some() {
@@ -292,7 +294,8 @@ impl Scheduler<'_> {
         at
     }
 
-    /// Puts the constants and data that instructions read after everything that is computed, where no adjoint is needed.
+    /// Puts the constants and data that instructions read after everything that is computed, where no adjoint
+    /// is needed.
     pub(super) fn place_constants(&mut self) {
         let start = self.plan.values;
         for (id, at) in &self.spread {

@@ -17,19 +17,21 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
 impl Plan {
-    /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates; inputs of the graph beyond them
-    /// are data that are set before a sweep, so that one schedule serves for other data of the same shape.
+    /// Schedules what the roots need. `inputs` is the number of unconstrained coordinates; inputs of the
+    /// graph beyond them are data that are set before a sweep, so that one schedule serves for other data of
+    /// the same shape.
     pub fn new(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
         Self::scheduled(graph, roots, [inputs; 2], false)
     }
 
-    /// The same for roots whose sum is differentiated: a root that nothing else reads hands its slopes on in the forward sweep,
-    /// where its arguments are at hand.
+    /// The same for roots whose sum is differentiated: a root that nothing else reads hands its slopes on in
+    /// the forward sweep, where its arguments are at hand.
     pub fn of_sum(graph: &Graph, roots: &[NodeId], inputs: usize) -> Plan {
         Self::of_sum_in(graph, roots, inputs, inputs)
     }
 
-    /// The same where nobody asks for derivatives beyond those in the first `asked` coordinates: the others mean nothing.
+    /// The same where nobody asks for derivatives beyond those in the first `asked` coordinates: the others
+    /// mean nothing.
     pub fn of_sum_in(graph: &Graph, roots: &[NodeId], inputs: usize, asked: usize) -> Plan {
         Self::scheduled(graph, roots, [inputs, asked], true)
     }
@@ -134,8 +136,8 @@ struct Queue {
 /// When a node comes, and the node.
 type Ready = Reverse<(Rank, NodeId)>;
 
-/// The order of nodes that are ready: long chains, such as the exponential that a scale is and the logarithm of its prior, run while the processor does what does
-/// not need them.
+/// The order of nodes that are ready: long chains, such as the exponential that a scale is and the logarithm
+/// of its prior, run while the processor does what does not need them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// It reads nothing that others compute.
@@ -196,7 +198,8 @@ impl Scheduler<'_> {
         self.slots[id.0 as usize].as_ref()
     }
 
-    /// Finds the roots that only the sum of the roots reads, and that know their slopes together with their values.
+    /// Finds the roots that only the sum of the roots reads, and that know their slopes together with their
+    /// values.
     fn find_terms(&mut self, roots: &[NodeId]) {
         for root in roots.iter().filter(|r| self.plan.summed && self.uses[r.0 as usize] == 1) {
             let sum = matches!(self.graph.node(*root).op, Op::MapSum { .. })
@@ -242,7 +245,8 @@ impl Scheduler<'_> {
             .find(|&(a, _)| self.predictor(a).is_some_and(|operator| operator.rows == count))
     }
 
-    /// Takes turns: all arithmetic that is ready becomes one program, then everything else that is ready has its step.
+    /// Takes turns: all arithmetic that is ready becomes one program, then everything else that is ready has
+    /// its step.
     fn run(&mut self) {
         let mut queue = Queue::new(self.graph, &self.wanted);
         while queue.turn() {
@@ -271,7 +275,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Schedules a node if its turn has come: arithmetic where there is a program to add to, other steps where not.
+    /// Schedules a node if its turn has come: arithmetic where there is a program to add to, other steps
+    /// where not.
     fn take_turn(&mut self, id: NodeId, program: &mut Option<&mut Vec<(Instruction, Option<Span>)>>) -> bool {
         let node = self.graph.node(id);
         let slot = match (&node.op, program) {

@@ -36,8 +36,8 @@ struct Reads {
 }
 
 impl Scheduler<'_> {
-    /// Finds the groups. Terms of the sum that is differentiated are read by nothing, nor are arrays that are roots alone: all of them
-    /// over as many rows can be one step. Any other sum is a group of its own.
+    /// Finds the groups. Terms of the sum that is differentiated are read by nothing, nor are arrays that are
+    /// roots alone: all of them over as many rows can be one step. Any other sum is a group of its own.
     pub(super) fn tile(&mut self, roots: &[NodeId]) {
         let mut shared: HashMap<usize, usize> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
@@ -60,7 +60,8 @@ impl Scheduler<'_> {
         }
         self.gather_nodes(&mut groups, &mut of);
         for group in &mut groups {
-            // Without a chain, a sum goes through its arguments a few rows at a time anyway, if no more than one is a predictor.
+            // Without a chain, a sum goes through its arguments a few rows at a time anyway, if no more than
+            // one is a predictor.
             let inner = |id: &NodeId| group.nodes.contains(id) && !group.ends.contains(id);
             let chain = |id: &NodeId| inner(id) && (group.arrays || self.predictor(*id).is_none());
             let several = |end: &NodeId| self.graph.node(*end).args.iter().filter(|a| inner(a)).count() > 1;
@@ -143,7 +144,8 @@ impl Scheduler<'_> {
         fits && node.len() == rows
     }
 
-    /// The end of a chain whose turn has come: the step of its group, if it is the last of them. Gives nothing for nodes of no group.
+    /// The end of a chain whose turn has come: the step of its group, if it is the last of them. Gives
+    /// nothing for nodes of no group.
     pub(super) fn tiled_step(&mut self, id: NodeId) -> Option<Slot> {
         let index = self.tiled[id.0 as usize]?;
         self.groups[index].waiting -= 1;

@@ -4,8 +4,8 @@ use super::super::super::surface::Surface;
 use super::search::NARROW;
 use super::{CHORDS, Curb, LANES, LONG, Lanes, Solver, add, lanes, product};
 
-/// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far from the anchors; and the share of it
-/// that each step may leave.
+/// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far
+/// from the anchors; and the share of it that each step may leave.
 const GLIDED: f64 = 1e-4;
 const BESIDE: f64 = 0.1;
 const FALLS: f64 = 0.7;
@@ -18,7 +18,8 @@ const NOTHING: f64 = 30.0;
 const GENEROUS: f64 = 10.0;
 
 impl Solver<'_> {
-    /// Steps to the modes with the factors that the surface has; the lanes where that does not lead there, all if there is no surface.
+    /// Steps to the modes with the factors that the surface has; the lanes where that does not lead there,
+    /// all if there is no surface.
     pub(super) fn glide(&mut self, outer: &[Lanes]) -> Vec<usize> {
         let Some(surface) = &self.conditional.surface else { return (0..self.width).collect() };
         self.by_surface(outer, surface);
@@ -61,7 +62,8 @@ impl Solver<'_> {
         }
     }
 
-    /// What the prior adds to the Hessian at these inner coordinates, laid out as a factor of so many entries.
+    /// What the prior adds to the Hessian at these inner coordinates, laid out as a factor of so many
+    /// entries.
     pub(in super::super) fn known_at(
         &mut self,
         outer: &[Lanes],
@@ -74,7 +76,8 @@ impl Solver<'_> {
         std::mem::take(&mut self.factor)
     }
 
-    /// Adds what the prior adds to minus the Hessian at the current y to a matrix that is laid out as its factor: in all lanes alike, however many are in use.
+    /// Adds what the prior adds to minus the Hessian at the current y to a matrix that is laid out as its
+    /// factor: in all lanes alike, however many are in use.
     fn add_prior(&mut self, outer: &[Lanes]) {
         let this = self.conditional;
         let Some((reading, slots)) = this.curb.as_ref().map(Curb::entries) else { return };
@@ -97,8 +100,9 @@ impl Solver<'_> {
         }
     }
 
-    /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is a surface: at the modes the
-    /// log density does not change with the inner coordinates, and the determinant is a polynomial where it is not factored anew.
+    /// The gradient of the log density of the outer points, inner coordinates integrated out, where there is
+    /// a surface: at the modes the log density does not change with the inner coordinates, and the
+    /// determinant is a polynomial where it is not factored anew.
     pub(in super::super::super) fn outer_slope(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
         let determinant = match &self.conditional.surface {
             Some(surface) if self.prior.is_some() => self.determinant_slope(outer, surface),
@@ -110,7 +114,8 @@ impl Solver<'_> {
         self.partial(outer).iter().zip(&determinant).map(slope).collect()
     }
 
-    /// The gradient of the logarithm of the determinant of the factor, by differences: the prior's part of it is no polynomial.
+    /// The gradient of the logarithm of the determinant of the factor, by differences: the prior's part of it
+    /// is no polynomial.
     fn determinant_slope(&mut self, outer: &[Lanes], surface: &Surface) -> Vec<Lanes> {
         let (y, factor) = (self.y.clone(), self.factor.clone());
         let mut volume = |moved: &[Lanes]| {

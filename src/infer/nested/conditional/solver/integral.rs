@@ -1,7 +1,9 @@
-//! The log density of outer points with small groups of inner coordinates integrated out by a rule, and its gradient.
+//! The log density of outer points with small groups of inner coordinates integrated out by a rule, and its
+//! gradient.
 //!
-//! With θ the outer coordinates and x the inner ones, ∇ log ∫ p(θ, x) dx is the mean of ∇θ log p(θ, x) over x given θ. Groups are independent given θ, so each
-//! has weights of its own at the points of the rule, and one reverse sweep for each point serves all groups.
+//! With θ the outer coordinates and x the inner ones, ∇ log ∫ p(θ, x) dx is the mean of ∇θ log p(θ, x) over x
+//! given θ. Groups are independent given θ, so each has weights of its own at the points of the rule, and one
+//! reverse sweep for each point serves all groups.
 
 use super::super::super::groups::known;
 use super::{LANES, Lanes, Solver};
@@ -11,8 +13,8 @@ use std::sync::atomic::Ordering;
 type Pair = (usize, usize);
 
 impl Solver<'_> {
-    /// Adds to the log density of the outer points what Laplace's approximation misses of each group, after a solution; returns how much each point of
-    /// the rule counts for each group.
+    /// Adds to the log density of the outer points what Laplace's approximation misses of each group, after a
+    /// solution; returns how much each point of the rule counts for each group.
     pub(in super::super::super) fn correct(&mut self, outer: &[Lanes]) -> Vec<Vec<Lanes>> {
         let this = self.conditional;
         let (Some(rule), Some(grouped)) = (&this.rule, &this.grouped) else { return Vec::new() };
@@ -86,7 +88,8 @@ fn pairs(points: usize, width: usize) -> Vec<Vec<Pair>> {
     all.chunks(LANES).map(<[Pair]>::to_vec).collect()
 }
 
-/// The logarithm of the sum of weights that a group has in a lane, given by their logarithms, by which these are divided.
+/// The logarithm of the sum of weights that a group has in a lane, given by their logarithms, by which these
+/// are divided.
 fn normalise(weights: &mut [Vec<Lanes>], g: usize, b: usize) -> f64 {
     let top = weights.iter().fold(f64::NEG_INFINITY, |top, w| top.max(w[g][b]));
     let sum: f64 = weights.iter().map(|w| (w[g][b] - top).exp()).sum();

@@ -4,8 +4,8 @@ use super::{LANES, Lanes, Solver, lanes, product, spread};
 
 /// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
 const UNKNOWN: f64 = 1e3 * 1e-13;
-/// What is left to gain, in nats, after a step to the mode of a quadratic, if rounding is all that is left; and most steps more that
-/// columns which are nearly the same may need.
+/// What is left to gain, in nats, after a step to the mode of a quadratic, if rounding is all that is left;
+/// and most steps more that columns which are nearly the same may need.
 const AT_MODE: f64 = 1e-3;
 const AGAIN: usize = 6;
 
@@ -19,15 +19,16 @@ impl Solver<'_> {
         (0..LANES).map(of_lane).filter(|entries| entries.iter().all(|x| x.is_finite())).collect()
     }
 
-    /// One step to the mode, with a Hessian that is read colour by colour; leaves the log density there, not a number where it is not known.
+    /// One step to the mode, with a Hessian that is read colour by colour; leaves the log density there, not
+    /// a number where it is not known.
     pub(super) fn leap(&mut self, outer: &[Lanes]) {
         let (value, slope) = self.measure(outer, Some(1.0));
         self.factor(&[0.0; LANES]);
         self.land(outer, &value, &slope);
     }
 
-    /// The same with the Hessian that one product with a vector tells; whether it does, in all lanes: differences between lanes must not be those
-    /// between two ways.
+    /// The same with the Hessian that one product with a vector tells; whether it does, in all lanes:
+    /// differences between lanes must not be those between two ways.
     pub(super) fn leap_by_span(&mut self, outer: &[Lanes]) -> bool {
         let (this, width) = (self.conditional, self.width);
         let Some(span) = &this.span else { return false };

@@ -1,4 +1,5 @@
-//! Searches for modes by Newton's steps, from anchors where there are any; and a Gaussian to draw from where they do not end at one.
+//! Searches for modes by Newton's steps, from anchors where there are any; and a Gaussian to draw from where
+//! they do not end at one.
 
 use super::super::super::anchors::nearest;
 use super::super::super::climb::Climb;
@@ -18,7 +19,8 @@ const CLOSE: f64 = 1e-3;
 const CLOSE_EACH: f64 = 1e-4;
 /// Twice what the last step may gain, beside the former.
 const SETTLED: f64 = 1e-9;
-/// What is added to the diagonal first where the curvature is not that of a Gaussian, and how often ten times that is.
+/// What is added to the diagonal first where the curvature is not that of a Gaussian, and how often ten times
+/// that is.
 const SHORE: f64 = 1e-4;
 const SHORES: usize = 7;
 /// The same where a step is to lead uphill.
@@ -43,8 +45,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the Hessian where they end; the lanes where
-    /// that is not near to them, all if there are no anchors.
+    /// Steps to modes that need not be known to rounding, with the factors of the nearest anchors, and the
+    /// Hessian where they end; the lanes where that is not near to them, all if there are no anchors.
     pub(super) fn approach(&mut self, outer: &[Lanes]) -> Vec<usize> {
         let this = self.conditional;
         let anchors = this.anchors.get().filter(|_| self.near > NEAR);
@@ -79,8 +81,8 @@ impl Solver<'_> {
         (0..self.width).filter(|&b| failed[b] || !close(b)).collect()
     }
 
-    /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the log density at the
-    /// mode, not a number where none was found.
+    /// Newton's steps to the mode, with a new Hessian only where the last one no longer serves; leaves the
+    /// log density at the mode, not a number where none was found.
     pub(super) fn search(&mut self, outer: &[Lanes]) {
         self.y.fill([0.0; LANES]);
         self.start(outer);
@@ -175,9 +177,10 @@ impl Solver<'_> {
         sound
     }
 
-    /// The last step of a search, where the value at the mode must be known to rounding. Draws may come from where the search got to, near the mode or not: their
-    /// weights know, if the log density is known there; and a short step may lead over an edge, where the data say nothing on one side of it. Elsewhere the log
-    /// density is not known.
+    /// The last step of a search, where the value at the mode must be known to rounding. Draws may come from
+    /// where the search got to, near the mode or not: their weights know, if the log density is known there;
+    /// and a short step may lead over an edge, where the data say nothing on one side of it. Elsewhere the
+    /// log density is not known.
     pub(super) fn end(&mut self, value: &Lanes, step: &[Lanes], decrement: &Lanes) {
         let near = SETTLED.max(100.0 * self.near);
         let (rough, exact) = (self.near == ROUGHLY, self.near == NEAR);
@@ -198,8 +201,9 @@ impl Solver<'_> {
         }
     }
 
-    /// Adds to the diagonal where the curvature is not that of a Gaussian, until it is: a draw from a wrong Gaussian has a weight, and one from none
-    /// has not, so that what lies there would be missing without a trace.
+    /// Adds to the diagonal where the curvature is not that of a Gaussian, until it is: a draw from a wrong
+    /// Gaussian has a weight, and one from none has not, so that what lies there would be missing without a
+    /// trace.
     pub(super) fn shore_up(&mut self) {
         let mut more = SHORE;
         for _ in 0..SHORES {

@@ -1,11 +1,13 @@
-//! The gradient of the log density of outer points where inner coordinates are integrated out by Laplace's approximation.
+//! The gradient of the log density of outer points where inner coordinates are integrated out by Laplace's
+//! approximation.
 //!
-//! With θ the outer coordinates, ŷ(θ) the mode of the inner ones and H minus the Hessian in these there, the log density is
-//! log p(θ, ŷ) - ½ log |H| but for a constant, and log p does not change with ŷ to first order. With H⁻¹ = Σ uₖ uₖᵀ,
-//! -½ ∂ log |H| = ½ Σ ∂ (uₖᵀ ∇² log p uₖ), which second differences of the gradient of log p along each uₖ give for all coordinates at once: S.
-//! What S has for ŷ counts by how ŷ moves: with w = H⁻¹ S_y, that is the difference of ∂θ log p along w. Where the log density is quadratic in y,
-//! S_y is zero and differences of any width are exact. Groups that are independent given θ do not meet in any third derivative, so each
-//! direction moves one coordinate of every group.
+//! With θ the outer coordinates, ŷ(θ) the mode of the inner ones and H minus the Hessian in these there, the
+//! log density is log p(θ, ŷ) - ½ log |H| but for a constant, and log p does not change with ŷ to first
+//! order. With H⁻¹ = Σ uₖ uₖᵀ, -½ ∂ log |H| = ½ Σ ∂ (uₖᵀ ∇² log p uₖ), which second differences of the
+//! gradient of log p along each uₖ give for all coordinates at once: S. What S has for ŷ counts by how ŷ
+//! moves: with w = H⁻¹ S_y, that is the difference of ∂θ log p along w. Where the log density is quadratic in
+//! y, S_y is zero and differences of any width are exact. Groups that are independent given θ do not meet in
+//! any third derivative, so each direction moves one coordinate of every group.
 
 use super::{How, LANES, Lanes, Solver, add, product, spread};
 
@@ -16,7 +18,8 @@ const ONCE: f64 = 1e-3;
 const SEARCH: usize = 6;
 
 impl Solver<'_> {
-    /// The gradient at the outer points that were solved for; the place of each standard normal number within its group is given.
+    /// The gradient at the outer points that were solved for; the place of each standard normal number within
+    /// its group is given.
     pub(in super::super::super) fn laplace_slope(&mut self, outer: &[Lanes], places: &[usize]) -> Vec<Lanes> {
         let quadratic = self.conditional.parts.how == How::Quadratic;
         let width = if quadratic { 1.0 } else { TWICE };
@@ -58,7 +61,8 @@ impl Solver<'_> {
         }
     }
 
-    /// The gradients of the model where the inner coordinates are so far from the mode, in steps: outer coordinates first, then inner ones, in steps.
+    /// The gradients of the model where the inner coordinates are so far from the mode, in steps: outer
+    /// coordinates first, then inner ones, in steps.
     fn gradients_at(&mut self, outer: &[Lanes], moves: &[Vec<Lanes>]) -> Vec<Vec<Lanes>> {
         let (this, width) = (self.conditional, self.width);
         let count = moves.len() * width;
@@ -79,7 +83,8 @@ impl Solver<'_> {
     }
 }
 
-/// Whether such a gradient takes fewer gradients of the model than differences of log densities do, where one and a Hessian take so many.
+/// Whether such a gradient takes fewer gradients of the model than differences of log densities do, where one
+/// and a Hessian take so many.
 pub(in super::super) fn pays(how: How, hessian: usize, outer: usize, largest_group: usize) -> bool {
     let each = match how {
         How::Quadratic => hessian,

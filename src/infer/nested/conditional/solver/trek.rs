@@ -3,8 +3,8 @@
 use super::super::super::climb::Climb;
 use super::{LANES, Lanes, Solver, add, product};
 
-/// Width of differences to either side that give the Hessian, in steps: kernels and chains are so ill-conditioned that narrower ones show rounding, and
-/// those to one side how the Hessian changes.
+/// Width of differences to either side that give the Hessian, in steps: kernels and chains are so
+/// ill-conditioned that narrower ones show rounding, and those to one side how the Hessian changes.
 const WIDE: f64 = 1e-3;
 /// Most Newton steps; most conjugate gradients for each, and the share of the slope that they leave.
 const NEWTON: usize = 30;
@@ -16,7 +16,8 @@ const FORCING: f64 = 1e-3;
 const SHORT: f64 = 1e-3;
 
 impl Solver<'_> {
-    /// Newton's steps to the mode by conjugate gradients, and one Hessian there: what a search is where a Hessian costs much.
+    /// Newton's steps to the mode by conjugate gradients, and one Hessian there: what a search is where a
+    /// Hessian costs much.
     pub(super) fn trek(&mut self, outer: &[Lanes]) {
         match &self.conditional.surface {
             Some(surface) => {
@@ -59,8 +60,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Newton's step for a slope by conjugate gradients, with the factor at hand to begin with: each product with the Hessian takes
-    /// one gradient.
+    /// Newton's step for a slope by conjugate gradients, with the factor at hand to begin with: each product
+    /// with the Hessian takes one gradient.
     fn conjugate(&mut self, outer: &[Lanes], slope: &[Lanes]) -> Vec<Lanes> {
         let (mut step, mut residual) = (vec![[0.0; LANES]; slope.len()], slope.to_vec());
         let mut image = self.ascent(&residual);
