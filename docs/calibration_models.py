@@ -1014,6 +1014,9 @@ def separated(rng):
     if y.min() == y.max() or rng.random() < 0.2:
         y[:] = rng.integers(0, 2)
     mean = pick(rng, "a + b * x", "b * (x - a0)")
+    if "a0" in mean:
+        # A line through a0 with ones on both sides holds its slope: there the ends must differ.
+        y = (x > gap).astype(int)
     head = ["data { x : real[N]; y : binary[N] }"
             ] + (["let a0 = " + str(gap)] if "a0" in mean else ["param a ~ flat()"])
     like = pick(rng, f"y ~ bernoulli_logit({mean})", f"y ~ bernoulli(Phi({mean}))",
