@@ -450,7 +450,7 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
         Ending::Exact | Ending::Stopped => true,
         Ending::Converged | Ending::Budget => false,
     };
-    if done || options.tolerance > FINE || fitted.q.mean.len() > FEW {
+    if done || options.tolerance > FINE || fitted.q.mean.len() > FEW || options.stop.requested() {
         return fitted;
     }
     let draws = thrift::spared(target, draws::PILOT, FEW_DRAWS);
@@ -459,7 +459,7 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
         return fitted;
     }
     let mut gradients = fitted.gradients;
-    let better = methods::polish(target, &fitted, options.tolerance, options.seed, &mut gradients);
+    let better = methods::polish(target, &fitted, options, &mut gradients);
     let Some(better) = better else { return gaussian::Fitted { gradients, ..fitted } };
     let ending = if better.gap <= options.tolerance { Ending::Converged } else { Ending::Budget };
     let methods::Polished { q, gap, elbo, elbo_se, draws } = better;

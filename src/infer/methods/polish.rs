@@ -14,7 +14,7 @@
 use super::super::gaussian::{Fitted, Gaussian};
 use super::super::sample::{layout, log_weights};
 use super::super::warp::Warped;
-use super::super::{elbo, mode};
+use super::super::{Options, Stop, elbo, mode};
 use super::Approximation;
 use super::batch::matched;
 use super::fixed::{Fixed, Form};
@@ -48,14 +48,15 @@ pub(in super::super) struct Polished {
 }
 
 /// Polishes a Gaussian with a full factor until the gap is below the tolerance, or the draws are as many as
-/// are taken. None if fresh draws do not confirm that it is better. Adds the gradients it took.
+/// are taken. None if fresh draws do not confirm that it is better, or it is to stop. Adds the gradients it
+/// took.
 pub(in super::super) fn polish(
     target: &dyn Target,
     fitted: &Fitted,
-    tolerance: f64,
-    seed: u64,
+    options: &Options,
     gradients: &mut usize,
 ) -> Option<Polished> {
+    let Options { tolerance, seed, ref stop, .. } = *options;
     let q = &fitted.q;
     let Scale::Dense(factor) = &q.factor else { return None };
     let d = q.mean.len();
@@ -70,10 +71,13 @@ pub(in super::super) fn polish(
             n,
         });
         let [set_a, set_b] = &mut sets;
-        let climb = |set| climb(set, w.clone(), SHARE * tolerance);
+        let climb = |set| climb(set, w.clone(), SHARE * tolerance, stop);
         let (a, b) = rayon::join(|| climb(set_a), || climb(set_b));
         let ((a, on_a, steps_a), (b, on_b, steps_b)) = (a?, b?);
         *gradients += n * (steps_a + steps_b);
+        if stop.requested() {
+            return None;
+        }
         let [set_a, set_b] = &sets;
         let apart = 0.5 * ((on_a - set_a.at(&b)?.0) + (on_b - set_b.at(&a)?.0));
         let gap = apart.max(2.0 * fitted.noise / (2 * n) as f64);
@@ -93,14 +97,14 @@ pub(in super::super) fn polish(
 }
 
 /// Climbs until a stretch of steps gains less than `enough`: where to, the ELBO there, and its evaluations.
-fn climb(set: &mut Fixed<Full>, w: Vec<f64>, enough: f64) -> Option<(Vec<f64>, f64, usize)> {
+fn climb(set: &mut Fixed<Full>, w: Vec<f64>, enough: f64, stop: &Stop) -> Option<(Vec<f64>, f64, usize)> {
     let mut trail: Vec<f64> = Vec::new();
     let mut end = w.clone();
     let taken = mode::follow(set, w, STEPS, &mut |at| {
         trail.push(at.value);
         end.clone_from(&at.z);
         let slow = trail.len().checked_sub(STRETCH + 1).is_some_and(|k| at.value - trail[k] < enough);
-        if slow { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if slow || stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Some((end, *trail.last()?, taken))
 }
