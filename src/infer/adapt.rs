@@ -9,7 +9,7 @@ use super::mass::{Mass, SAME, SURELY};
 use super::psis::smooth;
 use super::rivals::Rival;
 use super::sample::{Proposal, Sample};
-use super::students::Students;
+use super::students::{MOST as MOST_MODES, Students};
 use crate::vi::Scale;
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn modes<'a>(q: &'a Gaussian, rivals: &'a [Rival]) -> Option<Vec<(f64, &'a [f64]
         Scale::Dense(factor) => Some((mass, &q.mean[..], &factor[..])),
         Scale::Diagonal(_) => None,
     };
-    let others = rivals.iter().map(|rival| of(rival.mass(), rival.q.as_ref()?));
+    let others = rivals.iter().take(MOST_MODES - 1).map(|rival| of(rival.mass(), rival.q.as_ref()?));
     std::iter::once(of(1.0, q)).chain(others).collect()
 }
 

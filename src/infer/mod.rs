@@ -89,8 +89,6 @@ pub const KHAT_LIMIT: f64 = 0.7;
 const LIGHT: f64 = 0.55;
 /// Gradients of a fit that decides between starts.
 const SHORT: usize = 2000;
-/// Most other modes that are kept.
-const RIVALS: usize = students::MOST - 1;
 /// A tolerance above this, in nats, asks for a rough answer.
 const FINE: f64 = 0.05;
 /// Coordinates up to which an answer is polished.
@@ -310,7 +308,8 @@ fn from_modes(
     let (start, batch, mut rivals) =
         best_start(target, starts, !found.parts.is_empty(), options, &mut gradients)?;
     rivals.extend(of_parts(target, &start, found.parts, &rivals));
-    rivals.truncate(RIVALS);
+    // Of more than a mixture can hold those are left out that matter least; that there are so many is told.
+    rivals.sort_by(|a, b| b.importance.total_cmp(&a.importance));
     let fitted = refine(target, start.0, batch, options, watch)?;
     gradients += fitted.gradients;
     Ok(Approach { fitted, path: Path::Variational, gradients, rivals })
@@ -417,7 +416,7 @@ fn best_start(
     tried.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
     let mut tried = tried.into_iter();
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
-    let rivals = tried.filter_map(|other| Rival::new(target, &best, other)).take(RIVALS).collect();
+    let rivals = tried.filter_map(|other| Rival::new(target, &best, other)).collect();
     Ok(((best.q, best.elbo), best.batch, rivals))
 }
 

@@ -165,9 +165,9 @@ impl Margins<'_> {
     }
 }
 
-/// Whether a log density of this curvature falls by a nat and more from one number to the next.
+/// Whether a log density of this curvature falls so much from one number to the next that no step finds its top.
 fn is_lost(curvature: f64, z: f64) -> bool {
-    curvature * (f64::EPSILON * z).powi(2) > 1.0
+    curvature * (f64::EPSILON * z).powi(2) > AT_TOP
 }
 
 /// Climbs by Newton's steps, which no scale misleads, to a top: the factor of the curvature there. None where

@@ -31,6 +31,8 @@ const WIDER: f64 = 4.0;
 pub(super) struct Rival {
     /// How far its ELBO is behind that of the best, in nats.
     behind: f64,
+    /// Its mass times the square of its distance, in standard deviations of the best.
+    pub(super) importance: f64,
     /// Its Gaussian, in the coordinates of the one that was fitted; None if these are others.
     pub(super) q: Option<Gaussian>,
 }
@@ -53,10 +55,10 @@ impl Rival {
 
     /// One that reaches so far from the best, if it matters.
     fn reaching(target: &dyn Target, best: &Gaussian, q: Gaussian, behind: f64, far: f64) -> Option<Rival> {
-        let adds = |far: f64| (-behind).exp() * far * far > OF_VARIANCE;
-        let moves = behind < COMPARABLE
-            || behind < FARTHEST_BEHIND && (adds(far) || adds(distance_outside(target, best, &q)));
-        moves.then_some(Rival { behind, q: Some(q) })
+        let far = far.max(distance_outside(target, best, &q));
+        let importance = (-behind).exp() * far * far;
+        let moves = behind < COMPARABLE || behind < FARTHEST_BEHIND && importance > OF_VARIANCE;
+        moves.then_some(Rival { behind, importance, q: Some(q) })
     }
 
     /// Whether another lies elsewhere.

@@ -13,7 +13,11 @@ const WIDE_HALF_FREEDOM: u32 = 1;
 const ROUNDS: usize = 8;
 /// Most parts beside the wide one, and most that come about by adding one where weights are largest; all of
 /// them from so many points on.
-pub(super) const MOST: usize = 12;
+pub(super) const MOST: usize = 24;
+/// Most parts that draws may add to those of modes that are known.
+const MOST_LEARNED: usize = 12;
+/// The share of the variance of a known mode below which a part is another one.
+const SHRUNK: f64 = 0.2;
 const LEARNED: usize = 6;
 const MANY: usize = 8192;
 /// The share of the wide part, and how much wider than all draws it is: it reaches what the others miss.
@@ -27,8 +31,8 @@ const NARROWER: f64 = 0.5;
 pub struct Students {
     d: usize,
     parts: Vec<Part>,
-    /// Modes that it began at.
-    modes: usize,
+    /// The parts that it began at, one for each mode.
+    known: Vec<Part>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +68,14 @@ impl Part {
     /// Its scale.
     fn covariance(&self) -> Vec<f64> {
         covariance_of(&self.factor, self.mean.len())
+    }
+
+    /// Whether it is so much narrower than another along some coordinate that it is no longer the same: a slab
+    /// that has become the spike in it.
+    fn has_shrunk(&self, known: &Part) -> bool {
+        let d = self.mean.len();
+        let (own, other) = (self.covariance(), known.covariance());
+        (0..d).any(|i| own[i * d + i] < SHRUNK * other[i * d + i])
     }
 
     /// Degrees of freedom.
@@ -284,7 +296,7 @@ impl Students {
             (0..d * d).for_each(|p| all[p] += 2.0 * part.share * away[p / d] * away[p % d]);
         }
         let wide = Part::new(0.5, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
-        let mut mixture = Students { d, parts, modes: modes.len() };
+        let mut mixture = Students { d, known: parts.clone(), parts };
         mixture.level(0.5);
         mixture.parts.push(wide);
         Some(mixture)
@@ -292,7 +304,7 @@ impl Students {
 
     /// Modes that it began at.
     pub(super) fn modes(&self) -> usize {
-        self.modes
+        self.known.len()
     }
 
     /// The part that a uniform number falls to.
@@ -341,14 +353,21 @@ impl Students {
         let (mean, all) = moments(points, weights, d);
         let wide = Part::new(WIDE_SHARE, WIDE_HALF_FREEDOM, mean, scaled(&all, WIDER * WIDER))?;
         let mut parts: Vec<Part> = self.parts[..self.parts.len() - 1].to_vec();
-        if parts.len() < if weights.len() < MANY { LEARNED } else { MOST } {
+        if parts.len() < if weights.len() < MANY { LEARNED } else { MOST_LEARNED } {
             let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
             let centre = points[heaviest * d..(heaviest + 1) * d].to_vec();
             parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
         }
         let count = parts.len() as f64;
-        parts.iter_mut().for_each(|part| part.set_share(1.0 / count));
-        let mut mixture = Students { parts, ..*self };
+        // The share of a known mode is the root of its mass: a slab of little mass that began with as much as the
+        // spike in it would end as that spike.
+        let known = if self.modes() > 1 { self.modes().min(parts.len()) } else { 0 };
+        let masses: f64 = parts[..known].iter().map(|part| part.share.powi(2)).sum();
+        for (k, part) in parts.iter_mut().enumerate() {
+            let of_known = if k < known { known as f64 * part.share.powi(2) / masses } else { 1.0 };
+            part.set_share(of_known / count);
+        }
+        let mut mixture = Students { d, parts, known: self.known.clone() };
         let eights = Eights::new(points, weights, d);
         for _ in 0..ROUNDS {
             mixture.maximise(&eights, &all);
@@ -362,7 +381,8 @@ impl Students {
     /// its mass: a small one far away counts for more in a variance, and if its mass was underestimated its
     /// draws would have large weights.
     fn level(&mut self, share: f64) {
-        let root = |part: &Part| if self.modes > 1 { part.share.sqrt() } else { part.share };
+        let several = self.modes() > 1;
+        let root = |part: &Part| if several { part.share.sqrt() } else { part.share };
         let shares: Vec<f64> = self.parts.iter().map(root).collect();
         let total: f64 = shares.iter().sum();
         self.parts.iter_mut().zip(shares).for_each(|(part, own)| part.set_share(own * (share / total)));
@@ -373,10 +393,13 @@ impl Students {
         let sums = best_lanes(Expectation { mixture: self, of });
         // The scale of all points is that of the distance between modes. It says nothing of a mode that is
         // known, and such a one is never given up.
-        let is_known = |k: usize| self.modes > 1 && k < self.modes;
-        let next = |(k, (sums, old)): (usize, (&Sums, &Part))| match is_known(k) {
-            true => sums.part(old, &old.covariance()).or_else(|| Some(old.clone())),
-            false => sums.part(old, all),
+        let known = if self.modes() > 1 { &self.known[..] } else { &[] };
+        let next = |(k, (sums, old)): (usize, (&Sums, &Part))| match known.get(k) {
+            None => sums.part(old, all),
+            Some(known) => {
+                let part = sums.part(old, &old.covariance()).filter(|part| !part.has_shrunk(known));
+                part.or_else(|| Some(Part { share: old.share, ..known.clone() }))
+            }
         };
         let parts: Vec<Part> = sums.iter().zip(&self.parts).enumerate().filter_map(next).collect();
         if parts.is_empty() {
