@@ -31,7 +31,7 @@ pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
     fit.findings.extend(flat_priors(target, fit));
     fit.findings.extend(without_end(model, target, stop));
     fit.findings.extend(symmetry(target, fit));
-    fit.findings.extend(rounded(fit));
+    fit.findings.extend(rounded(target, fit));
     fit.findings.extend(vanished(target, fit));
     fit.findings.extend(not_finite(fit));
     fit.findings.extend(no_number(target, fit));
@@ -69,7 +69,7 @@ fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
 /// The finding about margins without an end, in the coordinates in which effects of groups do not depend on
 /// their scale.
 fn without_end(model: &Model, target: &ModelTarget, stop: &Stop) -> Option<Finding> {
-    if !target.lowered().parameters.iter().any(|p| p.improper) {
+    if !target.lowered().parameters.iter().any(|p| p.improper || p.unproved) {
         return None;
     }
     match model.standardised() {
@@ -105,8 +105,13 @@ fn flat_priors(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
 }
 
 /// The finding about a log density so large that its differences are rounding errors.
-fn rounded(fit: &Fit) -> Option<Finding> {
-    let lost = fit.elbo.abs() * f64::EPSILON > ROUNDING;
+fn rounded(target: &ModelTarget, fit: &Fit) -> Option<Finding> {
+    let reals = target.lowered().parameters.iter().filter(|p| p.form.transform_name() == "real");
+    let reals: Vec<&str> = reals.map(|p| p.named.name.as_str()).collect();
+    let is_real = |o: &Output| o.name.split('[').next().is_some_and(|owner| reals.contains(&owner));
+    // A number that may be any is not known to the last of its bits.
+    let exact = |o: &Output| is_real(o) && o.sd < CONSTANT * o.mean.abs();
+    let lost = fit.elbo.abs() * f64::EPSILON > ROUNDING || fit.outputs.iter().any(exact);
     lost.then_some(Finding::LostInRounding { log_density: fit.elbo })
 }
 

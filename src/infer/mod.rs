@@ -382,7 +382,11 @@ fn has_other_modes(target: &dyn Target, q: &Gaussian, options: &Options) -> bool
         dot(&away, &away).sqrt() > ELSEWHERE + (d as f64).sqrt()
     };
     modes(target, mode::others(target), options).is_ok_and(|found| {
-        found.modes.iter().any(is_other) || found.parts.iter().any(|part| is_other(&part.mode))
+        let apart = |a: &mode::Mode, b: &mode::Mode| a.distance(b).is_some_and(|far| far > ELSEWHERE);
+        // A Gaussian over several modes is near each, and a good one for none.
+        let several =
+            found.modes.iter().enumerate().any(|(k, a)| found.modes[..k].iter().any(|b| apart(a, b)));
+        several || found.modes.iter().any(is_other) || found.parts.iter().any(|part| is_other(&part.mode))
     })
 }
 

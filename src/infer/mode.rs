@@ -77,11 +77,25 @@ const LEVEL_WITH: f64 = 0.01;
 /// Dimension up to which these are made.
 pub(super) const SEVERAL: usize = 300;
 
+/// The width of a kink is looked for from 2 to minus this power to 2 to this power.
+const FALLS: i32 = 40;
+
 /// Where a search ended.
 pub(super) struct Mode {
     pub(super) point: Vec<f64>,
     /// Minus the Hessian there, by rows.
     pub(super) curvature: Option<Vec<f64>>,
+}
+
+impl Mode {
+    /// How far another lies, in standard deviations of this one; None where it has no curvature.
+    pub(super) fn distance(&self, other: &Mode) -> Option<f64> {
+        let d = self.point.len();
+        let away: Vec<f64> = self.point.iter().zip(&other.point).map(|(a, b)| a - b).collect();
+        let curvature = self.curvature.as_ref()?;
+        let square: f64 = curvature.chunks_exact(d).zip(&away).map(|(row, x)| x * dot(row, &away)).sum();
+        (square > 0.0).then(|| square.sqrt())
+    }
 }
 
 impl From<Top> for Mode {
@@ -252,7 +266,8 @@ fn of_branches(target: &dyn Target, expected: Option<&[f64]>, stop: &Stop) -> Ve
         let mut evaluator = part.evaluator();
         let mut search = Search { evaluator: evaluator.as_mut(), gradients: 0, stop };
         let start = search.place(origin.clone()).or_else(|| search.place(expected?.to_vec()))?;
-        Some(search.top(&*part, start, true))
+        let top = search.top(&*part, start, true);
+        if top.is_settled() { Some(top) } else { Some(search.by_falls(top)) }
     };
     target.branches().into_par_iter().filter_map(top).collect()
 }
@@ -442,6 +457,26 @@ impl Search<'_> {
         }
         climbed.sort_by(|a, b| b.value.total_cmp(&a.value));
         found.high.into_iter().chain(climbed.into_iter().take(FROM_LINES).map(|place| place.z)).collect()
+    }
+
+    /// A kink has no curvature: that of a normal density that has fallen by half a nat where this one has, along
+    /// each coordinate.
+    fn by_falls(&mut self, mut top: Top) -> Top {
+        let d = top.place.z.len();
+        let mut curvature = vec![0.0; d * d];
+        for i in 0..d {
+            let mut fallen = |away: f64| {
+                let mut z = top.place.z.clone();
+                z[i] += away;
+                elsewhere::evaluate(self.evaluator, &[z])[0] < top.place.value - 0.5
+            };
+            let widths = (-FALLS..=FALLS).map(|k| 2.0_f64.powi(k));
+            let Some(width) = { widths }.find(|w| fallen(*w) && fallen(-w)) else { return top };
+            curvature[i * d + i] = width.powi(-2);
+        }
+        self.gradients += d * FALLS as usize;
+        top.place.slope.fill(0.0);
+        Top { curvature: Some(curvature), ..top }
     }
 
     fn climb(&mut self, at: Place, steps: usize) -> Place {

@@ -60,7 +60,7 @@ pub(super) fn endless_margins(target: &ModelTarget, stop: &Stop) -> Option<Findi
         if margins.gradients.saturating_mul(target.operations()) > WORK || stop.requested() {
             break;
         }
-        if margins.is_endless(i, &centre, 1.0) || margins.is_endless(i, &centre, -1.0) {
+        if [1.0, -1.0].iter().any(|side| margins.is_endless(i, &centre, *side)) {
             endless.push(names[i].clone());
         }
     }
@@ -69,7 +69,7 @@ pub(super) fn endless_margins(target: &ModelTarget, stop: &Stop) -> Option<Findi
 
 /// Coordinates of parameters with flat priors, a few of each, those with bounds first.
 fn candidates(target: &ModelTarget) -> Vec<usize> {
-    let mut open: Vec<_> = target.lowered().parameters.iter().filter(|p| p.improper).collect();
+    let mut open: Vec<_> = target.lowered().parameters.iter().filter(|p| p.improper || p.unproved).collect();
     open.sort_by_key(|p| p.form.transform_name() == "real");
     let few = |offset: usize, size: usize| (offset..offset + size).step_by(size.div_ceil(EACH).max(1));
     open.into_iter().flat_map(|p| few(p.offset, p.size)).collect()
@@ -103,6 +103,10 @@ impl Margins<'_> {
         while far <= FARTHEST {
             let from = others.clone();
             let Some(margin) = self.margin(i, centre[i] + side * far, &mut others) else {
+                // A search that ended where numbers do says nothing of the way there.
+                if last.is_none() && centre.iter().any(|z| *z != 0.0) {
+                    return self.is_endless(i, &vec![0.0; centre.len()], side);
+                }
                 // What overflows or is lost in rounding hides how a margin ends; a bound is its end.
                 return power < NO_MASS && self.is_hidden(i, centre[i] + side * far, &from);
             };

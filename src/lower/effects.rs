@@ -124,6 +124,7 @@ impl Lowerer<'_> {
             offset,
             size,
             improper: false,
+            unproved: false,
             form: Form::Noncentered,
         });
         let parameter = self.parameters.len() - 1;

@@ -91,6 +91,8 @@ pub struct Parameter {
     pub size: usize,
     /// Whether its prior is no distribution: flat, and without an end.
     pub improper: bool,
+    /// Whether its prior is a density of the model's own, of which nobody knows whether it is a distribution.
+    pub unproved: bool,
     /// How its value is made from its coordinates.
     pub form: Form,
 }

@@ -134,6 +134,7 @@ impl Lowerer<'_> {
             offset,
             size,
             improper: false,
+            unproved: false,
             form: Form::Transformed { transform, bounds },
         });
         Ok(Value::real(built.value, false))
@@ -213,6 +214,7 @@ impl Lowerer<'_> {
             offset,
             size,
             improper: false,
+            unproved: false,
             form: Form::Noncentered,
         });
         self.define(&p.name, Value::real(node, false).along(axes))

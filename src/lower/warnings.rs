@@ -395,6 +395,11 @@ impl Lowerer<'_> {
         for p in self.parameters.iter_mut().filter(|p| flat.contains(p.named.name.as_str())) {
             p.improper = !is_bounded(p);
         }
+        let own = priors(program).filter(|(_, _, d)| self.is_own(d)).map(|(name, ..)| name);
+        let own: HashSet<&str> = own.collect();
+        for p in self.parameters.iter_mut().filter(|p| own.contains(p.named.name.as_str())) {
+            p.unproved = !is_bounded(p);
+        }
     }
 
     /// Warns of parameters that nothing but an improper prior holds: they have no posterior.
