@@ -171,7 +171,7 @@ findings! {
     EndlessMargin {
         /// The parameters.
         names: Vec<String>,
-    } Doubtful "endless-margin" "with a flat prior the margin of a parameter falls no faster than one over the distance"
+    } Doubtful "endless-margin" "the margin of a parameter without a proper prior falls no faster than one over the distance"
     NoVariance {
         /// The parameters.
         names: Vec<String>,

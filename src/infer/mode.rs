@@ -459,8 +459,8 @@ impl Search<'_> {
         found.high.into_iter().chain(climbed.into_iter().take(FROM_LINES).map(|place| place.z)).collect()
     }
 
-    /// A kink has no curvature: that of a normal density that has fallen by half a nat where this one has, along
-    /// each coordinate.
+    /// A kink has no curvature: that of a normal density that has fallen by half a nat where this one has,
+    /// along each coordinate.
     fn by_falls(&mut self, mut top: Top) -> Top {
         let d = top.place.z.len();
         let mut curvature = vec![0.0; d * d];

@@ -160,16 +160,15 @@ impl Margins<'_> {
     fn is_hidden(&mut self, at: usize, value: f64, others: &[f64]) -> bool {
         let n = others.len();
         let mut held = Held { inner: &mut *self.evaluator, at, value };
-        let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
-        let mut bend = vec![0.0; n * n];
-        held.hessian_vectors(others, &units, n, &mut bend);
+        let curvature = held.curvature(others);
         self.gradients += 2 * n;
-        (0..n).any(|i| is_lost(-bend[i * n + i], others[i]))
+        (0..n).any(|i| is_lost(curvature[i * n + i], others[i]))
             || self.target.overflows(&[&others[..at], &[value], &others[at..]].concat())
     }
 }
 
-/// Whether a log density of this curvature falls so much from one number to the next that no step finds its top.
+/// Whether a log density of this curvature falls so much from one number to the next that no step finds its
+/// top.
 fn is_lost(curvature: f64, z: f64) -> bool {
     curvature * (f64::EPSILON * z).powi(2) > AT_TOP
 }
@@ -178,15 +177,12 @@ fn is_lost(curvature: f64, z: f64) -> bool {
 /// the curvature is none of a top, or steps do not climb.
 fn newton(held: &mut Held, z: &mut Vec<f64>, top: &mut f64, gradients: &mut usize) -> Option<Vec<f64>> {
     let n = z.len();
-    let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
     let (mut slope, mut value) = (vec![0.0; n], [f64::NAN]);
     for _ in 0..NEWTON_STEPS {
         held.evaluate(z, 1, &mut value, &mut slope);
         *top = value[0];
-        let mut factor = vec![0.0; n * n];
-        held.hessian_vectors(z, &units, n, &mut factor);
+        let mut factor = held.curvature(z);
         *gradients += 2 * n + 1;
-        factor.iter_mut().for_each(|h| *h = -*h);
         cholesky(&mut factor, n).ok()?;
         let mut step = slope.clone();
         solve_cholesky(&factor, n, &mut step);
@@ -214,6 +210,15 @@ struct Held<'t> {
 }
 
 impl Held<'_> {
+    /// Minus the Hessian in the others.
+    fn curvature(&mut self, others: &[f64]) -> Vec<f64> {
+        let n = others.len();
+        let units: Vec<f64> = (0..n * n).map(|p| f64::from(p / n == p % n)).collect();
+        let mut hessian = vec![0.0; n * n];
+        self.hessian_vectors(others, &units, n, &mut hessian);
+        hessian.iter().map(|h| -h).collect()
+    }
+
     /// Draws of the others with this one put in its place.
     fn whole(&self, others: &[f64], draws: usize, value: f64) -> Vec<f64> {
         let (before, after) = others.split_at(self.at * draws);

@@ -89,7 +89,7 @@ fn words(finding: &Finding) -> String {
             first_few(names)
         ),
         Finding::EndlessMargin { names } => format!(
-            "the posterior of {} has no end: with a flat prior, and the other parameters wherever they fit best, its density falls no \
+            "the posterior of {} has no end: with the other parameters wherever they fit best, its density falls no \
              faster than one over the distance, so there is no mass to share out and nothing to be fitted; give what the data do not \
              hold a prior that is a distribution",
             first_few(names)
