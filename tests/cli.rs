@@ -186,6 +186,7 @@ fn every_stage_can_be_dumped() {
         ("graph", "normal"),
         ("graph --dot", "digraph"),
         ("plan", ""),
+        ("kernels", "out0 = "),
         ("certificate", ""),
     ] {
         let (code, out, err) = told(&f, &format!("dump model.ppl data.csv --stage {stage}"));

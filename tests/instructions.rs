@@ -2,7 +2,7 @@
 //! disturbs.
 //!
 //! Without `valgrind` nothing is counted, and that is said. Valgrind knows AVX2 and not AVX-512: what is
-//! counted is that path, where elementwise functions run draw by draw. The numbers belong to the development
+//! counted is that path. The numbers belong to the development
 //! profile, which the tests are built with.
 
 use std::fmt::Write;
@@ -47,7 +47,7 @@ counted!(counted_eight_schools, counted_logistic, counted_garch, counted_process
 const KERNELS: [Kernel; 4] = [
     Kernel {
         name: "eight schools",
-        thousands: 10.8,
+        thousands: 7.4,
         model: "models/posteriordb/eight_schools-eight_schools_noncentered.ppl",
         data: || {
             r#"{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}"#.into()
@@ -57,7 +57,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "logistic regression, 500 rows of 4 columns",
-        thousands: 1604.0,
+        thousands: 332.1,
         model: "benches/models/logistic_wide.ppl",
         data: || regression(500, 4),
         run: counted_logistic,
@@ -65,7 +65,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "GARCH over 200 steps",
-        thousands: 786.0,
+        thousands: 128.8,
         model: "models/posteriordb/garch-garch11.ppl",
         data: || series(200),
         run: counted_garch,
@@ -73,7 +73,7 @@ const KERNELS: [Kernel; 4] = [
     },
     Kernel {
         name: "Gaussian process over 11 points",
-        thousands: 151.0,
+        thousands: 119.2,
         model: "models/posteriordb/gp_pois_regr-gp_pois_regr.ppl",
         data: || {
             r#"{"N": 11, "x": [-10, -8, -6, -4, -2, 0, 2, 4, 6, 8, 10],

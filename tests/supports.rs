@@ -7,7 +7,7 @@ use events::{Array, Point};
 use stickler::dist::{Distribution, Domain, End, Support, TABLE, log_density, log_density_sum, log_tail};
 use stickler::facts::Range;
 use stickler::graph::{Builder, NodeId};
-use stickler::num::real::{F16, Real};
+use stickler::num::real::{F16, Packed, Real};
 use stickler::plan::{Plan, Workspace};
 
 /// Values outside the support, given a point inside.

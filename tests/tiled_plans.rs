@@ -98,6 +98,7 @@ impl Chains {
     fn predictor(&mut self) -> NodeId {
         let (n, coefficients) = (self.n, GROUPS[1]);
         let operator = Operator {
+            by_column: Default::default(),
             rows: n,
             coefficients,
             offset: None,

@@ -1,7 +1,8 @@
 //! `cargo bench --bench gradients`: seconds per gradient of the models in docs/performance.md, beside
 //! gradients by hand.
 //!
-//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`. Models of
+//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`, and `--isa avx2` (or
+//! portable, avx512) holds the work to an instruction set. Models of
 //! posteriordb need its data beside the repository and are left out where they are not.
 
 mod kernels;
@@ -14,8 +15,9 @@ use simulated::Table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickler::data::Dataset;
+use stickler::num::dispatch::{Level, hold_to};
 use stickler::num::pages::LargePages;
-use stickler::num::real::{F16, Real};
+use stickler::num::real::{F16, Packed, Real};
 use stickler::num::stream::Stream;
 use stickler::plan::Peak;
 use stickler::target::{ModelTarget, Target};
@@ -58,7 +60,16 @@ const TABLE: &[Row] = &[
 ];
 
 fn main() {
-    let names: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let mut names: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if let Some(at) = names.iter().position(|a| a == "--isa") {
+        let name: String = names.drain(at..(at + 2).min(names.len())).collect::<Vec<_>>().concat();
+        let level = Level::ALL.into_iter().find(|level| format!("--isa{}", level.name()) == name);
+        let held = level.map(hold_to);
+        assert!(
+            held.is_some() && held == level,
+            "--isa takes portable, avx2 or avx512, if the processor has it"
+        );
+    }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|n| name.contains(n.as_str()));
     println!(
         "{:<24} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9} {:>8}",
@@ -90,7 +101,9 @@ fn main() {
         );
     }
     println!("{:.1} GFlop/s at most in products of matrices, one thread", Peak::measure().operations / 1e9);
-    growth();
+    if names.is_empty() {
+        growth();
+    }
 }
 
 type Kernel = Box<dyn Fn(&ModelTarget) -> f64>;

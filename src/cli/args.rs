@@ -92,6 +92,9 @@ pub(super) struct BenchArgs {
     /// Seconds spent on each measurement
     #[arg(long, default_value_t = 0.5, value_parser = positive)]
     pub(super) seconds: f64,
+    /// Instruction set to hold to: portable, avx2 or avx512 [default: STICKLER_ISA, or the best there is]
+    #[arg(long, value_name = "NAME")]
+    pub(super) isa: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -271,6 +274,8 @@ pub(super) enum Stage {
     Graph,
     /// The schedule
     Plan,
+    /// The programs of the functions that the schedule calls
+    Kernels,
     /// What is certified, node by node
     Certificate,
 }

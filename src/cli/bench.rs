@@ -3,7 +3,7 @@
 
 use super::args::BenchArgs;
 use super::load::Source;
-use super::{Failure, Outcome, load};
+use super::{Failure, Outcome, isa, load};
 use crate::num::stream::Stream;
 use crate::plan::{Peak, StepCost};
 use crate::target::{Evaluator, ModelTarget, Target};
@@ -38,6 +38,9 @@ pub(super) fn run(args: &BenchArgs) -> Outcome {
     if args.batch == 0 || args.threads == 0 || args.threads > MOST_THREADS {
         let why = format!("--batch must be at least 1, and --threads from 1 to {MOST_THREADS}");
         return Err(Failure::Usage(why));
+    }
+    if let Some(name) = &args.isa {
+        isa::hold(name, "--isa")?;
     }
     let start = Instant::now();
     let (source, target) = load::target(&args.model)?;

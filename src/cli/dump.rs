@@ -48,6 +48,7 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         Stage::Graph if args.dot => out!("{}", crate::graph::dot(&lowered.graph, &roots)),
         Stage::Graph => out!("{}", crate::graph::text(&lowered.graph, &roots)),
         Stage::Plan => out!("{}", crate::plan::dump(target.plan())),
+        Stage::Kernels => out!("{}", crate::plan::kernels(target.plan())),
         Stage::Certificate => {
             let certificate = crate::certify::certify(lowered);
             out!("{}", crate::report::certificate::dump(&source.text, &certificate));

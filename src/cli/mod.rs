@@ -15,6 +15,7 @@ mod fit;
 mod fmt;
 mod grad;
 mod interrupt;
+mod isa;
 mod list;
 mod load;
 mod test;
@@ -47,7 +48,27 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
-    let outcome = match cli.command {
+    let outcome = isa::from_environment().and_then(|()| command(cli.command));
+    match outcome {
+        Ok(_) if let Some(error) = out::lost() => {
+            eprintln!("error: cannot write to standard output: {}", load::plain(error));
+            ExitCode::from(2)
+        }
+        Ok(code) => code,
+        Err(Failure::Wrong(text)) => {
+            eprint!("{text}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(text)) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one command.
+fn command(command: Command) -> Outcome {
+    match command {
         Command::Fit(args) => fit::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Methods => {
@@ -68,20 +89,5 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Dump(args) => dump::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::List(args) => list::run(&args),
-    };
-    match outcome {
-        Ok(_) if let Some(error) = out::lost() => {
-            eprintln!("error: cannot write to standard output: {}", load::plain(error));
-            ExitCode::from(2)
-        }
-        Ok(code) => code,
-        Err(Failure::Wrong(text)) => {
-            eprint!("{text}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Usage(text)) => {
-            eprintln!("error: {text}");
-            ExitCode::from(2)
-        }
     }
 }

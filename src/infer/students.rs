@@ -2,7 +2,7 @@
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::{add_symmetric_product, cholesky, dot, log_det_cholesky};
-use crate::num::real::{F8, LANES, Real};
+use crate::num::real::{F8, LANES, Packed, Real};
 use crate::num::special::{inv_gamma_p_whole, lgamma};
 use std::f64::consts::PI;
 

@@ -159,6 +159,7 @@ fn with(o: &Operator, kept: &[usize]) -> Operator {
     };
     let places = kept.iter().flat_map(|&row| o.sparse.places_of(row)).copied();
     Operator {
+        by_column: Default::default(),
         rows: kept.len(),
         coefficients: o.coefficients,
         offset: o.offset.as_ref().map(|x| of(x, 1).into()),

@@ -3,7 +3,7 @@
 use super::ModelTarget;
 use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Real};
+use crate::num::real::{F16, Packed, Real};
 use crate::ops::array::Sum;
 use crate::ops::operand::{Arg, Index, Lane, Operand};
 use crate::ops::scalar::{self, MOST_ARGS, ScalarRow};
@@ -78,9 +78,7 @@ fn factored(graph: &Graph, id: NodeId) -> Option<(&'static ScalarRow, f64)> {
     let node = graph.node(id);
     let Op::Map(row) = &node.op else { return None };
     let in_step = |a: &NodeId| [1, node.len()].contains(&graph.node(*a).len());
-    let none = [Operand::empty(); MOST_ARGS];
-    let kernel = <F16 as Lane>::scalar(row.kernel);
-    let times = kernel.factored(&none[..row.args.len()], &mut [], &mut [])?;
+    let times = row.kernel.factored?;
     node.args.iter().all(in_step).then_some((*row, times))
 }
 

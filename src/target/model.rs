@@ -6,7 +6,7 @@ use crate::certify::{Certificate, Tier, certify};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, Node, NodeId};
 use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed};
 use crate::ops::operand::{Arg, Lane};
 use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
 use crate::rewrite::{Rule, branches, join_coordinates, rewrite, summands};

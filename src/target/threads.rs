@@ -2,7 +2,7 @@
 //! too few. Small models stay on one.
 
 use super::{Evaluator, ModelTarget, Target};
-use crate::num::real::{F16, Real};
+use crate::num::real::{F16, Packed};
 use rayon::prelude::*;
 
 /// Operations of a gradient from which as many draws as there are lanes are worth handing over to another

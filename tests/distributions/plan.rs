@@ -4,7 +4,7 @@
 use crate::{data_positions, log_density, numbers, rows};
 use stickler::dist::{self, BaseArg, Distribution};
 use stickler::graph::{Builder, NodeId};
-use stickler::num::real::{Dual, F16, Real};
+use stickler::num::real::{Dual, F16, Packed, Real};
 use stickler::plan::{Plan, Workspace};
 
 const WEIGHTS: [f64; 3] = [0.5, 2.0, 1.25];

@@ -11,7 +11,7 @@ use super::super::students::Students;
 use super::leaf::Leaf;
 use super::tree::Tree;
 use crate::num::linalg::cholesky;
-use crate::num::real::{F8, Real};
+use crate::num::real::{F8, Packed};
 use crate::num::special::{inv_phi, log_sum_exp};
 use std::f64::consts::PI;
 

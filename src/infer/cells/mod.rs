@@ -15,7 +15,7 @@ use super::flow::Flow;
 use super::gaussian::Gaussian;
 use super::rivals::Rival;
 use crate::num::linalg::solve_lower;
-use crate::num::real::{F8, Real};
+use crate::num::real::{F8, Packed};
 use crate::num::special::log_sum_exp;
 use crate::vi::Scale;
 use beyond::Beyond;
@@ -164,6 +164,7 @@ impl Cells {
 mod tests {
     use super::super::warp::Warped;
     use super::*;
+    use crate::num::real::Real;
     use crate::num::stream::Stream;
     use crate::target::from_fn;
 

@@ -11,7 +11,7 @@
 use super::conditional::{LANES, Lanes, Solver};
 use super::lattice::{Lattice, Shifted};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Real};
+use crate::num::real::{F16, Packed, Real};
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

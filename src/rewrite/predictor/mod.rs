@@ -170,6 +170,7 @@ fn assemble(b: &mut Builder, form: Form, rows: usize) -> (Operator, NodeId) {
         }
     }
     let operator = Operator {
+        by_column: Default::default(),
         rows,
         coefficients,
         offset: form.offset.map(Into::into),

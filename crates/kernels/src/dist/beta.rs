@@ -6,7 +6,6 @@ use super::jets;
 use super::row::{ArgSpec, Density, Distribution, LOG_X, LOG1M_X, Part, Probe, Sampler, Support};
 use crate::facts::{Interval, known};
 use crate::num::real::Real;
-use crate::num::rising::lbeta;
 use crate::num::special as sf;
 use crate::ops::scalar::{Facts, scalar_row};
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +55,7 @@ pub(super) const KNOWN: f64 = 1e14;
 /// `beta_proportion` uses it too.
 #[inline(always)]
 pub(super) fn norm<T: Real>(alpha: T, beta: T) -> T {
-    T::splat(KNOWN).if_less(alpha + beta, T::splat(f64::NEG_INFINITY), -lbeta(alpha, beta))
+    T::splat(KNOWN).if_less(alpha + beta, T::splat(f64::NEG_INFINITY), -alpha.lbeta(beta))
 }
 
 /// A draw, which `beta_proportion` uses too.

@@ -34,9 +34,7 @@ scalar_row! {
 
 scalar_row! {
     LCDF = "binomial_lcdf"(x, n, theta), "log P(X ≤ x)";
-    value tails::lcdf::<Sum, T, 2>(x, [n, theta]).0;
-    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, n, theta]).1;
-    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
+    opaque(at) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]];
     // P(X ≤ x) = P(B > theta) for B with the beta distribution of shapes x + 1 and n - x, both at least 1:
     // log-concave.
@@ -45,9 +43,7 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "binomial_lccdf"(x, n, theta), "log P(X > x)";
-    value tails::lccdf::<Sum, T, 2>(x, [n, theta]).0;
-    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 2, 3>([x, n, theta]).1;
-    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
+    opaque(at) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, 0.4], &[80.0, 100.0, 0.4]];
     facts Facts::of(|a, k| if count_below(a, k) { Some(jets::concave_probability(true)) } else { None })
 }

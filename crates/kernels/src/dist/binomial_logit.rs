@@ -24,9 +24,7 @@ scalar_row! {
 
 scalar_row! {
     LCDF = "binomial_logit_lcdf"(x, n, alpha), "log P(X ≤ x)";
-    value tails::lcdf::<Sum, T, 2>(x, [n, alpha]).0;
-    slopes(_y) tails::lcdf_with_slopes::<Sum, T, 2, 3>([x, n, alpha]).1;
-    both(at, _need) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
+    opaque(at) tails::lcdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]];
     // P(X ≤ x) = P(logit B > alpha) for B with the beta distribution of shapes x + 1 and n - x; logit B has a
     // log-concave density, so both tails are log-concave.
@@ -35,9 +33,7 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "binomial_logit_lccdf"(x, n, alpha), "log P(X > x)";
-    value tails::lccdf::<Sum, T, 2>(x, [n, alpha]).0;
-    slopes(_y) tails::lccdf_with_slopes::<Sum, T, 2, 3>([x, n, alpha]).1;
-    both(at, _need) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
+    opaque(at) tails::lccdf_with_slopes::<Sum, T, 2, 3>(at);
     probes [&[2.0, 9.0, 0.3], &[0.0, 50.0, -0.4], &[80.0, 100.0, -0.4]];
     facts Facts::of(|a, k| if inside(a, k) { Some(jets::concave_probability(true)) } else { None })
 }

@@ -3,7 +3,7 @@
 use super::draw::uniform;
 use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, location_scale, log1p_square, shifted};
+use super::shared::{LN_PI, location_scale, shifted};
 use crate::facts::known;
 use crate::num::real::Real;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -11,8 +11,8 @@ use std::f64::consts::{FRAC_1_PI, PI};
 
 scalar_row! {
     JOINT = "cauchy"(x, mu, sigma), "-log(1 + ((x - mu) / sigma)²)";
-    value -log1p_square((x - mu) / sigma).0;
-    slopes(_y) { let z = (x - mu) / sigma; location_scale(-log1p_square(z).1, z, sigma) };
+    value -((x - mu) / sigma).log1p_square().0;
+    slopes(_y) { let z = (x - mu) / sigma; location_scale(-z.log1p_square().1, z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[-300.0, 1.0, 0.5], &[1.0, 1e3, 1e4]];
     // The case nu = 1 of the t distribution.
     facts Facts::difference_with_log(

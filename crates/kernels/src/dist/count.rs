@@ -1,7 +1,7 @@
 //! Summands that densities of counts share.
 
 use crate::num::real::Real;
-use crate::num::rising::{lrise, lrise_a, lrise_x};
+use crate::num::rising::lrise_x;
 use crate::num::special as sf;
 use crate::ops::scalar::scalar_row;
 
@@ -30,8 +30,8 @@ scalar_row! {
 
 scalar_row! {
     RISE = "log_rise"(x, a), "log Γ(a + x) - log Γ(a) - x log a";
-    value lrise(x, a);
-    slopes(_y, need) [if need[0] { lrise_x(x, a) } else { T::zero() }, lrise_a(x, a)];
+    value x.lrise(a);
+    slopes(_y, need) [if need[0] { lrise_x(x, a) } else { T::zero() }, x.lrise_a(a)];
     probes [&[3.0, 0.4], &[7.0, 30.0], &[0.0, 2.0], &[5.0, 1e7]]
 }
 

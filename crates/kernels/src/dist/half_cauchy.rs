@@ -3,7 +3,7 @@
 use super::draw::uniform;
 use super::jets;
 use super::row::{ArgSpec, BaseArg, Density, Distribution, Noncentered, Part, Probe, Sampler, Support};
-use super::shared::{LN_PI, log1p_square, scale_only};
+use super::shared::{LN_PI, scale_only};
 use crate::facts::known;
 use crate::num::real::Real;
 use crate::ops::scalar::{Facts, scalar_row};
@@ -11,13 +11,13 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2};
 
 scalar_row! {
     JOINT = "half_cauchy"(x, sigma), "-log(1 + (x / sigma)²)";
-    value -log1p_square(x * sigma.recip()).0;
-    slopes(_y) { let r = sigma.recip(); let z = x * r; let g = -log1p_square(z).1 * r; [g, -(g * z)] };
+    value -((x * sigma.recip()).log1p_square().0);
+    slopes(_y) { let r = sigma.recip(); let z = x * r; let g = -z.log1p_square().1 * r; [g, -(g * z)] };
     both(at, _need) {
         let [x, sigma] = at;
         let r = sigma.recip();
         let z = x * r;
-        let (log, slope) = log1p_square(z);
+        let (log, slope) = z.log1p_square();
         let g = -slope * r;
         (-log, [g, -(g * z)])
     };
@@ -31,9 +31,9 @@ scalar_row! {
 scalar_row! {
     /// The first part, by the inverse of the scale: plans use it where the scale is known.
     BY_INVERSE = "half_cauchy.inverse"(x, r), "-log(1 + (x r)²)";
-    value -log1p_square(x * r).0;
-    slopes(_y) { let g = -log1p_square(x * r).1; [g * r, g * x] };
-    both(at, _need) { let [x, r] = at; let (log, g) = log1p_square(x * r); (-log, [-(g * r), -(g * x)]) };
+    value -(x * r).log1p_square().0;
+    slopes(_y) { let g = -(x * r).log1p_square().1; [g * r, g * x] };
+    both(at, _need) { let [x, r] = at; let (log, g) = (x * r).log1p_square(); (-log, [-(g * r), -(g * x)]) };
     probes [&[0.3, 0.5], &[300.0, 2.0], &[1e-4, 0.2]]
 }
 

@@ -6,7 +6,6 @@
 
 use super::numeric::slope;
 use crate::num::real::Real;
-use crate::num::rising::lbeta;
 use crate::num::special as sf;
 
 /// log P(a, v), the regularised lower incomplete gamma function.
@@ -100,7 +99,7 @@ fn in_shape<const SIDE: Side, const OF: usize>(a: f64, b: f64, x: f64) -> f64 {
 /// The beta density at x over a probability whose log is y.
 #[inline(always)]
 pub(super) fn beta_ratio<T: Real>(a: T, b: T, x: T, y: T) -> T {
-    (a.shift(-1.0) * x.ln() + b.shift(-1.0) * (-x).log1p() - lbeta(a, b) - y).exp()
+    (a.shift(-1.0) * x.ln() + b.shift(-1.0) * (-x).log1p() - a.lbeta(b) - y).exp()
 }
 
 /// ∂/∂a of [`log_beta_inc`].
@@ -155,7 +154,7 @@ pub(super) fn student_density<T: Real>(t: T, nu: T) -> T {
 /// log ν.
 #[inline(always)]
 pub(super) fn student_norm<T: Real>(nu: T) -> T {
-    -(lbeta(nu.scale(0.5), T::splat(0.5)) + nu.ln().scale(0.5))
+    -(nu.scale(0.5).lbeta(T::splat(0.5)) + nu.ln().scale(0.5))
 }
 
 /// The slope of [`student_norm`].

@@ -74,22 +74,6 @@ pub(super) fn log1m_exp_slope<T: Real>(v: T, y: T) -> T {
     (-(v + y)).exp()
 }
 
-/// Beyond 2^507 what is added to z² is below its rounding; up to 2^992 z · 2^-480 has a square, larger than
-/// 2^54.
-const FAR: f64 = f64::from_bits((1023 + 507) << 52);
-/// 2^-480
-const NEARER: f64 = f64::from_bits((1023 - 480) << 52);
-
-/// log(1 + z²) and its slope 2 z / (1 + z²), which share a division; for |z| up to 4e298.
-#[inline(always)]
-pub(super) fn log1p_square<T: Real>(z: T) -> (T, T) {
-    let far = |yes: f64, no: f64| T::splat(FAR).if_less(z.abs(), T::splat(yes), T::splat(no));
-    let scale = far(NEARER, 1.0);
-    let near = z * scale;
-    let (log, inverse) = near.square().log1p_and_recip();
-    (log + far(-2.0 * NEARER.ln(), 0.0), near.scale(2.0) * inverse * scale)
-}
-
 /// location + scale · z
 pub(super) fn shifted(
     b: &mut Builder,
@@ -120,7 +104,7 @@ mod tests {
         for (z, tolerance) in
             [(0.5_f64, 1e-15), (1e100, 1e-15), (1e153, 1e-15), (1e200, 1e-15), (-3e290, 1e-15)]
         {
-            let (log, slope) = log1p_square(z);
+            let (log, slope) = z.log1p_square();
             let truth = if z.abs() < 1e8 { (z * z).ln_1p() } else { 2.0 * z.abs().ln() };
             assert!((log - truth).abs() <= tolerance * truth.max(1.0), "{z}: {log}");
             let truth = if z.abs() < 1e8 { 2.0 * z / (1.0 + z * z) } else { 2.0 / z };

@@ -4,7 +4,7 @@
 //! log P(X > x) keep their relative accuracy however small they are, and slopes in every argument come from
 //! the same sum, weighted by the slopes of the log probabilities.
 
-use crate::num::real::Real;
+use crate::num::real::{Packed, Real};
 use crate::ops::scalar::ScalarRow;
 
 /// What the sums need to know of a distribution of counts with `N` arguments.
@@ -37,51 +37,41 @@ pub(super) type Side<T, const N: usize> = (T, [T; N]);
 const MOST_TERMS: usize = 1_000_000;
 
 /// log P(X ≤ x), and its slopes in the arguments after x.
-pub(super) fn lcdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
+pub(super) fn lcdf<P: Counts<N>, T: Packed, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, false)
 }
 
 /// log P(X > x), and its slopes.
-pub(super) fn lccdf<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
+pub(super) fn lccdf<P: Counts<N>, T: Packed, const N: usize>(x: T, a: [T; N]) -> Side<T, N> {
     side::<P, T, N>(x, a, true)
 }
 
 /// log P(X ≤ x) for x and the N arguments after it, with its slope in each of these M numbers: 0 in x.
-pub(super) fn lcdf_with_slopes<P: Counts<N>, T: Real, const N: usize, const M: usize>(
+pub(super) fn lcdf_with_slopes<P: Counts<N>, T: Packed, const N: usize, const M: usize>(
     at: [T; M],
 ) -> Side<T, M> {
     with_x(lcdf::<P, T, N>(at[0], std::array::from_fn(|k| at[k + 1])))
 }
 
 /// The same of log P(X > x).
-pub(super) fn lccdf_with_slopes<P: Counts<N>, T: Real, const N: usize, const M: usize>(
+pub(super) fn lccdf_with_slopes<P: Counts<N>, T: Packed, const N: usize, const M: usize>(
     at: [T; M],
 ) -> Side<T, M> {
     with_x(lccdf::<P, T, N>(at[0], std::array::from_fn(|k| at[k + 1])))
 }
 
-fn with_x<T: Real, const N: usize, const M: usize>((y, slopes): Side<T, N>) -> Side<T, M> {
+fn with_x<T: Packed, const N: usize, const M: usize>((y, slopes): Side<T, N>) -> Side<T, M> {
     (y, std::array::from_fn(|k| if k == 0 { T::zero() } else { slopes[k - 1] }))
 }
 
 /// Draw by draw: sums differ in length, and one copy of the code for each kind of number is enough of it.
-#[inline(never)]
-fn side<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
-    if const { T::WIDTH == 1 } {
-        return alone::<P, T, N>(x, a, upper);
-    }
-    let (mut value, mut slopes) = (T::zero(), [T::zero(); N]);
-    for i in 0..T::WIDTH {
-        let (v, s) = alone::<P, f64, N>(x.lane(i), a.map(|a| a.lane(i)), upper);
-        value.set_lane(i, v);
-        (0..N).for_each(|k| slopes[k].set_lane(i, s[k]));
-    }
-    (value, slopes)
+fn side<P: Counts<N>, T: Packed, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
+    alone::<P, T, N>(x, a, upper)
 }
 
 /// The same of one draw.
 #[inline(never)]
-fn alone<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
+fn alone<P: Counts<N>, T: Packed, const N: usize>(x: T, a: [T; N], upper: bool) -> Side<T, N> {
     let x = x.lift1(f64::floor, |_| 0.0);
     let (at, args) = (x.lane(0), a.map(|a| a.lane(0)));
     let certain =
@@ -99,14 +89,14 @@ fn alone<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], upper: bool) ->
 }
 
 /// log(1 - p) and its slopes, from log p and its slopes.
-fn complement<T: Real, const N: usize>((log, slopes): Side<T, N>) -> Side<T, N> {
+fn complement<T: Packed, const N: usize>((log, slopes): Side<T, N>) -> Side<T, N> {
     let rest = log.log1m_exp();
     let odds = (log - rest).exp();
     (rest, slopes.map(|s| -(odds * s)))
 }
 
 /// The log of the sum of P(X = k) from x downwards or from x + 1 upwards, with slopes.
-fn sum<P: Counts<N>, T: Real, const N: usize>(x: T, a: [T; N], up: bool) -> Side<T, N> {
+fn sum<P: Counts<N>, T: Packed, const N: usize>(x: T, a: [T; N], up: bool) -> Side<T, N> {
     let smallest = if P::one_peak(a.map(|a| a.lane(0))) { 1e-18 } else { 0.0 };
     let step = if up { 1.0 } else { -1.0 };
     let first = if up { x.shift(1.0) } else { x };

@@ -4,13 +4,13 @@
 //! are two ways in. [`best`] compiles plain code for each of them and leaves it to the compiler to find the
 //! vectors in its loops. [`best_lanes`] gives the work a scalar type that is the processor's own register, of
 //! the same layout as the type it was written for, so nothing is left to find: prefer it for kernels that are
-//! generic in [`Real`].
+//! generic in [`Real`](super::real::Real).
 //!
 //! The compiler never contracts a product and a sum, so every version gives the same bits, save where a
-//! kernel asks for [`Real::mul_add`]. Elementary functions do, of one number as of a register
+//! kernel asks for [`Real::mul_add`](super::real::Real::mul_add). Elementary functions do, of one number as of a register
 //! ([`like_a_lane`]): the bits of a lane are those of one number.
 
-use super::real::Real;
+use super::real::{F8, F16, Packed, Registers};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -37,11 +37,11 @@ impl<R, F: FnMut() -> R> Work for F {
 
 /// Work on numbers of type `T` that runs on any type of the same layout. Mark `run` and everything hot below
 /// it `#[inline(always)]`, closures included.
-pub trait LaneWork<T: Real> {
+pub trait LaneWork<T: Packed> {
     /// What the work gives.
     type Out;
     /// Does the work on numbers of type `U`, reached through the view.
-    fn run<U: Real>(self, view: View<T, U>) -> Self::Out;
+    fn run<U: Packed>(self, view: View<T, U>) -> Self::Out;
 }
 
 /// A proof that `T` and `U` have the same layout, which turns slices of one into slices of the other.
@@ -126,12 +126,26 @@ impl<T: Copy, U: Copy> View<T, U> {
 /// The instruction sets told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What the target triple guarantees.
+    /// What the target triple guarantees: 2 lanes.
     Baseline,
     /// AVX2 with FMA: 4 lanes.
     Avx2,
     /// AVX-512 F, DQ, VL and BW: 8 lanes.
     Avx512,
+}
+
+impl Level {
+    /// All, from the narrowest.
+    pub const ALL: [Level; 3] = [Level::Baseline, Level::Avx2, Level::Avx512];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Baseline => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
 }
 
 /// 0 before the first look, then 1 + the level.
@@ -146,6 +160,14 @@ pub fn level() -> Level {
         3 => Level::Avx512,
         _ => first_look(),
     }
+}
+
+/// Holds all work to a level, or to the best one where the processor does not reach it: for measurements and
+/// tests. What runs while this is called may use either.
+pub fn hold_to(wanted: Level) -> Level {
+    let held = wanted.min(detect());
+    DETECTED.store(1 + held as u8, Ordering::Relaxed);
+    held
 }
 
 #[cold]
@@ -233,19 +255,23 @@ fn on_avx2<W: Work>(work: W) -> W::Out {
 
 /// Runs the work at the best level of this processor, on that level's own registers.
 #[inline(always)]
-pub fn best_lanes<T: Real, W: LaneWork<T>>(work: W) -> W::Out {
+pub fn best_lanes<T: Packed, W: LaneWork<T>>(work: W) -> W::Out {
     lanes_at(level(), work)
 }
 
-/// Runs the work on AVX-512 registers if the processor has them; gives it back if not. For kernels that exist
-/// by the hundred: one more copy of each instead of three.
-#[inline]
-pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
+/// Runs work on sixteen draws: all at once where there are registers for them, as on AVX-512, and by eights
+/// elsewhere, where twice as many numbers at hand would not fit.
+#[inline(always)]
+pub fn best_parts<W: LaneWork<F16, Out = ()> + LaneWork<F8, Out = ()>>(work: W) {
     match level() {
-        // SAFETY: as in `at`; and the register type has the layout of `T`.
+        // SAFETY: as in `at`; and each register type has the layout of what it stands for.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => Ok(unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) }),
-        _ => Err(work),
+        Level::Avx512 => unsafe {
+            on_avx512(OnLanes::<F16, <F16 as Registers>::Avx512, W>(work, View::new()))
+        },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { on_avx2(OnLanes::<F8, <F8 as Registers>::Avx2, W>(work, View::new())) },
+        _ => on_baseline(OnLanes::<F8, <F8 as Registers>::Baseline, W>(work, unsafe { View::new() })),
     }
 }
 
@@ -254,7 +280,7 @@ pub fn widest<T: Real, W: LaneWork<T>>(work: W) -> Result<W::Out, W> {
 /// Inlined, so that the work is put together where the version at hand looks for it: copying it in larger
 /// pieces than it was written in makes the processor wait until all that was stored before is in the cache.
 #[inline(always)]
-pub fn lanes_at<T: Real, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
+pub fn lanes_at<T: Packed, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
     // One number at a time gains nothing from wide registers: its code exists once. (Constant, so that the
     // compiler does not make the other copies only to throw them away.)
     if const { T::WIDTH == 1 } {
@@ -277,7 +303,7 @@ fn on_baseline<W: Work>(work: W) -> W::Out {
 
 struct OnLanes<T, U, W>(W, View<T, U>);
 
-impl<T: Real, U: Real, W: LaneWork<T>> Work for OnLanes<T, U, W> {
+impl<T: Packed, U: Packed, W: LaneWork<T>> Work for OnLanes<T, U, W> {
     type Out = W::Out;
     #[inline(always)]
     fn run(self) -> W::Out {

@@ -1,6 +1,7 @@
 //! Numbers that carry a tangent: forward-mode differentiation along one direction.
 
-use super::real::{Fn3, Real, Registers, SQRT_2PI};
+use super::real::{Fn3, Packed, Real, Registers, SQRT_2PI};
+use super::rising;
 use super::special as sf;
 use std::f64::consts::FRAC_2_SQRT_PI;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -19,7 +20,7 @@ pub struct DualOf<V> {
 pub type Dual = DualOf<f64>;
 
 // SAFETY: two of what stands in for V, in the same order (`repr(C)`).
-unsafe impl<V: Real> Registers for DualOf<V> {
+unsafe impl<V: Packed> Registers for DualOf<V> {
     type Avx512 = DualOf<V::Avx512>;
     type Avx2 = DualOf<V::Avx2>;
     type Baseline = DualOf<V::Baseline>;
@@ -92,14 +93,10 @@ macro_rules! functions {
     )*};
 }
 
-impl<V: Real> Real for DualOf<V> {
+impl<V: Packed> Packed for DualOf<V> {
     const WIDTH: usize = V::WIDTH;
     const TANGENT: bool = true;
 
-    #[inline(always)]
-    fn splat(x: f64) -> Self {
-        Self { v: V::splat(x), d: V::zero() }
-    }
     #[inline(always)]
     fn lane(self, i: usize) -> f64 {
         self.v.lane(i)
@@ -116,6 +113,13 @@ impl<V: Real> Real for DualOf<V> {
     #[inline(always)]
     fn set_tangent(&mut self, i: usize, d: f64) {
         self.d.set_lane(i, d);
+    }
+}
+
+impl<V: Real> Real for DualOf<V> {
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Self { v: V::splat(x), d: V::zero() }
     }
     #[inline(always)]
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self {
@@ -162,6 +166,25 @@ impl<V: Real> Real for DualOf<V> {
         Self { v, d: tangent(in_x, self.d) + tangent(in_y, y.d) }
     }
 
+    #[inline(always)]
+    fn lrise(self, a: Self) -> Self {
+        let in_x = (a.v + self.v).digamma() - a.v.ln();
+        let d = tangent(in_x, self.d) + tangent(self.v.lrise_a(a.v), a.d);
+        Self { v: self.v.lrise(a.v), d }
+    }
+    #[inline(always)]
+    fn lrise_a(self, a: Self) -> Self {
+        let (xa, aa) = (rising::lrise_xa, rising::lrise_aa);
+        let d = tangent(self.v.lift2(a.v, xa, xa, xa), self.d) + tangent(self.v.lift2(a.v, aa, aa, aa), a.d);
+        Self { v: self.v.lrise_a(a.v), d }
+    }
+    #[inline(always)]
+    fn lbeta(self, b: Self) -> Self {
+        let both = (self.v + b.v).digamma();
+        let (in_a, in_b) = (self.v.digamma() - both, b.v.digamma() - both);
+        Self { v: self.v.lbeta(b.v), d: tangent(in_a, self.d) + tangent(in_b, b.d) }
+    }
+
     // A constant has no tangent to multiply by.
     #[inline(always)]
     fn scale(self, c: f64) -> Self {
@@ -191,6 +214,14 @@ impl<V: Real> Real for DualOf<V> {
     fn log1p_and_recip(self) -> (Self, Self) {
         let (y, r) = self.v.log1p_and_recip();
         (Self { v: y, d: tangent(r, self.d) }, Self { v: r, d: tangent(-r.square(), self.d) })
+    }
+
+    #[inline(always)]
+    fn log1p_square(self) -> (Self, Self) {
+        let (y, slope) = self.v.log1p_square();
+        // The slope of 2x / (1 + x²) is 2 (1 - x²) / (1 + x²)² = 2 r - slope², with r = 1 / (1 + x²).
+        let bend = self.v.square().shift(1.0).recip().scale(2.0) - slope.square();
+        (Self { v: y, d: tangent(slope, self.d) }, Self { v: slope, d: tangent(bend, self.d) })
     }
 
     functions! {
@@ -247,6 +278,11 @@ mod tests {
             (|x| x.ln_and_recip().1, 0.6),
             (|x| x.log1p_and_recip().0, 0.6),
             (|x| x.log1p_and_recip().1, 0.6),
+            (|x| x.log1p_square().0, -1.6),
+            (|x| x.log1p_square().1, 1.6),
+            (|x| x.lrise(Dual::splat(2.5)), 3.0),
+            (|x| Dual::splat(3.0).lrise_a(x), 2.5),
+            (|x| x.lbeta(Dual::splat(2.5)), 3.0),
         ];
         for (i, (f, x)) in cases.iter().enumerate() {
             let h = 1e-6;

@@ -1,7 +1,7 @@
 //! One number, and eight or sixteen numbers in memory, as [`Real`] scalars.
 
 use super::dispatch::{LaneWork, View, best_lanes, like_a_lane};
-use super::real::{Fn3, LANES, Real};
+use super::real::{Fn3, LANES, Packed, Real};
 use super::vector::Fused;
 use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::cell::Cell;
@@ -32,7 +32,7 @@ impl F16 {
 }
 
 /// What sixteen draws are handled in: all at once, or eight and eight.
-pub trait Part: Real {
+pub trait Part: Packed {
     /// Parts of sixteen draws.
     const PARTS: usize;
     /// Sixteens as their parts, one after another.
@@ -120,6 +120,25 @@ macro_rules! operators {
 operators!(F8: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 operators!(F16: Add add +=, Sub sub -=, Mul mul *=, Div div /=);
 
+/// Functions of several numbers that are written for any kind of them.
+macro_rules! by_formula {
+    () => {
+        #[inline(always)]
+        fn lrise(self, a: Self) -> Self {
+            crate::num::rising::lrise(self, a)
+        }
+        #[inline(always)]
+        fn lrise_a(self, a: Self) -> Self {
+            crate::num::rising::lrise_a(self, a)
+        }
+        #[inline(always)]
+        fn lbeta(self, b: Self) -> Self {
+            crate::num::rising::lbeta(self, b)
+        }
+    };
+}
+pub(super) use by_formula;
+
 /// Functions of one number by an ordinary call, rounded like those of a register.
 macro_rules! as_in_registers {
     ($($name:ident $f:path),*) => {$(
@@ -177,12 +196,8 @@ macro_rules! calls {
     )*};
 }
 
-impl Real for f64 {
+impl Packed for f64 {
     const WIDTH: usize = 1;
-    #[inline(always)]
-    fn splat(x: f64) -> f64 {
-        x
-    }
     #[inline(always)]
     fn lane(self, _: usize) -> f64 {
         self
@@ -190,6 +205,14 @@ impl Real for f64 {
     #[inline(always)]
     fn set_lane(&mut self, _: usize, x: f64) {
         *self = x;
+    }
+}
+
+impl Real for f64 {
+    by_formula!();
+    #[inline(always)]
+    fn splat(x: f64) -> f64 {
+        x
     }
     #[inline(always)]
     fn lift1(self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> f64 {
@@ -269,12 +292,8 @@ macro_rules! by_lane {
 
 macro_rules! in_memory {
     ($t:ident, $width:expr, $functions:ident) => {
-        impl Real for $t {
+        impl Packed for $t {
             const WIDTH: usize = $width;
-            #[inline(always)]
-            fn splat(x: f64) -> $t {
-                $t([x; $width])
-            }
             #[inline(always)]
             fn lane(self, i: usize) -> f64 {
                 self.0[i]
@@ -282,6 +301,14 @@ macro_rules! in_memory {
             #[inline(always)]
             fn set_lane(&mut self, i: usize, x: f64) {
                 self.0[i] = x;
+            }
+        }
+
+        impl Real for $t {
+            by_formula!();
+            #[inline(always)]
+            fn splat(x: f64) -> $t {
+                $t([x; $width])
             }
             #[inline(always)]
             fn lift1(mut self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> $t {

@@ -10,6 +10,7 @@ pub mod hermite;
 mod lanes;
 pub mod linalg;
 pub mod pages;
+pub mod program;
 mod quantile;
 pub mod real;
 pub mod rising;

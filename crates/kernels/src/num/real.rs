@@ -18,36 +18,20 @@ pub const LANES: usize = 8;
 /// Each must hold the same numbers in the same order and size as the type itself.
 pub unsafe trait Registers {
     /// On AVX-512.
-    type Avx512: Real;
+    type Avx512: Packed;
     /// On AVX2.
-    type Avx2: Real;
+    type Avx2: Packed;
     /// On any processor of the target.
-    type Baseline: Real;
+    type Baseline: Packed;
 }
 
-/// Arithmetic and functions that a kernel may use.
-pub trait Real:
-    Registers
-    + Copy
-    + Send
-    + Sync
-    + 'static
-    + std::fmt::Debug
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-    + AddAssign
-    + SubAssign
-{
+/// A [`Real`] that holds numbers, rather than the record of a formula.
+pub trait Packed: Real + Registers + Send + Sync {
     /// Number of draws held.
     const WIDTH: usize;
     /// Whether it carries tangents.
     const TANGENT: bool = false;
 
-    /// The same number in every lane.
-    fn splat(x: f64) -> Self;
     /// The value in one lane.
     fn lane(self, i: usize) -> f64;
     /// Replaces the value in one lane (its tangent, if any, becomes zero).
@@ -61,6 +45,23 @@ pub trait Real:
     /// Replaces the tangent in one lane, where one is carried.
     #[inline(always)]
     fn set_tangent(&mut self, _lane: usize, _d: f64) {}
+}
+
+/// Arithmetic and functions that a formula may use.
+pub trait Real:
+    Copy
+    + 'static
+    + std::fmt::Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// The same number in every lane.
+    fn splat(x: f64) -> Self;
 
     /// `f` applied to every lane, with its derivative `df` for the tangent.
     fn lift1(self, f: fn(f64) -> f64, df: fn(f64) -> f64) -> Self;
@@ -124,6 +125,12 @@ pub trait Real:
     fn phi_ratio(self) -> Self;
     /// x^y for x ≥ 0, or any x with y an integer constant.
     fn pow(self, y: Self) -> Self;
+    /// [`rising::lrise`](super::rising::lrise), the log of a rising factorial relative to a power.
+    fn lrise(self, a: Self) -> Self;
+    /// [`rising::lrise_a`](super::rising::lrise_a), its slope in a.
+    fn lrise_a(self, a: Self) -> Self;
+    /// [`rising::lbeta`](super::rising::lbeta), the log of the beta function.
+    fn lbeta(self, b: Self) -> Self;
 
     /// 0
     #[inline(always)]
@@ -219,6 +226,17 @@ pub trait Real:
     fn log1p_and_recip(self) -> (Self, Self) {
         (self.log1p(), self.shift(1.0).recip())
     }
+    /// log(1 + x²) and its slope 2x / (1 + x²), which share a division; for |x| up to 4e298.
+    #[inline(always)]
+    fn log1p_square(self) -> (Self, Self) {
+        let far = Self::splat(FAR);
+        let beyond = self.abs();
+        let scale = far.if_less(beyond, Self::splat(NEARER), Self::one());
+        let near = self * scale;
+        let (log, inverse) = near.square().log1p_and_recip();
+        let added = far.if_less(beyond, Self::splat(-2.0 * LN_NEARER), Self::zero());
+        (log + added, near.scale(2.0) * inverse * scale)
+    }
     /// log(1 - e^x) for x < 0, accurate at both ends.
     #[inline(always)]
     fn log1m_exp(self) -> Self {
@@ -242,3 +260,11 @@ pub const SQRT_2PI: f64 = 2.506_628_274_631_000_5;
 pub const LN_2PI: f64 = 1.837_877_066_409_345_5;
 /// ½ log 2π
 pub const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
+
+/// Beyond 2^507 what is added to z² is below its rounding; up to 2^992 z · 2^-480 has a square, larger than
+/// 2^54.
+const FAR: f64 = f64::from_bits((1023 + 507) << 52);
+/// 2^-480
+const NEARER: f64 = f64::from_bits((1023 - 480) << 52);
+/// log 2^-480
+const LN_NEARER: f64 = -480.0 * std::f64::consts::LN_2;

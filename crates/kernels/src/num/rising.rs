@@ -4,7 +4,7 @@
 //! As a grows these tend to 1 and 0. The differences of log Γ that define them would lose everything there,
 //! so from a = 10 on Stirling's series is subtracted term by term.
 
-use super::real::{HALF_LN_2PI, Real};
+use super::real::{HALF_LN_2PI, Packed, Real};
 use super::special as sf;
 
 /// Below this, plain differences are accurate; above it the asymptotic series are.
@@ -13,7 +13,7 @@ const LARGE: f64 = 10.0;
 /// Whether there are lanes with a below [`LARGE`], and others: what nobody has is not computed. Lanes where
 /// nothing rises are neither.
 #[inline(always)]
-fn sides<T: Real>(x: T, a: T) -> (bool, bool) {
+fn sides<T: Packed>(x: T, a: T) -> (bool, bool) {
     // Loops, here and below: what iterators and closures call is not compiled for the registers at hand.
     let (mut below, mut above, mut i) = (false, false, 0);
     while i < T::WIDTH {
@@ -113,10 +113,7 @@ fn rest2(z: f64) -> f64 {
 
 /// log Γ(a + x) - log Γ(a) - x log a for x ≥ 0 and a > 0; it tends to 0 like x (x - 1) / (2a) as a grows.
 #[inline(always)]
-pub fn lrise<T: Real>(x: T, a: T) -> T {
-    if T::TANGENT {
-        return x.lift2(a, lrise, lrise_x, lrise_a);
-    }
+pub fn lrise<T: Packed>(x: T, a: T) -> T {
     let (below, above) = sides(x, a);
     let (mut y, sum) = (T::zero(), a + x);
     if below {
@@ -130,7 +127,7 @@ pub fn lrise<T: Real>(x: T, a: T) -> T {
     x.if_equal(T::zero(), T::zero(), y)
 }
 
-/// The derivative of [`lrise`] in x: ψ(a + x) - log a.
+/// The derivative of [`Real::lrise`] in x: ψ(a + x) - log a.
 #[inline(always)]
 pub fn lrise_x<T: Real>(x: T, a: T) -> T {
     (a + x).digamma() - a.ln()
@@ -138,10 +135,7 @@ pub fn lrise_x<T: Real>(x: T, a: T) -> T {
 
 /// The derivative of [`lrise`] in a: ψ(a + x) - ψ(a) - x / a.
 #[inline(always)]
-pub fn lrise_a<T: Real>(x: T, a: T) -> T {
-    if T::TANGENT {
-        return x.lift2(a, lrise_a, lrise_xa, lrise_aa);
-    }
+pub fn lrise_a<T: Packed>(x: T, a: T) -> T {
     let (below, above) = sides(x, a);
     let (mut y, sum) = (T::zero(), a + x);
     if below {
@@ -155,7 +149,7 @@ pub fn lrise_a<T: Real>(x: T, a: T) -> T {
 }
 
 /// The second derivative of [`lrise`] in a: ψ′(a + x) - ψ′(a) + x / a².
-fn lrise_aa(x: f64, a: f64) -> f64 {
+pub(super) fn lrise_aa(x: f64, a: f64) -> f64 {
     if x == 0.0 {
         return 0.0;
     }
@@ -167,17 +161,13 @@ fn lrise_aa(x: f64, a: f64) -> f64 {
 }
 
 /// The derivative of [`lrise`] in x and a: ψ′(a + x) - 1 / a.
-fn lrise_xa(x: f64, a: f64) -> f64 {
+pub(super) fn lrise_xa(x: f64, a: f64) -> f64 {
     sf::trigamma(a + x) - 1.0 / a
 }
 
 /// log B(a, b) for a, b > 0, to 1e-14 of the larger of |log B| and 1; exactly 0 at a = b = 1.
 #[inline(always)]
-pub fn lbeta<T: Real>(a: T, b: T) -> T {
-    if T::TANGENT {
-        let slope = |a, b| sf::digamma(a) - sf::digamma(a + b);
-        return a.lift2(b, lbeta, slope, |a, b| sf::digamma(b) - sf::digamma(a + b));
-    }
+pub fn lbeta<T: Packed>(a: T, b: T) -> T {
     let (small, large) = (a.min(b), a.max(b));
     let sum = a + b;
     let (below, above) = sides(T::one(), small);

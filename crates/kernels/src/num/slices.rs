@@ -1,12 +1,12 @@
 //! Functions of all numbers of a slice, a register at a time.
 
 use super::dispatch::{LaneWork, View, best_lanes};
-use super::real::{F8, LANES, Real};
+use super::real::{F8, LANES, Packed};
 
 /// A function of one number, written for a register of them. Mark `of` `#[inline(always)]`.
 pub trait Function: Copy {
     /// Its value.
-    fn of<U: Real>(self, x: U) -> U;
+    fn of<U: Packed>(self, x: U) -> U;
 }
 
 /// Puts the value of a function in the place of each number.
@@ -32,7 +32,7 @@ macro_rules! functions {
 
         impl Function for $kind {
             #[inline(always)]
-            fn of<U: Real>(self, x: U) -> U {
+            fn of<U: Packed>(self, x: U) -> U {
                 x.$name()
             }
         }
@@ -54,7 +54,7 @@ impl<F: Function> LaneWork<F8> for Map<'_, F> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Packed>(self, view: View<F8, U>) {
         let Map(x, f) = self;
         let (whole, rest) = x.as_chunks_mut::<LANES>();
         for x in whole {
@@ -75,7 +75,7 @@ impl<F: Function> LaneWork<F8> for Sum<'_, F> {
     type Out = f64;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) -> f64 {
+    fn run<U: Packed>(self, view: View<F8, U>) -> f64 {
         let Sum(x, f) = self;
         let (whole, rest) = x.as_chunks::<LANES>();
         let mut sums = U::zero();
@@ -106,7 +106,7 @@ mod tests {
 
     impl Function for Square {
         #[inline(always)]
-        fn of<U: Real>(self, x: U) -> U {
+        fn of<U: Packed>(self, x: U) -> U {
             x * x
         }
     }

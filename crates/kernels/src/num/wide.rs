@@ -1,7 +1,7 @@
 //! Eight or sixteen draws in the registers of each instruction set, as [`Real`] scalars.
 
-use super::lanes::{F8, F16};
-use super::real::{Fn3, Real, Registers};
+use super::lanes::{F8, F16, by_formula};
+use super::real::{Fn3, Packed, Real, Registers};
 use super::vector::{Pair, Vector};
 use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::ops::{AddAssign, SubAssign};
@@ -108,12 +108,8 @@ macro_rules! lanes_of {
             }
         }
 
-        impl Real for $t {
+        impl Packed for $t {
             const WIDTH: usize = $lanes;
-            #[inline(always)]
-            fn splat(x: f64) -> $t {
-                Vector::splat(x)
-            }
             #[inline(always)]
             fn lane(self, i: usize) -> f64 {
                 self.to_lanes()[i]
@@ -123,6 +119,14 @@ macro_rules! lanes_of {
                 let mut lanes = self.to_lanes();
                 lanes[i] = x;
                 *self = Self::from_lanes(lanes);
+            }
+        }
+
+        impl Real for $t {
+            by_formula!();
+            #[inline(always)]
+            fn splat(x: f64) -> $t {
+                Vector::splat(x)
             }
             #[inline(always)]
             fn lift1(self, f: fn(f64) -> f64, _: fn(f64) -> f64) -> $t {

@@ -1,15 +1,15 @@
 //! How a kernel sees its arguments: constants without lanes, variables with them, each with its broadcasting.
 
 use crate::num::dispatch::View;
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed};
 use crate::ops::array::{ArrayKernel, ArrayOp};
-use crate::ops::scalar::{Elementwise, ScalarKernel};
+use crate::ops::scalar::{Elementwise, Kernel};
 use std::cell::Cell;
 
 /// The scalars that plans run on, each with its way into the tables of kernels.
-pub trait Lane: Real {
+pub trait Lane: Packed {
     /// The kernel of an elementwise function for this scalar.
-    fn scalar(kernel: &'static dyn ScalarKernel) -> &'static dyn Elementwise<Self>;
+    fn scalar(kernel: &'static Kernel) -> &'static dyn Elementwise<Self>;
     /// The kernel of an array operation for this scalar.
     fn array(op: &dyn ArrayOp) -> &dyn ArrayKernel<Self>;
 }
@@ -17,7 +17,7 @@ pub trait Lane: Real {
 macro_rules! lanes {
     ($($t:ty),*) => {$(
         impl Lane for $t {
-            fn scalar(kernel: &'static dyn ScalarKernel) -> &'static dyn Elementwise<Self> { kernel }
+            fn scalar(kernel: &'static Kernel) -> &'static dyn Elementwise<Self> { kernel }
             fn array(op: &dyn ArrayOp) -> &dyn ArrayKernel<Self> { op }
         }
     )*};
@@ -33,10 +33,10 @@ pub enum Arg<'a, T> {
     Var(&'a [T]),
 }
 
-impl<'a, T: Real> Arg<'a, T> {
+impl<'a, T: Packed> Arg<'a, T> {
     /// The same numbers where `U` stands for `T`.
     #[inline(always)]
-    pub fn seen<U: Real>(self, view: View<T, U>) -> Arg<'a, U> {
+    pub fn seen<U: Packed>(self, view: View<T, U>) -> Arg<'a, U> {
         match self {
             Arg::Const(c) => Arg::Const(c),
             Arg::Var(v) => Arg::Var(view.slice(v)),
@@ -166,7 +166,7 @@ pub struct Operand<'a, T> {
     pub index: Index<'a>,
 }
 
-impl<'a, T: Real> Operand<'a, T> {
+impl<'a, T: Packed> Operand<'a, T> {
     /// An argument met as `index` says.
     #[inline(always)]
     pub fn new(arg: Arg<'a, T>, index: &'a Broadcast) -> Self {
@@ -203,7 +203,7 @@ pub type Adjoint<'a, T> = Option<&'a [Cell<T>]>;
 
 /// Adds to an element of an adjoint.
 #[inline(always)]
-pub fn accumulate<T: Real>(adjoint: &[Cell<T>], i: usize, x: T) {
+pub fn accumulate<T: Packed>(adjoint: &[Cell<T>], i: usize, x: T) {
     adjoint[i].set(adjoint[i].get() + x);
 }
 

@@ -7,7 +7,7 @@ use super::code::{Code, Plan, Slot};
 use super::program::{Back, Run};
 use super::run::Workspace;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::num::stack::with_room;
 use crate::ops::operand::Lane;
 use std::cell::Cell;
@@ -46,7 +46,7 @@ impl<T: Lane> LaneWork<T> for Batch<'_, '_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let Batch { workspace: at, plan, draws } = self;
         let lanes = Lanes { scalars: plan.inputs, count: draws.count, first: draws.first };
         let slopes = draws.gradient.is_some();
@@ -95,7 +95,7 @@ struct Lanes {
 impl Lanes {
     /// Looks once whether there is a number for every lane of every scalar.
     #[inline(always)]
-    fn fit<U: Real>(self, numbers: &[f64]) {
+    fn fit<U: Packed>(self, numbers: &[f64]) {
         assert!(!U::TANGENT && size_of::<U>() == U::WIDTH * size_of::<f64>());
         let last = self.scalars.saturating_sub(1).saturating_mul(self.count).saturating_add(self.first);
         assert!(self.scalars == 0 || last.saturating_add(U::WIDTH) <= numbers.len());
@@ -103,7 +103,7 @@ impl Lanes {
 
     /// Reads all scalars, in pieces of their own registers, so that what reads one next finds it whole.
     #[inline(always)]
-    fn read<U: Real>(self, from: &[f64], to: &mut [U]) {
+    fn read<U: Packed>(self, from: &[f64], to: &mut [U]) {
         self.fit::<U>(from);
         for (i, x) in to[..self.scalars].iter_mut().enumerate() {
             // SAFETY: just looked; a scalar without tangents is as many numbers as it has lanes. So below.
@@ -113,7 +113,7 @@ impl Lanes {
 
     /// Writes all scalars.
     #[inline(always)]
-    fn write<U: Real>(self, from: &[U], to: &mut [f64]) {
+    fn write<U: Packed>(self, from: &[U], to: &mut [f64]) {
         self.fit::<U>(to);
         for (i, &x) in from[..self.scalars].iter().enumerate() {
             unsafe { to.as_mut_ptr().add(i * self.count + self.first).cast::<U>().write_unaligned(x) };
@@ -128,11 +128,11 @@ pub(super) struct Spread<'a, T> {
     pub(super) values: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Spread<'_, T> {
+impl<T: Packed> LaneWork<T> for Spread<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let values = view.slice_mut(self.values);
         for (from, to) in &self.plan.spread {
             for (value, &x) in values[*to..].iter_mut().zip(&self.data[from.clone()]) {
@@ -148,11 +148,11 @@ pub(super) struct Seed<'a, T> {
     pub(super) adjoints: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Seed<'_, T> {
+impl<T: Packed> LaneWork<T> for Seed<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let adjoints = view.slice_mut(self.adjoints);
         if !self.plan.cleared.is_empty() {
             // A zero that the compiler does not know: it would call the library to clear the few numbers of a
@@ -179,11 +179,11 @@ pub(super) struct Total<'a, T> {
     pub(super) data: &'a [f64],
 }
 
-impl<T: Real> LaneWork<T> for Total<'_, T> {
+impl<T: Packed> LaneWork<T> for Total<'_, T> {
     type Out = T;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
+    fn run<U: Packed>(self, view: View<T, U>) -> T {
         let values = view.slice(self.values);
         let mut sum = U::zero();
         for root in self.roots {

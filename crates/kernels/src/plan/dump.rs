@@ -2,6 +2,7 @@
 
 use super::code::{Code, Plan, Slot};
 use super::program::{Instruction, Primitive, Source};
+use crate::ops::scalar::ScalarRow;
 use std::fmt::Write;
 
 /// One line a step: where it writes, what it runs, what it keeps.
@@ -48,6 +49,52 @@ pub fn dump(plan: &Plan) -> String {
         }
     }
     out
+}
+
+/// The programs of the elementwise functions that a plan calls, each once: what a processor is given to run, but for
+/// array operations and instructions, which the plan itself shows.
+pub fn kernels(plan: &Plan) -> String {
+    let mut rows = Vec::new();
+    called(plan, &mut rows);
+    let mut out = String::new();
+    for row in rows {
+        let args: Vec<String> =
+            row.args.iter().enumerate().map(|(k, arg)| format!("{arg} = in{k}")).collect();
+        let _ = writeln!(out, "{}({}): value = out0, then a slope for each", row.name, args.join(", "));
+        match row.kernel.formula() {
+            Some(formula) => formula.compile(|_| true).to_string().lines().for_each(|line| {
+                let _ = writeln!(out, "    {line}");
+            }),
+            None => out.push_str("    number by number\n"),
+        }
+    }
+    out
+}
+
+/// Adds the elementwise functions that a plan calls and that are not listed yet.
+fn called(plan: &Plan, rows: &mut Vec<&'static ScalarRow>) {
+    for step in &plan.steps {
+        match &step.code {
+            Code::Map { row, .. } | Code::MapSum { row, .. } | Code::Predicted { row, .. } => add(rows, row),
+            Code::Program(code) => code.iter().for_each(|i| add_called(rows, i)),
+            Code::Loop(code) => code.fed().chain(code.instructions()).for_each(|i| add_called(rows, i)),
+            Code::Recursion { code, .. } => code.bodies().iter().for_each(|body| called(body, rows)),
+            Code::Tiled { code, .. } => code.runs().for_each(|(_, body)| called(body, rows)),
+            Code::Concat | Code::Array { .. } | Code::Ode { .. } => {}
+        }
+    }
+}
+
+fn add(rows: &mut Vec<&'static ScalarRow>, row: &'static ScalarRow) {
+    if !rows.contains(&row) {
+        rows.push(row);
+    }
+}
+
+fn add_called(rows: &mut Vec<&'static ScalarRow>, i: &Instruction) {
+    if let Primitive::Call(row) = i.op {
+        add(rows, row);
+    }
 }
 
 /// A plan within a plan.

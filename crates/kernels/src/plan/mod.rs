@@ -15,7 +15,7 @@ mod tiled;
 
 pub use batch::Draws;
 pub use code::Plan;
-pub use dump::dump;
+pub use dump::{dump, kernels};
 pub use peak::Peak;
 pub use profile::{StepCost, profile};
 pub use run::Workspace;

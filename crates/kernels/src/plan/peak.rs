@@ -1,7 +1,7 @@
 //! The most that this processor does, measured: what the speed of a gradient is compared with.
 
 use crate::num::dispatch::{LaneWork, View, best, best_lanes};
-use crate::num::real::{F16, Real};
+use crate::num::real::{F16, Packed, Real};
 use std::time::{Duration, Instant};
 
 /// What one thread does at most.
@@ -62,7 +62,7 @@ impl LaneWork<F16> for Products<'_> {
     type Out = F16;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F16, U>) -> F16 {
+    fn run<U: Packed>(self, view: View<F16, U>) -> F16 {
         let mut sums = [U::zero(); SUMS];
         for _ in 0..ROUNDS {
             for &x in std::hint::black_box(view.slice(self.0)) {

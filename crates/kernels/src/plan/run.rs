@@ -6,7 +6,7 @@ use super::ode::OdeRoom;
 use super::program;
 use super::tiled::TiledCode;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::array::{Forward, Reverse};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Lane, Operand};
 use crate::ops::scalar::{self, Predictor};
@@ -37,7 +37,7 @@ impl<T: Lane> Workspace<T> {
             adjoints: vec![T::zero(); plan.values],
             saved: vec![T::zero(); plan.saved],
             data: vec![0.0; plan.data],
-            room: vec![T::zero(); scalar::ROOM],
+            room: vec![T::zero(); scalar::room::<T>()],
             odes: plan.odes.iter().map(|code| OdeRoom::new(code)).collect(),
             loops: plan.recursions.iter().map(|code| code.rooms()).collect(),
             tiles: plan.tiles.iter().map(|code| code.rooms()).collect(),
@@ -467,11 +467,11 @@ struct AddScaled<'a, T> {
     into: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for AddScaled<'_, T> {
+impl<T: Packed> LaneWork<T> for AddScaled<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let by = view.value(self.by);
         for (cell, &x) in view.cells(self.into).iter().zip(view.slice(self.x)) {
             cell.set(cell.get() + by * x);
@@ -483,7 +483,8 @@ impl<T: Real> LaneWork<T> for AddScaled<'_, T> {
 mod tests {
     use super::*;
     use crate::graph::Builder;
-    use crate::num::real::F16;
+    use crate::num::real::Real;
+    use crate::num::real::{F16, Packed};
     use crate::ops::scalar::{EXP, MUL};
 
     #[test]

@@ -9,7 +9,7 @@ use super::code::{Plan, Slot};
 use super::run::Workspace;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::design::Fetch;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::array::{Operator, Rows};
 use crate::ops::operand::{Adjoint, Arg, Broadcast, Index, Lane, accumulate};
 use std::cell::Cell;
@@ -283,11 +283,11 @@ struct Gather<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Gather<'_, T> {
+impl<T: Packed> LaneWork<T> for Gather<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (v, out) = (view.slice(self.v), view.slice_mut(self.out));
         match self.index {
             Index::Each => out.iter_mut().zip(&v[self.start..]).for_each(|(o, &x)| *o = x),
@@ -305,11 +305,11 @@ struct Scatter<'a, T> {
     into: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Scatter<'_, T> {
+impl<T: Packed> LaneWork<T> for Scatter<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (up, into) = (view.slice(self.up), view.cells(self.into));
         match self.reading {
             Reading::Predictor(operator) => operator.reverse(self.start, up, into, Fetch::Half),

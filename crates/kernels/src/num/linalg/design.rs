@@ -4,11 +4,12 @@
 //! Sums of products of one block of rows (or columns, on the way back) stay in registers. Everything is
 //! inlined into the kernel around it, which is compiled for the instruction set of the processor.
 
-use crate::num::dispatch::{Work, best};
+use crate::num::dispatch::{LaneWork, View, Work, best, best_lanes};
 use crate::num::linalg::product::dot;
-use crate::num::real::Real;
+use crate::num::real::{F8, LANES, Packed};
 use std::any::TypeId;
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 /// Rows or columns whose sums stay in registers.
 const BLOCK: usize = 8;
@@ -93,7 +94,7 @@ fn fetch(at: *const f64) {
 
 /// The sum of all, in four sums side by side that do not wait for each other.
 #[inline(always)]
-pub fn total<U: Real>(x: &[U]) -> U {
+pub fn total<U: Packed>(x: &[U]) -> U {
     let mut sums = [U::zero(); 4];
     let (fours, rest) = x.as_chunks::<4>();
     for four in fours {
@@ -110,7 +111,7 @@ pub fn total<U: Real>(x: &[U]) -> U {
 
 /// `out[r] += Σ_c x[r, c] v[c]` for a row-major matrix of `v.len()` columns.
 #[inline(always)]
-pub fn add_rows<U: Real>(x: &[f64], v: &[U], out: &mut [U], fetch: Fetch) {
+pub fn add_rows<U: Packed>(x: &[f64], v: &[U], out: &mut [U], fetch: Fetch) {
     let k = v.len();
     if k == 0 {
         return;
@@ -131,7 +132,7 @@ pub fn add_rows<U: Real>(x: &[f64], v: &[U], out: &mut [U], fetch: Fetch) {
 }
 
 #[inline(always)]
-fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U], lines: &mut Lines) {
+fn row_block<U: Packed, const R: usize>(x: &[f64], v: &[U], out: &mut [U], lines: &mut Lines) {
     let k = v.len();
     let mut sums = [U::zero(); R];
     let mut rows = [&x[..0]; R];
@@ -154,7 +155,7 @@ fn row_block<U: Real, const R: usize>(x: &[f64], v: &[U], out: &mut [U], lines: 
 
 /// `into[c] += Σ_r x[r, c] up[r]` for a row-major matrix of `into.len()` columns.
 #[inline(always)]
-pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &[Cell<U>], fetch: Fetch) {
+pub fn add_columns<U: Packed>(x: &[f64], up: &[U], into: &[Cell<U>], fetch: Fetch) {
     let k = into.len();
     if k == 0 {
         return;
@@ -171,7 +172,7 @@ pub fn add_columns<U: Real>(x: &[f64], up: &[U], into: &[Cell<U>], fetch: Fetch)
 
 /// The columns from c on.
 #[inline(always)]
-fn columns_from<U: Real>(mut c: usize, x: &[f64], up: &[U], into: &[Cell<U>], lines: &mut Lines) {
+fn columns_from<U: Packed>(mut c: usize, x: &[f64], up: &[U], into: &[Cell<U>], lines: &mut Lines) {
     let k = into.len();
     while c + BLOCK <= k {
         column_block::<U, BLOCK>(x, k, c, up, into, lines);
@@ -191,7 +192,7 @@ fn columns_from<U: Real>(mut c: usize, x: &[f64], up: &[U], into: &[Cell<U>], li
 }
 
 #[inline(always)]
-fn column_block<U: Real, const C: usize>(
+fn column_block<U: Packed, const C: usize>(
     x: &[f64],
     k: usize,
     c: usize,
@@ -263,9 +264,152 @@ impl Work for PlainColumns<'_> {
     }
 }
 
+/// A narrow matrix column by column, for one draw: rows stand side by side in registers.
+#[derive(Clone, Debug, Default)]
+pub struct ByColumn(OnceLock<Box<[f64]>>);
+
+impl ByColumn {
+    /// Most columns of a narrow matrix: the rows of a wider one fill registers by themselves.
+    pub const MOST: usize = 24;
+
+    /// Columns of a row-major matrix, where it is narrow; brought together when they are first asked for.
+    fn of(&self, x: &[f64], columns: usize) -> Option<&[f64]> {
+        let rows = x.len() / columns.max(1);
+        (columns <= Self::MOST && rows >= 2 * LANES).then(|| {
+            &**self
+                .0
+                .get_or_init(|| (0..columns * rows).map(|at| x[at % rows * columns + at / rows]).collect())
+        })
+    }
+
+    /// [`add_rows`] for rows from `start` on, if the matrix is narrow and `U` is one draw.
+    #[inline(always)]
+    pub fn add_rows<U: Packed>(&self, x: &[f64], start: usize, v: &[U], out: &mut [U]) -> Option<()> {
+        let (v, out) = (plain(v)?, plain_mut(out)?);
+        let columns = self.of(x, v.len())?;
+        best_lanes(NarrowRows { columns, rows: x.len() / v.len(), start, v, out });
+        Some(())
+    }
+
+    /// [`add_columns`] for rows from `start` on, likewise.
+    #[inline(always)]
+    pub fn add_columns<U: Packed>(&self, x: &[f64], start: usize, up: &[U], into: &[Cell<U>]) -> Option<()> {
+        let (up, into) = (plain(up)?, plain_cells(into)?);
+        let columns = self.of(x, into.len())?;
+        best_lanes(NarrowColumns { columns, rows: x.len() / into.len(), start, up, into });
+        Some(())
+    }
+}
+
+/// Eights of rows whose sums stay in registers.
+const EIGHTS: usize = 4;
+
+struct NarrowRows<'a> {
+    columns: &'a [f64],
+    rows: usize,
+    start: usize,
+    v: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl LaneWork<F8> for NarrowRows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Packed>(self, view: View<F8, U>) {
+        // By index: iterators side by side are functions of their own here.
+        let (out, rest) = self.out.as_chunks_mut::<LANES>();
+        let (k, mut i) = (self.v.len(), 0);
+        while i + EIGHTS <= out.len() {
+            let mut sums = [U::zero(); EIGHTS];
+            for c in 0..k {
+                let from = c * self.rows + self.start + i * LANES;
+                let (column, v) = (&self.columns[from..from + EIGHTS * LANES], U::splat(self.v[c]));
+                for j in 0..EIGHTS {
+                    sums[j] = view.load(eight(column, j)).mul_add(v, sums[j]);
+                }
+            }
+            for j in 0..EIGHTS {
+                let to = &mut out[i + j];
+                view.store(view.load(to) + sums[j], to);
+            }
+            i += EIGHTS;
+        }
+        while i < out.len() {
+            let mut sum = U::zero();
+            for c in 0..k {
+                let column = &self.columns[c * self.rows + self.start + i * LANES..];
+                sum = view.load(eight(column, 0)).mul_add(U::splat(self.v[c]), sum);
+            }
+            let to = &mut out[i];
+            view.store(view.load(to) + sum, to);
+            i += 1;
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let mut sum = U::zero();
+        for c in 0..k {
+            let from = c * self.rows + self.start + i * LANES;
+            let mut x = [0.0; LANES];
+            x[..rest.len()].copy_from_slice(&self.columns[from..from + rest.len()]);
+            sum = view.load(&x).mul_add(U::splat(self.v[c]), sum);
+        }
+        for lane in 0..rest.len() {
+            rest[lane] += sum.lane(lane);
+        }
+    }
+}
+
+/// Eight numbers of a slice, the j-th.
+#[inline(always)]
+fn eight(x: &[f64], j: usize) -> &[f64; LANES] {
+    x[j * LANES..].first_chunk().expect("as many numbers as were asked for")
+}
+
+struct NarrowColumns<'a> {
+    columns: &'a [f64],
+    rows: usize,
+    start: usize,
+    up: &'a [f64],
+    into: &'a [Cell<f64>],
+}
+
+impl LaneWork<F8> for NarrowColumns<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Packed>(self, view: View<F8, U>) {
+        let eights = self.up.len() / LANES;
+        for c in 0..self.into.len() {
+            let from = c * self.rows + self.start;
+            let column = &self.columns[from..from + self.up.len()];
+            // Sums side by side hide how long each addition takes.
+            let (mut sums, mut i) = ([U::zero(); EIGHTS], 0);
+            while i + EIGHTS <= eights {
+                for j in 0..EIGHTS {
+                    let x = view.load(eight(column, i + j));
+                    sums[j] = x.mul_add(view.load(eight(self.up, i + j)), sums[j]);
+                }
+                i += EIGHTS;
+            }
+            while i < eights {
+                sums[0] = view.load(eight(column, i)).mul_add(view.load(eight(self.up, i)), sums[0]);
+                i += 1;
+            }
+            let x = view.back((sums[0] + sums[1]) + (sums[2] + sums[3])).0;
+            let mut sum = ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
+            for r in eights * LANES..self.up.len() {
+                sum += column[r] * self.up[r];
+            }
+            self.into[c].set(self.into[c].get() + sum);
+        }
+    }
+}
+
 /// The slice as plain numbers, where `U` is one.
 #[inline(always)]
-fn plain<U: Real>(x: &[U]) -> Option<&[f64]> {
+fn plain<U: Packed>(x: &[U]) -> Option<&[f64]> {
     // SAFETY: the types are the same; so below.
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
@@ -274,7 +418,7 @@ fn plain<U: Real>(x: &[U]) -> Option<&[f64]> {
 }
 
 #[inline(always)]
-fn plain_mut<U: Real>(x: &mut [U]) -> Option<&mut [f64]> {
+fn plain_mut<U: Packed>(x: &mut [U]) -> Option<&mut [f64]> {
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
     }
@@ -282,7 +426,7 @@ fn plain_mut<U: Real>(x: &mut [U]) -> Option<&mut [f64]> {
 }
 
 #[inline(always)]
-fn plain_cells<U: Real>(x: &[Cell<U>]) -> Option<&[Cell<f64>]> {
+fn plain_cells<U: Packed>(x: &[Cell<U>]) -> Option<&[Cell<f64>]> {
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Triangular factors of a general matrix, with row exchanges.
 
-use crate::num::real::Real;
+use crate::num::real::Packed;
 
 /// Replaces a d×d matrix by its factors; `rows[k]` is the row that was exchanged with row k. False if it is
 /// singular or not finite.
@@ -30,7 +30,7 @@ pub fn lu_factor(a: &mut [f64], rows: &mut [usize], d: usize) -> bool {
 
 /// Replaces b by the solution of the system whose matrix [`lu_factor`] has factored; b may carry lanes and
 /// tangents.
-pub fn lu_solve<T: Real>(a: &[f64], rows: &[usize], b: &mut [T]) {
+pub fn lu_solve<T: Packed>(a: &[f64], rows: &[usize], b: &mut [T]) {
     let d = b.len();
     assert!(a.len() == d * d && rows.len() == d);
     rows.iter().enumerate().for_each(|(k, &row)| b.swap(k, row));

@@ -3,7 +3,7 @@
 //! It is built from one tile of `ROWS` × `COLUMNS` sums that stays in the registers of the processor.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F8, LANES, Real};
+use crate::num::real::{F8, LANES, Packed, Real};
 use std::cell::RefCell;
 
 /// Rows of a register tile.
@@ -128,7 +128,7 @@ impl LaneWork<F8> for Packing<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Packed>(self, view: View<F8, U>) {
         let Packing { mut product, b, a } = self;
         let (m, n, depth) = (product.m, product.n, product.depth);
         for start in (0..depth).step_by(DEPTH) {
@@ -232,7 +232,7 @@ impl Product<'_> {
 
     /// Adds the products of rows i..last of A with the packed columns j..end of B.
     #[inline(always)]
-    fn rows<U: Real>(
+    fn rows<U: Packed>(
         &mut self,
         [i, last]: [usize; 2],
         [j, end]: [usize; 2],
@@ -270,7 +270,7 @@ impl Product<'_> {
 
     /// Σ_k A[i + r, k] B[k, c] where A is stored by rows and k starts at `start`.
     #[inline(always)]
-    fn along_rows<U: Real>(&self, i: usize, height: usize, start: usize, b: &[Strip<U>]) -> Tile<U> {
+    fn along_rows<U: Packed>(&self, i: usize, height: usize, start: usize, b: &[Strip<U>]) -> Tile<U> {
         let mut sums = [[U::zero(); WIDTH]; ROWS];
         let end = start + b.len();
         // The corner of a triangle that the tile cuts is added element by element.
@@ -297,7 +297,7 @@ impl Product<'_> {
     }
 
     #[inline(always)]
-    fn add_tile<U: Real>(&mut self, tile: &Tile<U>, i: usize, height: usize, j: usize, view: View<F8, U>) {
+    fn add_tile<U: Packed>(&mut self, tile: &Tile<U>, i: usize, height: usize, j: usize, view: View<F8, U>) {
         for (r, sums) in tile.iter().enumerate().take(height) {
             let width = match self.part {
                 Part::All => COLUMNS.min(self.n - j),
@@ -323,7 +323,7 @@ impl Product<'_> {
 
 /// Σ_k A[r, k] B[k, c] for a packed tile of A.
 #[inline(always)]
-fn along_packed<U: Real>(a: &[Slice], b: &[Strip<U>]) -> Tile<U> {
+fn along_packed<U: Packed>(a: &[Slice], b: &[Strip<U>]) -> Tile<U> {
     let mut sums = [[U::zero(); WIDTH]; ROWS];
     for (column, strip) in a.iter().zip(b) {
         for r in 0..ROWS {
@@ -334,7 +334,7 @@ fn along_packed<U: Real>(a: &[Slice], b: &[Strip<U>]) -> Tile<U> {
 }
 
 #[inline(always)]
-fn add_row<U: Real>(sums: &mut Strip<U>, x: f64, b: &Strip<U>) {
+fn add_row<U: Packed>(sums: &mut Strip<U>, x: f64, b: &Strip<U>) {
     let x = U::splat(x);
     for w in 0..WIDTH {
         sums[w] += x * b[w];

@@ -1,7 +1,7 @@
 //! Implicit QR steps on a symmetric tridiagonal matrix, and the rotations that they are made of.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F8, Real};
+use crate::num::real::{F8, Packed};
 
 /// A sweep of rotations of the neighbours (first, first + 1), (first + 1, first + 2), …
 struct Sweep {
@@ -100,7 +100,7 @@ impl<const N: usize> LaneWork<F8> for Apply<'_, N> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Packed>(self, view: View<F8, U>) {
         let rows = view.nested_mut(self.rows);
         for sweep in &self.rotations.sweeps {
             let angles = &self.rotations.angles[sweep.from..sweep.to];

@@ -2,7 +2,7 @@
 //! pattern at once.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Real};
+use crate::num::real::{F16, Packed};
 
 /// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of
 /// the factor.
@@ -67,7 +67,7 @@ impl Pattern {
     /// has a pivot that is not a positive number.
     pub fn factor<const W: usize>(&self, values: &[[f64; W]], into: &mut Vec<[f64; W]>)
     where
-        [f64; W]: Packed,
+        [f64; W]: Held,
     {
         into.clear();
         into.resize(self.dimension() + self.rows.len(), [0.0; W]);
@@ -80,7 +80,7 @@ impl Pattern {
     /// The factors of W matrices that are laid out as their factors, in place.
     pub fn eliminate<const W: usize>(&self, values: &mut [[f64; W]])
     where
-        [f64; W]: Packed,
+        [f64; W]: Held,
     {
         let (diagonal, below) = values.split_at_mut(self.dimension());
         best_lanes(Eliminate { pattern: self, diagonal, below });
@@ -174,7 +174,7 @@ impl Pattern {
     /// Solves `L y = x` for each matrix, in place: x in the order of rows, y in the order of elimination.
     pub fn solve_lower<const W: usize>(&self, factor: &[[f64; W]], x: &mut Vec<[f64; W]>)
     where
-        [f64; W]: Packed,
+        [f64; W]: Held,
     {
         let mut y = vec![[0.0; W]; self.dimension()];
         self.place.iter().zip(x.iter()).for_each(|(&p, x)| y[p] = *x);
@@ -185,7 +185,7 @@ impl Pattern {
     /// Solves `Lᵀ x = y` for each matrix, in place: y in the order of elimination, x in the order of rows.
     pub fn solve_transposed<const W: usize>(&self, factor: &[[f64; W]], y: &mut Vec<[f64; W]>)
     where
-        [f64; W]: Packed,
+        [f64; W]: Held,
     {
         best_lanes(Backward { pattern: self, factor, y });
         *y = self.place.iter().map(|&p| y[p]).collect();
@@ -194,15 +194,15 @@ impl Pattern {
 
 /// Numbers of several matrices that registers hold together. As arrays of numbers the compiler would handle
 /// them one by one.
-pub trait Packed {
+pub trait Held {
     /// What holds them.
-    type Numbers: Real;
+    type Numbers: Packed;
 }
 
-impl Packed for [f64; 1] {
+impl Held for [f64; 1] {
     type Numbers = f64;
 }
-impl Packed for [f64; 16] {
+impl Held for [f64; 16] {
     type Numbers = F16;
 }
 
@@ -212,14 +212,14 @@ struct Eliminate<'a, const W: usize> {
     below: &'a mut [[f64; W]],
 }
 
-impl<T: Real, const W: usize> LaneWork<T> for Eliminate<'_, W>
+impl<T: Packed, const W: usize> LaneWork<T> for Eliminate<'_, W>
 where
-    [f64; W]: Packed<Numbers = T>,
+    [f64; W]: Held<Numbers = T>,
 {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let Eliminate { pattern: Pattern { start, rows: all_rows, .. }, diagonal, below } = self;
         for j in 0..diagonal.len() {
             let pivot = view.load(&diagonal[j]).sqrt();
@@ -250,14 +250,14 @@ struct Forward<'a, const W: usize> {
     y: &'a mut [[f64; W]],
 }
 
-impl<T: Real, const W: usize> LaneWork<T> for Forward<'_, W>
+impl<T: Packed, const W: usize> LaneWork<T> for Forward<'_, W>
 where
-    [f64; W]: Packed<Numbers = T>,
+    [f64; W]: Held<Numbers = T>,
 {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let Forward { pattern, factor, y } = self;
         let (pivots, below) = factor.split_at(pattern.dimension());
         for (j, pivot) in pivots.iter().enumerate() {
@@ -276,14 +276,14 @@ struct Backward<'a, const W: usize> {
     y: &'a mut [[f64; W]],
 }
 
-impl<T: Real, const W: usize> LaneWork<T> for Backward<'_, W>
+impl<T: Packed, const W: usize> LaneWork<T> for Backward<'_, W>
 where
-    [f64; W]: Packed<Numbers = T>,
+    [f64; W]: Held<Numbers = T>,
 {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let Backward { pattern, factor, y } = self;
         let (pivots, below) = factor.split_at(pattern.dimension());
         for (j, pivot) in pivots.iter().enumerate().rev() {
@@ -297,7 +297,7 @@ where
 }
 
 #[inline(always)]
-fn subtract<T: Real, U: Real, const W: usize>(view: View<T, U>, from: &mut [f64; W], a: U, b: U) {
+fn subtract<T: Packed, U: Packed, const W: usize>(view: View<T, U>, from: &mut [f64; W], a: U, b: U) {
     view.store(view.load(from) - a * b, from);
 }
 

@@ -2,7 +2,7 @@
 
 use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F8, LANES, Real};
+use crate::num::real::{F8, LANES, Packed, Real};
 
 /// Reflections that are applied together as one matrix product.
 const BLOCK: usize = 32;
@@ -197,7 +197,7 @@ impl LaneWork<F8> for Pass<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) {
+    fn run<U: Packed>(self, view: View<F8, U>) {
         for (j, row) in self.matrix.chunks_exact_mut(self.stride).take(self.rows).enumerate() {
             let (whole, rest) = (j / LANES, j % LANES);
             let at = |x: &[F8]| x[whole].0[rest];

@@ -1,7 +1,7 @@
 //! Quantiles of the gamma law with a small whole shape: the upper tail is e^-x times a polynomial, so
 //! Newton's steps cost little.
 
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::num::slices::{Function, map};
 
 /// Most steps: five are usual.
@@ -20,7 +20,7 @@ struct Quantile(u32);
 
 impl Function for Quantile {
     #[inline(always)]
-    fn of<U: Real>(self, p: U) -> U {
+    fn of<U: Packed>(self, p: U) -> U {
         let Quantile(shape) = self;
         let log_q = (-p).log1p();
         if shape <= 1 {
@@ -49,7 +49,7 @@ impl Function for Quantile {
 
 /// Wilson and Hilferty's cube of a normal number, or x^n = n! p far down.
 #[inline(always)]
-fn guess<U: Real>(shape: u32, p: U) -> U {
+fn guess<U: Packed>(shape: u32, p: U) -> U {
     let n = f64::from(shape);
     let ninth = 1.0 / (9.0 * n);
     let cube = p.inv_phi().scale(ninth.sqrt()).shift(1.0 - ninth);

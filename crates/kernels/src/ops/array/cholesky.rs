@@ -4,7 +4,7 @@ use super::dense::{axpy, copy, dot, square};
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ impl Kernel for Cholesky {
         dims[0].last().copied().unwrap_or(0).pow(3) / 3
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[0], cx.out);
         factor(cx.out, n);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         let n = cx.dims[0][0];
         let (l, work) = (cx.out, &mut *cx.saved);
@@ -73,7 +73,7 @@ impl Kernel for ListedCholesky {
         self.rows.pow(3) / 3
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         match cx.args[0] {
             Arg::Var(elements) => fetch(elements, &self.table, cx.out, self.rows),
             Arg::Const(c) => {
@@ -83,7 +83,7 @@ impl Kernel for ListedCholesky {
         factor(cx.out, self.rows);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         cx.saved.copy_from_slice(cx.adjoint);
         pull(cx.out, cx.saved, self.rows);

@@ -2,7 +2,7 @@
 
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::accumulate;
 
 /// The elements of all arguments in order, as an array of shape `dims`.
@@ -19,7 +19,7 @@ impl Kernel for Concat {
         Ok(self.dims.iter().map(|&n| Size::known(n)).collect())
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let mut at = 0;
         for arg in cx.args {
             for i in 0..arg.len() {
@@ -29,7 +29,7 @@ impl Kernel for Concat {
         }
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let mut at = 0;
         for (arg, adjoint) in cx.args.iter().zip(cx.adjoints) {
             if let Some(adjoint) = adjoint {

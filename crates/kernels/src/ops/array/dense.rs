@@ -2,12 +2,12 @@
 
 use super::ShapeError;
 use crate::facts::{Shape, Size, show};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::Arg;
 
 /// The numbers of an argument as a slice; constants are spread into `room` first.
 #[inline(always)]
-pub(super) fn spread<'a, T: Real>(arg: Arg<'a, T>, room: &'a mut [T]) -> &'a [T] {
+pub(super) fn spread<'a, T: Packed>(arg: Arg<'a, T>, room: &'a mut [T]) -> &'a [T] {
     match arg {
         Arg::Var(x) => x,
         Arg::Const(c) => {
@@ -20,7 +20,7 @@ pub(super) fn spread<'a, T: Real>(arg: Arg<'a, T>, room: &'a mut [T]) -> &'a [T]
 
 /// Copies an argument.
 #[inline(always)]
-pub(super) fn copy<T: Real>(arg: Arg<T>, into: &mut [T]) {
+pub(super) fn copy<T: Packed>(arg: Arg<T>, into: &mut [T]) {
     match arg {
         Arg::Var(x) => into.copy_from_slice(x),
         Arg::Const(c) => into.iter_mut().zip(c).for_each(|(r, &x)| *r = T::splat(x)),
@@ -29,7 +29,7 @@ pub(super) fn copy<T: Real>(arg: Arg<T>, into: &mut [T]) {
 
 /// Σ a_i b_i
 #[inline(always)]
-pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+pub(super) fn dot<T: Packed>(a: &[T], b: &[T]) -> T {
     let mut sum = T::zero();
     for (&x, &y) in a.iter().zip(b) {
         sum += x * y;
@@ -39,7 +39,7 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 
 /// y += factor · x
 #[inline(always)]
-pub(super) fn axpy<T: Real>(factor: T, x: &[T], y: &mut [T]) {
+pub(super) fn axpy<T: Packed>(factor: T, x: &[T], y: &mut [T]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += factor * x;
     }
@@ -56,7 +56,7 @@ pub(super) fn square(shape: &Shape) -> Result<Size, ShapeError> {
 /// In place L⁻¹ X or, `transposed`, L⁻ᵀ X for a lower triangular n×n matrix L, where the columns of X are the
 /// vectors.
 #[inline(always)]
-pub(super) fn solve_columns<T: Real>(l: &[T], n: usize, x: &mut [T], transposed: bool) {
+pub(super) fn solve_columns<T: Packed>(l: &[T], n: usize, x: &mut [T], transposed: bool) {
     let m = x.len() / n.max(1);
     if transposed {
         for i in (0..n).rev() {
@@ -87,7 +87,7 @@ pub(super) fn solve_columns<T: Real>(l: &[T], n: usize, x: &mut [T], transposed:
 
 /// The same where the rows of X are the vectors.
 #[inline(always)]
-pub(super) fn solve_rows<T: Real>(l: &[T], n: usize, x: &mut [T], transposed: bool) {
+pub(super) fn solve_rows<T: Packed>(l: &[T], n: usize, x: &mut [T], transposed: bool) {
     for x in x.chunks_exact_mut(n.max(1)) {
         if transposed {
             for i in (0..n).rev() {

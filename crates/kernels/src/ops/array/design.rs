@@ -4,8 +4,8 @@ use super::sparse::Sparse;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::design::{Fetch, add_columns, add_rows, fetch_beside, total};
-use crate::num::real::Real;
+use crate::num::linalg::design::{ByColumn, Fetch, add_columns, add_rows, fetch_beside, total};
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -31,6 +31,8 @@ pub struct Operator {
     pub dense: Option<Arc<[f64]>>,
     /// Number of dense columns.
     pub columns: usize,
+    /// The same columns one after another, for one draw.
+    pub by_column: ByColumn,
     /// The rest.
     pub sparse: Sparse,
 }
@@ -79,7 +81,7 @@ impl Operator {
 
     /// Rows `start..start + out.len()`.
     #[inline(always)]
-    pub fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U], fetch: Fetch) {
+    pub fn forward<U: Packed>(&self, v: &[U], start: usize, out: &mut [U], fetch: Fetch) {
         let n = out.len();
         let mut everywhere = U::zero();
         for &(c, x) in &self.everywhere {
@@ -96,7 +98,9 @@ impl Operator {
         }
         if let Some(x) = &self.dense {
             let k = self.columns;
-            add_rows(&x[start * k..(start + n) * k], &v[..k], out, fetch);
+            if self.by_column.add_rows(x, start, &v[..k], out).is_none() {
+                add_rows(&x[start * k..(start + n) * k], &v[..k], out, fetch);
+            }
         }
         if self.sparse.entries > 0 {
             self.sparse.forward(v, start, out);
@@ -105,7 +109,7 @@ impl Operator {
 
     /// Adds what rows `start..start + up.len()` take back to the coefficients.
     #[inline(always)]
-    pub fn reverse<U: Real>(&self, start: usize, up: &[U], into: &[Cell<U>], fetch: Fetch) {
+    pub fn reverse<U: Packed>(&self, start: usize, up: &[U], into: &[Cell<U>], fetch: Fetch) {
         let n = up.len();
         if !self.everywhere.is_empty() {
             let sum = total(up);
@@ -115,7 +119,9 @@ impl Operator {
         }
         if let Some(x) = &self.dense {
             let k = self.columns;
-            add_columns(&x[start * k..(start + n) * k], up, &into[..k], fetch);
+            if self.by_column.add_columns(x, start, up, &into[..k]).is_none() {
+                add_columns(&x[start * k..(start + n) * k], up, &into[..k], fetch);
+            }
         }
         if self.sparse.entries > 0 {
             self.sparse.reverse(start, up, into);
@@ -152,7 +158,7 @@ impl Kernel for Design {
         self.0.operations()
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let v = match cx.args[0] {
             Arg::Var(v) => v,
             Arg::Const(c) => {
@@ -163,7 +169,7 @@ impl Kernel for Design {
         best_lanes(Rows { operator: &self.0, v, start: 0, out: cx.out, fetch: Fetch::All });
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(into) = cx.adjoints[0] else { return };
         best_lanes(Back { operator: &self.0, up: cx.adjoint, into });
     }
@@ -183,11 +189,11 @@ pub struct Rows<'a, T> {
     pub fetch: Fetch,
 }
 
-impl<T: Real> LaneWork<T> for Rows<'_, T> {
+impl<T: Packed> LaneWork<T> for Rows<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         self.operator.forward(view.slice(self.v), self.start, view.slice_mut(self.out), self.fetch);
     }
 }
@@ -198,11 +204,11 @@ struct Back<'a, T> {
     into: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Back<'_, T> {
+impl<T: Packed> LaneWork<T> for Back<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (up, into) = (view.slice(self.up), view.cells(self.into));
         // A few rows at a time: their lines serve all columns while they are near.
         for (start, up) in (0..).step_by(ROWS).zip(up.chunks(ROWS)) {

@@ -3,7 +3,7 @@
 use super::dense::{dot, square};
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::accumulate;
 
 /// Eigenvalues, smallest first, as row 0 of the result [n + 1, n]; below them the matrix whose columns are
@@ -35,7 +35,7 @@ impl Kernel for EigenSym {
         9 * dims[0].last().copied().unwrap_or(0).pow(3)
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         let (a, work) = cx.saved.split_at_mut(n * n);
         let (work, spare) = work.split_at_mut(n * n);
@@ -51,7 +51,7 @@ impl Kernel for EigenSym {
         attach_tangents(a, [work, spare], values, vectors, n);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         // Ā = V (diag(λ̄) + sym(F ∘ VᵀV̄)) Vᵀ with F_ij = 1 / (λ_j - λ_i) off the diagonal.
         let Some(adjoint) = cx.adjoints[0] else { return };
         let n = cx.dims[0][0];
@@ -85,19 +85,19 @@ impl Kernel for EigenSym {
 }
 
 /// Column i of one matrix times column j of another.
-fn column_product<T: Real>(a: &[T], i: usize, b: &[T], j: usize, n: usize) -> T {
+fn column_product<T: Packed>(a: &[T], i: usize, b: &[T], j: usize, n: usize) -> T {
     (0..n).fold(T::zero(), |sum, k| sum + a[k * n + i] * b[k * n + j])
 }
 
 /// 1 / (λ_j - λ_i), or 0 for equal eigenvalues.
-fn inverse_gap<T: Real>(values: &[T], i: usize, j: usize) -> T {
+fn inverse_gap<T: Packed>(values: &[T], i: usize, j: usize) -> T {
     let gap = values[j] - values[i];
     gap.if_equal(T::zero(), T::zero(), gap.recip())
 }
 
 /// Jacobi's method: makes `a` diagonal by rotations, gathered in `v`. A lane in which an entry is negligible
 /// is left as it is, so each lane goes its own way.
-fn rotate_to_diagonal<T: Real>(a: &mut [T], v: &mut [T], n: usize) {
+fn rotate_to_diagonal<T: Packed>(a: &mut [T], v: &mut [T], n: usize) {
     v.fill(T::zero());
     (0..n).for_each(|i| v[i * n + i] = T::one());
     for _ in 0..MOST_SWEEPS {
@@ -114,7 +114,7 @@ fn rotate_to_diagonal<T: Real>(a: &mut [T], v: &mut [T], n: usize) {
 }
 
 /// Makes entry (p, q) zero; says whether any lane needed it.
-fn rotate<T: Real>(a: &mut [T], v: &mut [T], n: usize, p: usize, q: usize) -> bool {
+fn rotate<T: Packed>(a: &mut [T], v: &mut [T], n: usize, p: usize, q: usize) -> bool {
     let entry = a[p * n + q];
     let floor = (a[p * n + p] * a[q * n + q]).abs().sqrt().scale(0.25 * f64::EPSILON);
     let floor = floor.max(T::splat(f64::MIN_POSITIVE));
@@ -144,7 +144,7 @@ fn rotate<T: Real>(a: &mut [T], v: &mut [T], n: usize, p: usize, q: usize) -> bo
 }
 
 /// Orders eigenvalues and the columns of the vectors, lane by lane.
-fn sort<T: Real>(values: &mut [T], vectors: &mut [T], n: usize) {
+fn sort<T: Packed>(values: &mut [T], vectors: &mut [T], n: usize) {
     for i in 0..n {
         for j in i + 1..n {
             let (x, y) = (values[i], values[j]);
@@ -159,7 +159,7 @@ fn sort<T: Real>(values: &mut [T], vectors: &mut [T], n: usize) {
 }
 
 /// Turns each column so that its largest entry is positive.
-fn orient<T: Real>(vectors: &mut [T], n: usize) {
+fn orient<T: Packed>(vectors: &mut [T], n: usize) {
     for j in 0..n {
         let largest = (0..n).fold(T::zero(), |best, k| {
             let x = vectors[k * n + j];
@@ -172,7 +172,13 @@ fn orient<T: Real>(vectors: &mut [T], n: usize) {
 
 /// Gives eigenvalues and vectors, computed without tangents, those that follow from the matrix: with M =
 /// VᵀAV, λ̇_i = Ṁ_ii and V̇ = V E, E_ij = Ṁ_ij / (λ_j - λ_i). Values are left as they are.
-fn attach_tangents<T: Real>(a: &[T], [e, av]: [&mut [T]; 2], values: &mut [T], vectors: &mut [T], n: usize) {
+fn attach_tangents<T: Packed>(
+    a: &[T],
+    [e, av]: [&mut [T]; 2],
+    values: &mut [T],
+    vectors: &mut [T],
+    n: usize,
+) {
     for i in 0..n {
         for j in 0..n {
             av[i * n + j] = (0..n).fold(T::zero(), |s, k| s + a[i * n + k] * vectors[k * n + j]);

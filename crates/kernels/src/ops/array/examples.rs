@@ -1,7 +1,7 @@
 //! One example or more of every array operation, and the laws that all of them must obey.
 
 use super::*;
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed};
 use crate::ops::operand::{Arg, Lane};
 use std::cell::Cell;
 

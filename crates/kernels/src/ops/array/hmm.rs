@@ -4,7 +4,7 @@ use super::dense::{axpy, copy, dot};
 use super::wide::wide;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 
 /// log p(observations) from how states start `[K]`, how they move `[K, K]` (row: from, column: to) and the
@@ -43,7 +43,7 @@ impl Kernel for HmmForward {
         2 * k * k + 3 * k + n * (2 * k + 1)
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let room = Room::new(cx.saved, cx.dims);
         copy(cx.args[0], room.start);
         copy(cx.args[1], room.moves);
@@ -53,7 +53,7 @@ impl Kernel for HmmForward {
         filter(room, cx.args[2], &mut cx.out[0]);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         smooth(Room::new(cx.saved, cx.dims), cx.adjoint[0], cx.adjoints[2]);
         let room = Room::new(cx.saved, cx.dims);
         let one = T::one();
@@ -179,7 +179,7 @@ wide! {
 
 /// 1 / x, or 0 for 0: where nothing is possible the log sum is minus infinity and slopes mean nothing.
 #[inline(always)]
-fn inverse<T: Real>(x: T) -> T {
+fn inverse<T: Packed>(x: T) -> T {
     x.if_equal(T::zero(), T::zero(), x.recip())
 }
 

@@ -3,7 +3,7 @@
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 
@@ -19,18 +19,18 @@ impl Kernel for Lookup {
         Ok(args[1].clone())
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         best_lanes(Gather { x: cx.args[0], places: cx.args[1], out: cx.out });
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         best_lanes(Scatter { up: cx.adjoint, places: cx.args[1], adjoint });
     }
 }
 
 #[inline(always)]
-fn place<U: Real>(places: Arg<U>, i: usize) -> usize {
+fn place<U: Packed>(places: Arg<U>, i: usize) -> usize {
     match places {
         Arg::Const(c) => c[i] as usize,
         Arg::Var(v) => v[i].lane(0) as usize,
@@ -43,11 +43,11 @@ struct Gather<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Gather<'_, T> {
+impl<T: Packed> LaneWork<T> for Gather<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (x, places) = (self.x.seen(view), self.places.seen(view));
         for (i, o) in view.slice_mut(self.out).iter_mut().enumerate() {
             *o = x.get(place(places, i));
@@ -61,11 +61,11 @@ struct Scatter<'a, T> {
     adjoint: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Scatter<'_, T> {
+impl<T: Packed> LaneWork<T> for Scatter<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (adjoint, places) = (view.cells(self.adjoint), self.places.seen(view));
         for (i, &a) in view.slice(self.up).iter().enumerate() {
             accumulate(adjoint, place(places, i), a);

@@ -4,7 +4,7 @@ use super::dense::{axpy, dot, spread, square};
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// `L v`, where what stands above the diagonal of L is zero and not read: half the work of a full product.
@@ -59,12 +59,12 @@ impl Kernel for LowerProduct {
         dims[0].iter().product()
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let (matrix, vector) = cx.saved.split_at_mut(cx.args[0].len());
         ahead(spread(cx.args[0], matrix), spread(cx.args[1], vector), cx.out);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let (matrix, room) = cx.saved.split_at_mut(cx.args[0].len());
         if let Some(into) = cx.adjoints[0] {
             back_matrix(spread(cx.args[1], room), cx.adjoint, into);

@@ -3,7 +3,7 @@
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 use std::cell::Cell;
 
@@ -52,7 +52,7 @@ impl Kernel for MatMul {
         2 * n * k * m
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let sizes = extents(cx.dims);
         if let (Arg::Const(a), Arg::Var(b), 1) = (cx.args[0], cx.args[1], sizes.2) {
             return best_lanes(DesignForward { a, b, out: cx.out });
@@ -60,7 +60,7 @@ impl Kernel for MatMul {
         best_lanes(General { sizes, a: cx.args[0], b: cx.args[1], out: cx.out });
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let sizes = extents(cx.dims);
         if let (Arg::Const(a), Some(into), 1) = (cx.args[0], cx.adjoints[1], sizes.2) {
             return best_lanes(DesignReverse { a, up: cx.adjoint, into });
@@ -78,11 +78,11 @@ struct General<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for General<'_, T> {
+impl<T: Packed> LaneWork<T> for General<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let ((n, k, m), a, b) = (self.sizes, self.a.seen(view), self.b.seen(view));
         let out = view.slice_mut(self.out);
         for i in 0..n {
@@ -106,11 +106,11 @@ struct GeneralReverse<'a, T> {
     into: [Adjoint<'a, T>; 2],
 }
 
-impl<T: Real> LaneWork<T> for GeneralReverse<'_, T> {
+impl<T: Packed> LaneWork<T> for GeneralReverse<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let ((n, k, m), a, b) = (self.sizes, self.a.seen(view), self.b.seen(view));
         let up = view.slice(self.up);
         if let (Arg::Var(a), Arg::Var(b), [Some(left), Some(right)], 1) = (a, b, self.into, m) {
@@ -145,7 +145,7 @@ impl<T: Real> LaneWork<T> for GeneralReverse<'_, T> {
 
 /// The adjoints of a matrix and of a vector, row by row of the matrix.
 #[inline(always)]
-fn matrix_times_vector<U: Real>(a: &[U], b: &[U], up: &[U], left: &[Cell<U>], right: &[Cell<U>]) {
+fn matrix_times_vector<U: Packed>(a: &[U], b: &[U], up: &[U], left: &[Cell<U>], right: &[Cell<U>]) {
     let k = b.len().max(1);
     for ((&u, row), left) in up.iter().zip(a.chunks_exact(k)).zip(left.chunks_exact(k)) {
         for ((&x, &y), (left, right)) in row.iter().zip(b).zip(left.iter().zip(right)) {
@@ -162,11 +162,11 @@ struct DesignForward<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for DesignForward<'_, T> {
+impl<T: Packed> LaneWork<T> for DesignForward<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let b = view.slice(self.b);
         for (o, row) in view.slice_mut(self.out).iter_mut().zip(self.a.chunks_exact(b.len().max(1))) {
             let mut sum = U::zero();
@@ -185,11 +185,11 @@ struct DesignReverse<'a, T> {
     into: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for DesignReverse<'_, T> {
+impl<T: Packed> LaneWork<T> for DesignReverse<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let into = view.cells(self.into);
         for (row, &g) in self.a.chunks_exact(into.len().max(1)).zip(view.slice(self.up)) {
             for (cell, &x) in into.iter().zip(row) {

@@ -1,7 +1,7 @@
 //! What an operation on whole arrays must say of itself.
 
 use crate::facts::Shape;
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed};
 use crate::ops::operand::{Adjoint, Arg};
 use std::any::Any;
 use std::hash::{Hash, Hasher};
@@ -61,10 +61,10 @@ pub trait Kernel: std::fmt::Debug + Clone + PartialEq + Hash + Send + Sync + 'st
     }
 
     /// Computes the result.
-    fn forward<T: Real>(&self, cx: &mut Forward<T>);
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>);
 
     /// Adds to the adjoints of the arguments.
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>);
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>);
 }
 
 /// The code of an array operation for one scalar type.
@@ -75,7 +75,7 @@ pub trait ArrayKernel<T> {
     fn reverse(&self, cx: &mut Reverse<T>);
 }
 
-impl<K: Kernel, T: Real> ArrayKernel<T> for K {
+impl<K: Kernel, T: Packed> ArrayKernel<T> for K {
     fn forward(&self, cx: &mut Forward<T>) {
         Kernel::forward(self, cx);
     }

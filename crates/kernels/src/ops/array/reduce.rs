@@ -3,7 +3,7 @@
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 
@@ -62,13 +62,13 @@ impl Kernel for Sum {
         without_axis(&args[0], self.axis)
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
             cx.out[line] = places.fold(T::zero(), |sum, p| sum + cx.args[0].get(p));
         });
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         Lines::new(cx.dims[0], self.axis)
             .each(|line, places| places.for_each(|p| accumulate(adjoint, p, cx.adjoint[line])));
@@ -89,7 +89,7 @@ impl Kernel for LogSumExp {
         without_axis(&args[0], self.axis)
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let Lines { outer, n, inner } = Lines::new(cx.dims[0], self.axis);
         match cx.args[0] {
             Arg::Var(x) => log_sums(x, cx.out, outer, n, inner),
@@ -100,7 +100,7 @@ impl Kernel for LogSumExp {
         }
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let (Some(adjoint), Arg::Var(x)) = (cx.adjoints[0], cx.args[0]) else { return };
         let Lines { outer, n, inner } = Lines::new(cx.dims[0], self.axis);
         add_shares(x, cx.out, cx.adjoint, adjoint, outer, n, inner);
@@ -163,13 +163,13 @@ impl Kernel for Product {
         Lines::new(dims[0], self.axis).n
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
             cx.out[line] = places.fold(T::one(), |product, p| product * cx.args[0].get(p));
         });
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         Lines::new(cx.dims[0], self.axis).each(|line, places| {
             // The product of all others is that of those before and of those after, without dividing, so that

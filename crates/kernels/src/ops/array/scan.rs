@@ -2,7 +2,7 @@
 
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::Shape;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::accumulate;
 
 /// Running sum along the last axis.
@@ -19,7 +19,7 @@ impl Kernel for CumSum {
         Ok(args[0].clone())
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0].last().copied().unwrap_or(1).max(1);
         let mut sum = T::zero();
         for (i, o) in cx.out.iter_mut().enumerate() {
@@ -28,7 +28,7 @@ impl Kernel for CumSum {
         }
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         let n = cx.dims[0].last().copied().unwrap_or(1).max(1);
         let mut sum = T::zero();
@@ -53,7 +53,7 @@ impl Kernel for CumProd {
         Ok(args[0].clone())
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0].last().copied().unwrap_or(1).max(1);
         let mut product = T::one();
         for (i, o) in cx.out.iter_mut().enumerate() {
@@ -62,7 +62,7 @@ impl Kernel for CumProd {
         }
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         // The product before i times what all later results take from it: no division, so zeros are right.
         let Some(adjoint) = cx.adjoints[0] else { return };
         let n = cx.dims[0].last().copied().unwrap_or(1).max(1);

@@ -4,7 +4,7 @@ use super::dense::{axpy, copy, dot, square};
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::accumulate;
 
 /// A⁻¹ B for a square A; B is a vector `[K]` or a matrix [K, M]. A singular A gives no finite numbers.
@@ -44,7 +44,7 @@ impl Kernel for Solve {
         2 * n.pow(3) / 3 + 2 * n * dims[1].iter().product::<usize>()
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         let work = &mut cx.saved[..n * n];
         copy(cx.args[0], work);
@@ -52,7 +52,7 @@ impl Kernel for Solve {
         eliminate(work, n, cx.out);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         // B̄ += A⁻ᵀ X̄ and Ā -= (A⁻ᵀ X̄) Xᵀ.
         let n = cx.dims[0][0];
         let (work, bar) = cx.saved.split_at_mut(n * n);
@@ -90,14 +90,14 @@ impl Kernel for Inverse {
         2 * dims[0].last().copied().unwrap_or(0).pow(3)
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[0], cx.saved);
         identity(cx.out, n);
         eliminate(cx.saved, n, cx.out);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         // Ā -= Yᵀ Ȳ Yᵀ for the inverse Y.
         let Some(adjoint) = cx.adjoints[0] else { return };
         let (n, y, work) = (cx.dims[0][0], cx.out, &mut *cx.saved);
@@ -133,7 +133,7 @@ impl Kernel for LogDet {
         2 * dims[0].last().copied().unwrap_or(0).pow(3) / 3
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         let work = &mut cx.saved[..n * n];
         copy(cx.args[0], work);
@@ -141,7 +141,7 @@ impl Kernel for LogDet {
         cx.out[0] = (0..n).fold(T::zero(), |sum, i| sum + work[i * n + i].abs().ln());
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         // Ā += ȳ A⁻ᵀ.
         let Some(adjoint) = cx.adjoints[0] else { return };
         let n = cx.dims[0][0];
@@ -153,7 +153,7 @@ impl Kernel for LogDet {
     }
 }
 
-fn identity<T: Real>(a: &mut [T], n: usize) {
+fn identity<T: Packed>(a: &mut [T], n: usize) {
     a.fill(T::zero());
     (0..n).for_each(|i| a[i * n + i] = T::one());
 }
@@ -192,7 +192,7 @@ wide_lanes! {
 /// Exchanges rows k and i of both matrices in those lanes where row i has the larger entry in column k: after
 /// all rows below k had their turn, each lane has its own largest pivot, whatever the other lanes do.
 #[inline(always)]
-fn exchange_if_larger<T: Real>(a: &mut [T], b: &mut [T], [n, m]: [usize; 2], k: usize, i: usize) {
+fn exchange_if_larger<T: Packed>(a: &mut [T], b: &mut [T], [n, m]: [usize; 2], k: usize, i: usize) {
     let (mine, other) = (a[k * n + k].abs(), a[i * n + k].abs());
     if (0..T::WIDTH).all(|l| mine.lane(l) >= other.lane(l)) {
         return;

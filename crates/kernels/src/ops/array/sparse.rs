@@ -1,6 +1,6 @@
 //! The sparse part of a linear predictor: a few entries in each row, as effects of groups have them.
 
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// So many entries in each row. Where many rows that follow each other have theirs at the same places, as
@@ -70,7 +70,7 @@ impl Sparse {
 
     /// Adds the entries of rows `start..start + out.len()`.
     #[inline(always)]
-    pub(super) fn forward<U: Real>(&self, v: &[U], start: usize, out: &mut [U]) {
+    pub(super) fn forward<U: Packed>(&self, v: &[U], start: usize, out: &mut [U]) {
         let m = self.entries;
         if self.has_runs() {
             let mut from = 0;
@@ -93,7 +93,7 @@ impl Sparse {
 
     /// Adds what rows `start..start + up.len()` take back to the coefficients.
     #[inline(always)]
-    pub(super) fn reverse<U: Real>(&self, start: usize, up: &[U], into: &[Cell<U>]) {
+    pub(super) fn reverse<U: Packed>(&self, start: usize, up: &[U], into: &[Cell<U>]) {
         let m = self.entries;
         if self.has_runs() {
             let mut from = 0;
@@ -120,7 +120,7 @@ impl Sparse {
     }
 
     #[inline(always)]
-    fn run_forward<U: Real>(&self, v: &[U], row: usize, out: &mut [U]) {
+    fn run_forward<U: Packed>(&self, v: &[U], row: usize, out: &mut [U]) {
         let (places, factors) = (self.places_of(row), &self.factors[row * self.entries..]);
         match self.entries {
             1 => rows_forward::<U, 1>(places, factors, v, out),
@@ -133,7 +133,7 @@ impl Sparse {
     }
 
     #[inline(always)]
-    fn run_reverse<U: Real>(&self, row: usize, up: &[U], into: &[Cell<U>]) {
+    fn run_reverse<U: Packed>(&self, row: usize, up: &[U], into: &[Cell<U>]) {
         let (places, factors) = (self.places_of(row), &self.factors[row * self.entries..]);
         match self.entries {
             1 => rows_reverse::<U, 1>(places, factors, up, into),
@@ -148,7 +148,7 @@ impl Sparse {
 
 /// Adds N entries at these places to each row.
 #[inline(always)]
-fn rows_forward<U: Real, const N: usize>(places: &[u32], factors: &[f64], v: &[U], out: &mut [U]) {
+fn rows_forward<U: Packed, const N: usize>(places: &[u32], factors: &[f64], v: &[U], out: &mut [U]) {
     let mut own = [U::zero(); N];
     for j in 0..N {
         own[j] = v[places[j] as usize];
@@ -164,7 +164,7 @@ fn rows_forward<U: Real, const N: usize>(places: &[u32], factors: &[f64], v: &[U
 
 /// Adds what rows take back to N coefficients at these places.
 #[inline(always)]
-fn rows_reverse<U: Real, const N: usize>(places: &[u32], factors: &[f64], up: &[U], into: &[Cell<U>]) {
+fn rows_reverse<U: Packed, const N: usize>(places: &[u32], factors: &[f64], up: &[U], into: &[Cell<U>]) {
     let mut sums = [U::zero(); N];
     for (&u, factors) in up.iter().zip(factors.as_chunks::<N>().0) {
         for j in 0..N {

@@ -3,7 +3,7 @@
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, Size};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, accumulate};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Kernel for Take {
         Ok(self.dims.iter().map(|&n| Size::known(n)).collect())
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         match cx.args[0] {
             Arg::Var(x) => best_lanes(Gather { x, table: &self.table, out: cx.out }),
             Arg::Const(x) => {
@@ -56,7 +56,7 @@ impl Kernel for Take {
         }
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let Some(adjoint) = cx.adjoints[0] else { return };
         best_lanes(Scatter { up: cx.adjoint, table: &self.table, adjoint });
     }
@@ -68,11 +68,11 @@ struct Gather<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Gather<'_, T> {
+impl<T: Packed> LaneWork<T> for Gather<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let x = view.slice(self.x);
         for (o, &p) in view.slice_mut(self.out).iter_mut().zip(self.table) {
             *o = x[p as usize];
@@ -86,11 +86,11 @@ struct Scatter<'a, T> {
     adjoint: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Scatter<'_, T> {
+impl<T: Packed> LaneWork<T> for Scatter<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let adjoint = view.cells(self.adjoint);
         for (&a, &p) in view.slice(self.up).iter().zip(self.table) {
             accumulate(adjoint, p as usize, a);

@@ -4,7 +4,7 @@ use super::dense::{copy, dot, solve_columns, solve_rows, spread, square};
 use super::wide::wide_lanes;
 use super::{Forward, Kernel, Reverse, ShapeError};
 use crate::facts::{Shape, show};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::accumulate;
 use std::cell::Cell;
 
@@ -87,14 +87,14 @@ impl Kernel for TriangularSolve {
         dims[0].last().copied().unwrap_or(0) * dims[1].iter().product::<usize>()
     }
 
-    fn forward<T: Real>(&self, cx: &mut Forward<T>) {
+    fn forward<T: Packed>(&self, cx: &mut Forward<T>) {
         let n = cx.dims[0][0];
         copy(cx.args[1], cx.out);
         let l = spread(cx.args[0], cx.saved);
         solve(l, n, cx.out, self.rows, self.transposed);
     }
 
-    fn reverse<T: Real>(&self, cx: &mut Reverse<T>) {
+    fn reverse<T: Packed>(&self, cx: &mut Reverse<T>) {
         let n = cx.dims[0][0];
         let (room, bar) = cx.saved.split_at_mut(n * n);
         let l = spread(cx.args[0], room);

@@ -1,7 +1,7 @@
 //! Functions whose body is compiled for the widest vectors of the processor.
 
 use crate::num::dispatch::View;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// Defines a function that runs its body through [`crate::num::dispatch::best`]: `wide! { fn f<'a, T>(x: &'a
@@ -9,11 +9,11 @@ use std::cell::Cell;
 macro_rules! wide {
     ($(#[$meta:meta])* fn $name:ident<$life:lifetime, T>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
-        fn $name<$life, T: $crate::num::real::Real>($($arg: $ty),*) {
+        fn $name<$life, T: $crate::num::real::Packed>($($arg: $ty),*) {
             struct Job<$life, T> {
                 $($arg: $ty),*
             }
-            impl<$life, T: $crate::num::real::Real> $crate::num::dispatch::Work for Job<$life, T> {
+            impl<$life, T: $crate::num::real::Packed> $crate::num::dispatch::Work for Job<$life, T> {
                 type Out = ();
                 #[inline(always)]
                 fn run(self) {
@@ -32,17 +32,17 @@ pub(super) use wide;
 macro_rules! wide_lanes {
     ($(#[$meta:meta])* fn $name:ident<$life:lifetime, T>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
-        fn $name<$life, T: $crate::num::real::Real>($($arg: $ty),*) {
+        fn $name<$life, T: $crate::num::real::Packed>($($arg: $ty),*) {
             #[inline(always)]
-            fn body<$life, T: $crate::num::real::Real>($($arg: $ty),*) $body
+            fn body<$life, T: $crate::num::real::Packed>($($arg: $ty),*) $body
 
             struct Job<$life, T> {
                 $($arg: $ty),*
             }
-            impl<$life, T: $crate::num::real::Real> $crate::num::dispatch::LaneWork<T> for Job<$life, T> {
+            impl<$life, T: $crate::num::real::Packed> $crate::num::dispatch::LaneWork<T> for Job<$life, T> {
                 type Out = ();
                 #[inline(always)]
-                fn run<U: $crate::num::real::Real>(self, view: $crate::num::dispatch::View<T, U>) {
+                fn run<U: $crate::num::real::Packed>(self, view: $crate::num::dispatch::View<T, U>) {
                     body::<U>($($crate::ops::array::wide::Through::through(self.$arg, view)),*);
                 }
             }
@@ -60,7 +60,7 @@ pub(super) trait Through<T, U> {
     fn through(self, view: View<T, U>) -> Self::As;
 }
 
-impl<'a, T: Real, U: Real> Through<T, U> for &'a [T] {
+impl<'a, T: Packed, U: Packed> Through<T, U> for &'a [T] {
     type As = &'a [U];
     #[inline(always)]
     fn through(self, view: View<T, U>) -> &'a [U] {
@@ -68,7 +68,7 @@ impl<'a, T: Real, U: Real> Through<T, U> for &'a [T] {
     }
 }
 
-impl<'a, T: Real, U: Real> Through<T, U> for &'a mut [T] {
+impl<'a, T: Packed, U: Packed> Through<T, U> for &'a mut [T] {
     type As = &'a mut [U];
     #[inline(always)]
     fn through(self, view: View<T, U>) -> &'a mut [U] {
@@ -76,7 +76,7 @@ impl<'a, T: Real, U: Real> Through<T, U> for &'a mut [T] {
     }
 }
 
-impl<'a, T: Real, U: Real> Through<T, U> for &'a [Cell<T>] {
+impl<'a, T: Packed, U: Packed> Through<T, U> for &'a [Cell<T>] {
     type As = &'a [Cell<U>];
     #[inline(always)]
     fn through(self, view: View<T, U>) -> &'a [Cell<U>] {

@@ -4,21 +4,22 @@
 mod arithmetic;
 mod compare;
 mod elementary;
+mod fused;
+mod kernel;
 mod log_sum;
 mod row;
 mod special;
 mod sweep;
-mod tile;
 
 pub use arithmetic::*;
 pub use compare::*;
 pub use elementary::*;
+pub use kernel::{Elementwise, Kernel, MOST_ARGS, Sink, TILE};
 pub use log_sum::LOG_SUM_EXPS;
 pub(crate) use row::scalar_row;
-pub use row::{Facts, JetOf, OddsOf, ScalarFn, ScalarRow};
+pub use row::{Facts, JetOf, OddsOf, OpaqueFn, ScalarFn, ScalarRow};
 pub use special::*;
-pub use sweep::{Predictor, ROOM, map, pull, sum, sum_predicted, sum_predicted_value, sum_value};
-pub use tile::{Elementwise, MOST_ARGS, ScalarKernel, Sink, TILE, Tile};
+pub use sweep::{Predictor, map, pull, room, sum, sum_predicted, sum_predicted_value, sum_value};
 
 /// Every function with a name of its own in the language, in the order of the manual. Densities are rows too;
 /// they are listed with their distributions; [`LOG_SUM_EXPS`] are what rewrites make of others.

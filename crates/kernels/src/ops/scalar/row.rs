@@ -1,16 +1,12 @@
 //! A row of the table of elementwise functions.
 
-use super::tile::ScalarKernel;
+use super::kernel::Kernel;
 use crate::facts::{Interval, Jet};
-use crate::num::real::{Part, Real};
+use crate::num::real::{Packed, Real};
 use crate::ops::operand::{Arg, Index, Lane, Operand};
 
 /// A smooth (almost everywhere) function of `N` numbers.
 pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
-    /// Draws that are handled side by side: sixteen let two chains of arithmetic overlap, at the price of
-    /// more code.
-    type Lanes: Part;
-
     /// Its value.
     fn value<T: Real>(x: [T; N]) -> T;
 
@@ -37,6 +33,12 @@ pub trait ScalarFn<const N: usize>: Send + Sync + 'static {
     }
 }
 
+/// A function of `N` numbers that is computed one by one, such as a sum whose length depends on them.
+pub trait OpaqueFn<const N: usize>: Send + Sync + 'static {
+    /// Its value and its partial derivatives.
+    fn both<T: Packed>(x: [T; N]) -> (T, [T; N]);
+}
+
 /// Everything true of an elementwise function, beside its formula.
 pub struct ScalarRow {
     /// Its name, in the language and in dumps of the graph.
@@ -46,7 +48,7 @@ pub struct ScalarRow {
     /// One line for the manual.
     pub doc: &'static str,
     /// Its code.
-    pub kernel: &'static dyn ScalarKernel,
+    pub kernel: &'static Kernel,
     /// Points at which the table tests probe it: inside the domain, in the tails too, away from kinks.
     pub probes: &'static [&'static [f64]],
     /// What is known of its derivatives everywhere, where something is.
@@ -163,19 +165,20 @@ impl Eq for ScalarRow {}
 /// `facts` says what is known of its derivatives everywhere, and `jumps true` that it is not continuous.
 ///
 /// Where value and slopes share more than the compiler finds, `both(at, need) (value, [slopes])` comes after
-/// the slopes; such a function is run for sixteen draws side by side. `factored times (at, need) (value,
-/// factor, [slopes])` may follow.
+/// the slopes. `factored times (at, need) (value, factor, [slopes])` may follow. A function that cannot be
+/// written as a formula has `opaque(at) (value, [slopes])` in their place, in which numbers can be looked at.
 macro_rules! scalar_row {
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
      value $value:expr; slopes($y:ident $(, $need:ident)?) $slopes:expr;
-     $(both($at:ident, $wanted:ident) $both:expr;)? $(factored $times:literal ($place:ident, $asked:ident) $factored:expr;)? probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
+     $(both($at:ident, $wanted:ident) $both:expr;)?
+     $(factored $times:literal ($place:ident, $asked:ident) $factored:expr;)?
+     probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {
             const COUNT: usize = $crate::ops::scalar::scalar_row!(@count $($arg)+);
             struct Code;
             impl $crate::ops::scalar::ScalarFn<COUNT> for Code {
-                type Lanes = $crate::ops::scalar::scalar_row!(@lanes $($wanted)?);
                 #[inline(always)]
                 #[allow(unused_variables)]
                 fn value<T: $crate::num::real::Real>([$($arg),+]: [T; COUNT]) -> T {
@@ -212,15 +215,44 @@ macro_rules! scalar_row {
                 name: $name,
                 args: &[$(stringify!($arg)),+],
                 doc: $doc,
-                kernel: &$crate::ops::scalar::Tile::<Code, COUNT>::NEW,
+                kernel: {
+                    use $crate::ops::scalar::Kernel;
+                    static KERNEL: Kernel = Kernel::new::<Code, COUNT>();
+                    &KERNEL
+                },
                 probes: { const P: &[&[f64]] = &$probes; P },
                 facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
                 jumps: false $(|| $jumps)?,
             }
         };
     };
-    (@lanes) => { $crate::num::real::F8 };
-    (@lanes $wanted:ident) => { $crate::num::real::F16 };
+    ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
+     opaque($at:ident) $both:expr; probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
+        $(#[$meta])*
+        #[doc = $doc]
+        pub static $static: $crate::ops::scalar::ScalarRow = {
+            const COUNT: usize = $crate::ops::scalar::scalar_row!(@count $($arg)+);
+            struct Code;
+            impl $crate::ops::scalar::OpaqueFn<COUNT> for Code {
+                fn both<T: $crate::num::real::Packed>($at: [T; COUNT]) -> (T, [T; COUNT]) {
+                    $both
+                }
+            }
+            $crate::ops::scalar::ScalarRow {
+                name: $name,
+                args: &[$(stringify!($arg)),+],
+                doc: $doc,
+                kernel: {
+                    use $crate::ops::scalar::Kernel;
+                    static KERNEL: Kernel = Kernel::opaque::<Code, COUNT>();
+                    &KERNEL
+                },
+                probes: { const P: &[&[f64]] = &$probes; P },
+                facts: $crate::ops::scalar::scalar_row!(@facts $($facts)?),
+                jumps: false $(|| $jumps)?,
+            }
+        };
+    };
     (@facts) => { None };
     (@facts $facts:expr) => { $facts };
     (@count $($arg:ident)+) => { [$(stringify!($arg)),+].len() };

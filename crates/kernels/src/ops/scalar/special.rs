@@ -3,7 +3,6 @@
 use super::{Facts, ScalarRow, scalar_row};
 use crate::facts::{Interval, Jet, known};
 use crate::num::real::HALF_LN_2PI;
-use crate::num::rising::lbeta;
 use crate::num::special as sf;
 
 scalar_row! { LGAMMA = "lgamma"(x), "log of the gamma function"; value x.lgamma(); slopes(_y) [x.digamma()]; probes [&[0.5], &[1e-3], &[1e5]];
@@ -20,7 +19,7 @@ scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.t
 }
 scalar_row! {
     LBETA = "lbeta"(a, b), "log of the beta function";
-    value lbeta(a, b);
+    value a.lbeta(b);
     slopes(_y) [a.digamma() - (a + b).digamma(), b.digamma() - (a + b).digamma()];
     probes [&[0.5, 2.0], &[30.0, 0.1]];
     facts Facts::of(|a, k| { let c: [f64; 2] = known::fixed(a, k)?; known::lbeta(a[k], c[1 - k]) })

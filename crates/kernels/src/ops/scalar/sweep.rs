@@ -1,28 +1,42 @@
 //! Elementwise functions over whole arrays: plain, summed, and backwards.
 
-use super::tile::{Elementwise, MOST_ARGS, Sink, TILE};
+use super::kernel::{Elementwise, MOST_ARGS, Sink, TILE};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::linalg::design::{Fetch, fetch_beside, total};
-use crate::num::real::Real;
+use crate::num::linalg::design::{ByColumn, Fetch, fetch_beside, total};
+use crate::num::real::Packed;
 use crate::ops::array::{Operator, ROWS, Rows};
 use crate::ops::operand::{Adjoint, Arg, Index, Operand};
 use rayon::prelude::*;
 use std::cell::Cell;
 
-/// Elements of a plain sum that are handled at a time: few enough for arguments, values, slopes and adjoints
-/// to stay in the first-level cache.
-const TERMS: usize = 32;
+/// Elements that are handled at a time: few enough for arguments, values, slopes and adjoints to stay in the
+/// first-level cache.
+const fn terms<T: Packed>() -> usize {
+    if T::WIDTH == 1 { 256 } else { 32 }
+}
+
+/// Elements that are handled at a time on the way back, of one draw as of sixteen: the sums of a slope over them
+/// are rounded alike, which a covariance that is nearly singular makes much of.
+const PULLED: usize = 32;
+
+/// Rows of a linear predictor that are handled at a time: those of a wide one are to be in the first-level cache
+/// still on the way back.
+fn rows_at_a_time<T: Packed>(operator: &Operator) -> usize {
+    if operator.columns > ByColumn::MOST { ROWS } else { terms::<T>() }
+}
 
 /// Numbers of room that the sweeps need.
-pub const ROOM: usize = TERMS * (2 + MOST_ARGS);
+pub const fn room<T: Packed>() -> usize {
+    terms::<T>() * (2 + MOST_ARGS)
+}
 
 /// `out[i] = f(args at i)`.
-pub fn map<T: Real>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
+pub fn map<T: Packed>(f: &dyn Elementwise<T>, args: &[Operand<T>], out: &mut [T]) {
     f.values(args, out);
 }
 
 /// Adds `up[i] · ∂f/∂arg` to each argument's adjoint, where f has the known `values`.
-pub fn pull<T: Real>(
+pub fn pull<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     values: &[T],
@@ -32,8 +46,8 @@ pub fn pull<T: Real>(
 ) {
     let mut need = [false; MOST_ARGS];
     adjoints.iter().enumerate().for_each(|(k, a)| need[k] = a.is_some());
-    for start in (0..up.len()).step_by(TILE) {
-        let n = TILE.min(up.len() - start);
+    for start in (0..up.len()).step_by(PULLED) {
+        let n = PULLED.min(up.len() - start);
         let tile = from(args, start);
         f.slopes(&tile[..args.len()], &need, &values[start..start + n], room);
         let up = &up[start..start + n];
@@ -44,7 +58,7 @@ pub fn pull<T: Real>(
 /// `Σ_i w_i f(args at i)` over `count` elements; its derivative in each argument is added to `adjoints`,
 /// element by element of the argument. Adjoints that are fresh are set instead, for arguments with an element
 /// for each.
-pub fn sum<T: Real>(
+pub fn sum<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
@@ -52,13 +66,13 @@ pub fn sum<T: Real>(
     (adjoints, fresh): (&[Adjoint<T>], &[bool]),
     room: &mut [T],
 ) -> T {
-    if count <= TERMS {
+    if count <= terms::<T>() {
         let into = Slope { args, start: 0, adjoints, fresh, predictor: None };
         return sum_tile(f, into, weights, count, room);
     }
     let mut total = T::zero();
-    for start in (0..count).step_by(TERMS) {
-        let n = TERMS.min(count - start);
+    for start in (0..count).step_by(terms::<T>()) {
+        let n = terms::<T>().min(count - start);
         let tile = from(args, start);
         let weights = weights.map(|w| &w[start..start + n]);
         let into = Slope { args: &tile[..args.len()], start, adjoints, fresh, predictor: None };
@@ -68,7 +82,7 @@ pub fn sum<T: Real>(
 }
 
 /// Adjoints one after another in one piece, for arguments that vary alone.
-fn in_pieces<'a, T: Real>(
+fn in_pieces<'a, T: Packed>(
     args: &[Operand<T>],
     predictor: Predictor,
     all: &'a [Cell<T>],
@@ -98,7 +112,7 @@ pub struct Predictor<'a> {
 ///
 /// A large operator is summed in [`Operator::blocks`] blocks of rows, for each of which `slopes` has a part;
 /// within a pool of threads these share the blocks. The blocks are added in order, so threads change no bit.
-pub fn sum_predicted<T: Real>(
+pub fn sum_predicted<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     predictor: Predictor,
@@ -114,7 +128,7 @@ pub fn sum_predicted<T: Real>(
     let height = rows.div_ceil(blocks).next_multiple_of(ROWS);
     let mut totals = vec![T::zero(); blocks];
     let block = |(i, (part, total)): (usize, (&mut [T], &mut T))| {
-        let mut room = [T::zero(); ROOM];
+        let mut room = vec![T::zero(); self::room::<T>()];
         let range = (i * height).min(rows)..((i + 1) * height).min(rows);
         part.fill(T::zero());
         let pieces = in_pieces(args, predictor, Cell::from_mut(part).as_slice_of_cells());
@@ -133,7 +147,7 @@ pub fn sum_predicted<T: Real>(
     totals.into_iter().fold(T::zero(), |sum, t| sum + t)
 }
 
-fn sum_rows<T: Real>(
+fn sum_rows<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     predictor: Predictor,
@@ -143,8 +157,9 @@ fn sum_rows<T: Real>(
     rows: std::ops::Range<usize>,
 ) -> T {
     let mut total = T::zero();
-    for start in rows.clone().step_by(ROWS) {
-        let n = ROWS.min(rows.end - start);
+    let tile = rows_at_a_time::<T>(predictor.operator);
+    for start in rows.clone().step_by(tile) {
+        let n = tile.min(rows.end - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta, Fetch::Half);
         let weights = weights.map(|w| &w[start..start + n]);
@@ -156,7 +171,7 @@ fn sum_rows<T: Real>(
 }
 
 /// The sum alone.
-pub fn sum_predicted_value<T: Real>(
+pub fn sum_predicted_value<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     predictor: Predictor,
@@ -165,8 +180,9 @@ pub fn sum_predicted_value<T: Real>(
 ) -> T {
     let mut total = T::zero();
     let count = predictor.operator.rows;
-    for start in (0..count).step_by(ROWS) {
-        let n = ROWS.min(count - start);
+    let tile = rows_at_a_time::<T>(predictor.operator);
+    for start in (0..count).step_by(tile) {
+        let n = tile.min(count - start);
         let (eta, room) = room.split_at_mut(n);
         let tile = predict(args, predictor, start, eta, Fetch::All);
         let weights = weights.map(|w| &w[start..start + n]);
@@ -176,7 +192,7 @@ pub fn sum_predicted_value<T: Real>(
 }
 
 /// The arguments from row `start` on, with the predictor itself in place of its coefficients.
-fn predict<'a, T: Real>(
+fn predict<'a, T: Packed>(
     args: &[Operand<'a, T>],
     Predictor { which, operator }: Predictor,
     start: usize,
@@ -211,7 +227,7 @@ struct Slope<'a, 'b, T> {
     predictor: Option<Predictor<'a>>,
 }
 
-impl<'a, T: Real> Slope<'a, '_, T> {
+impl<'a, T: Packed> Slope<'a, '_, T> {
     /// Where a function that adds up its elements may put the slopes in argument k, which `room` is for, and
     /// whether they are to be handed on from there.
     fn sink(&self, k: usize, room: &'a [Cell<T>], times: f64) -> (Sink<'a, T>, bool) {
@@ -228,7 +244,7 @@ impl<'a, T: Real> Slope<'a, '_, T> {
 }
 
 /// One tile of [`sum`]: its part of the sum.
-fn sum_tile<T: Real>(
+fn sum_tile<T: Packed>(
     f: &dyn Elementwise<T>,
     into: Slope<T>,
     weights: Option<&[f64]>,
@@ -273,8 +289,8 @@ fn common(weights: Option<&[f64]>) -> Option<f64> {
     }
 }
 
-/// The sum over at most [`TERMS`] elements alone, with as much room.
-fn sum_values<T: Real>(
+/// The sum over at most [`terms`] elements alone, with as much room.
+fn sum_values<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
@@ -294,7 +310,7 @@ fn sum_values<T: Real>(
 }
 
 /// The sum alone.
-pub fn sum_value<T: Real>(
+pub fn sum_value<T: Packed>(
     f: &dyn Elementwise<T>,
     args: &[Operand<T>],
     weights: Option<&[f64]>,
@@ -312,7 +328,7 @@ pub fn sum_value<T: Real>(
 
 /// What meets the elements from `start` on.
 #[inline(always)]
-fn from<'a, T: Real>(args: &[Operand<'a, T>], start: usize) -> [Operand<'a, T>; MOST_ARGS] {
+fn from<'a, T: Packed>(args: &[Operand<'a, T>], start: usize) -> [Operand<'a, T>; MOST_ARGS] {
     let mut tile = [Operand::empty(); MOST_ARGS];
     for (t, a) in tile.iter_mut().zip(args) {
         *t = a.from(start);
@@ -328,11 +344,11 @@ struct Pull<'a, 'b, T> {
     start: usize,
 }
 
-impl<T: Real> LaneWork<T> for Pull<'_, '_, T> {
+impl<T: Packed> LaneWork<T> for Pull<'_, '_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (up, n) = (view.slice(self.up), self.up.len());
         for (k, adjoint) in self.adjoints.iter().enumerate() {
             let Some(adjoint) = adjoint else { continue };
@@ -361,7 +377,7 @@ impl<T: Real> LaneWork<T> for Pull<'_, '_, T> {
 }
 
 #[inline(always)]
-fn add<U: Real>(cell: &Cell<U>, x: U) {
+fn add<U: Packed>(cell: &Cell<U>, x: U) {
     cell.set(cell.get() + x);
 }
 
@@ -376,11 +392,11 @@ struct HandOn<'a, 'b, T> {
     slopes: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for HandOn<'_, '_, T> {
+impl<T: Packed> LaneWork<T> for HandOn<'_, '_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let n = self.n;
         let slopes = view.slice_mut(self.slopes);
         for (k, (arg, adjoint)) in self.into.args.iter().zip(self.into.adjoints).enumerate() {
@@ -425,11 +441,11 @@ struct Settle<'a, 'b, T> {
     slopes: HandOn<'a, 'b, T>,
 }
 
-impl<T: Real> LaneWork<T> for Settle<'_, '_, T> {
+impl<T: Packed> LaneWork<T> for Settle<'_, '_, T> {
     type Out = T;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
+    fn run<U: Packed>(self, view: View<T, U>) -> T {
         let values = view.slice_mut(self.values);
         if let Some(weights) = self.slopes.weights {
             for (value, weight) in values.iter_mut().zip(weights) {

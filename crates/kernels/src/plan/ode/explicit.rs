@@ -15,7 +15,7 @@ use super::tableau::{LINES, NODES, STAGES};
 use super::{OdeCode, rate_of};
 use crate::graph::Tolerance;
 use crate::num::dispatch::best_lanes;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Adjoint, Arg, Lane, accumulate};
 
 /// The share of the tolerance that a step may use. The error estimate of so high an order promises more than
@@ -416,7 +416,7 @@ impl<T: Lane> Explicit<T> {
     }
 }
 
-impl<T: Real> Path<T> {
+impl<T: Packed> Path<T> {
     /// Nothing taken yet, and nothing reached.
     fn clear(&mut self) {
         self.starts.clear();

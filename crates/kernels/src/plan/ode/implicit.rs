@@ -9,7 +9,7 @@ use super::super::run::Workspace;
 use super::OdeCode;
 use super::drive::Driver;
 use super::system::System;
-use crate::num::real::{Dual, Real};
+use crate::num::real::{Dual, Packed};
 use crate::ops::operand::{Adjoint, Arg, accumulate};
 
 /// The buffers of one thread for one equation.
@@ -90,7 +90,7 @@ impl Implicit {
     }
 
     /// States, lane by lane, and their derivatives.
-    pub(super) fn forward<T: Real>(
+    pub(super) fn forward<T: Packed>(
         &mut self,
         code: &OdeCode,
         args: [Arg<T>; 2],
@@ -118,7 +118,14 @@ impl Implicit {
 
     /// Tangents of states and derivatives in one lane; unless they are those of the lane before, from new
     /// solutions.
-    fn tangents<T: Real>(&mut self, code: &OdeCode, lane: usize, new: bool, out: &mut [T], saved: &mut [T]) {
+    fn tangents<T: Packed>(
+        &mut self,
+        code: &OdeCode,
+        lane: usize,
+        new: bool,
+        out: &mut [T],
+        saved: &mut [T],
+    ) {
         let Some(h) = difference_step(&self.point, &self.direction) else { return };
         let first = if code.wanted[0] { 0 } else { code.ode.states };
         let direction = &self.direction[first..];
@@ -138,7 +145,7 @@ impl Implicit {
 }
 
 /// Adds the adjoints of the states, times their derivatives, to those of the arguments.
-pub(super) fn reverse<T: Real>(code: &OdeCode, saved: &[T], up: &[T], adjoints: [Adjoint<T>; 2]) {
+pub(super) fn reverse<T: Packed>(code: &OdeCode, saved: &[T], up: &[T], adjoints: [Adjoint<T>; 2]) {
     let q = code.directions();
     let mut from = 0;
     for (adjoint, wanted) in adjoints.iter().zip(code.wanted) {

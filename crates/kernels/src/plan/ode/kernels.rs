@@ -3,7 +3,7 @@
 use super::tableau::{ERROR_3, ERROR_5, LINES, STAGES};
 use crate::graph::Tolerance;
 use crate::num::dispatch::{LaneWork, View};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 
 /// to = from + h Σ line_j rates_j
 pub(super) struct Advance<'a, T> {
@@ -14,11 +14,11 @@ pub(super) struct Advance<'a, T> {
     pub(super) to: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for Advance<'_, T> {
+impl<T: Packed> LaneWork<T> for Advance<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (from, rates, to) = (view.slice(self.from), view.slice(self.rates), view.slice_mut(self.to));
         let (h, n) = (view.value(self.h), from.len());
         for i in 0..n {
@@ -29,7 +29,7 @@ impl<T: Real> LaneWork<T> for Advance<'_, T> {
 
 /// Σ_j weights_j x_j at one place, where x is [j, n].
 #[inline(always)]
-fn combined<U: Real>(x: &[U], weights: &[f64], n: usize, i: usize) -> U {
+fn combined<U: Packed>(x: &[U], weights: &[f64], n: usize, i: usize) -> U {
     let mut sum = U::zero();
     for (j, &weight) in weights.iter().enumerate() {
         if weight != 0.0 {
@@ -48,11 +48,11 @@ pub(super) struct PullRate<'a, T> {
     pub(super) to: &'a mut [T],
 }
 
-impl<T: Real> LaneWork<T> for PullRate<'_, T> {
+impl<T: Packed> LaneWork<T> for PullRate<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (pulls, to) = (view.slice(self.pulls), view.slice_mut(self.to));
         let (h, n) = (view.value(self.h), to.len());
         for i in 0..n {
@@ -75,11 +75,11 @@ pub(super) struct Size<'a, T> {
     pub(super) tolerance: Tolerance,
 }
 
-impl<T: Real> LaneWork<T> for Size<'_, T> {
+impl<T: Packed> LaneWork<T> for Size<'_, T> {
     type Out = T;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
+    fn run<U: Packed>(self, view: View<T, U>) -> T {
         let mut sum = U::zero();
         for (&x, &y) in view.slice(self.x).iter().zip(view.slice(self.y)) {
             sum += (x / allowed(y.abs(), self.tolerance)).square();
@@ -89,7 +89,7 @@ impl<T: Real> LaneWork<T> for Size<'_, T> {
 }
 
 #[inline(always)]
-fn allowed<U: Real>(size: U, tolerance: Tolerance) -> U {
+fn allowed<U: Packed>(size: U, tolerance: Tolerance) -> U {
     size.scale(tolerance.relative).shift(tolerance.absolute)
 }
 
@@ -103,11 +103,11 @@ pub(super) struct StepError<'a, T> {
     pub(super) tolerance: Tolerance,
 }
 
-impl<T: Real> LaneWork<T> for StepError<'_, T> {
+impl<T: Packed> LaneWork<T> for StepError<'_, T> {
     type Out = T;
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) -> T {
+    fn run<U: Packed>(self, view: View<T, U>) -> T {
         let (rates, from, to) = (view.slice(self.rates), view.slice(self.from), view.slice(self.to));
         let n = from.len();
         let (mut fifth, mut third) = (U::zero(), U::zero());

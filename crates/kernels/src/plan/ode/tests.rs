@@ -2,7 +2,7 @@
 
 use super::super::{Plan, Workspace};
 use crate::graph::{BuildError, Builder, NodeId, Ode, OdeMethod, Tolerance};
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed};
 use crate::ops::scalar::{EXP, MUL, NEG};
 
 const METHODS: [OdeMethod; 2] = [OdeMethod::DormandPrince, OdeMethod::Radau];

@@ -5,7 +5,7 @@ use super::{
     ANY, Instruction, MOST_READ, Primitive, Shift, Still, fits, mul_add, pull, read, read_first, square_add,
 };
 use crate::num::dispatch::{LaneWork, View};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::ops::operand::{Arg, Index, Lane, Operand};
 use crate::ops::scalar::ScalarRow;
 use std::cell::Cell;
@@ -23,7 +23,7 @@ impl<T: Lane> LaneWork<T> for Run<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         for i in self.code {
             if let Primitive::Call(row) = i.op {
@@ -96,7 +96,7 @@ fn call_on<T: Lane, const N: usize>(
 
 /// Computes the value of an instruction.
 #[inline(always)]
-pub(in crate::plan) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
+pub(in crate::plan) fn apply<U: Packed>(i: &Instruction, shift: impl Shift, values: &[Cell<U>]) {
     match i.op {
         Primitive::Add => each(
             i,
@@ -206,7 +206,7 @@ pub(in crate::plan) fn apply<U: Real>(i: &Instruction, shift: impl Shift, values
 }
 
 #[inline(always)]
-fn each<U: Real, const N: usize>(
+fn each<U: Packed, const N: usize>(
     i: &Instruction,
     shift: impl Shift,
     values: &[Cell<U>],

@@ -6,7 +6,7 @@ use super::{
     read_first, square_add_slopes,
 };
 use crate::num::dispatch::{LaneWork, View};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// Goes through all instructions from the last to the first.
@@ -16,11 +16,11 @@ pub(in crate::plan) struct Back<'a, T> {
     pub(in crate::plan) adjoints: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Back<'_, T> {
+impl<T: Packed> LaneWork<T> for Back<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         for i in self.code.iter().rev().filter(|i| !i.term) {
             pull(i, Still, values, adjoints, adjoints[i.out].get());
@@ -31,7 +31,7 @@ impl<T: Real> LaneWork<T> for Back<'_, T> {
 /// Adds to the adjoints of an instruction's arguments, where that of its first result is `up`. Each function
 /// has the arguments, the value of the result and its adjoint, and gives the slopes.
 #[inline(always)]
-pub(in crate::plan) fn pull<U: Real>(
+pub(in crate::plan) fn pull<U: Packed>(
     i: &Instruction,
     shift: impl Shift,
     v: &[Cell<U>],
@@ -158,7 +158,7 @@ pub(in crate::plan) fn pull<U: Real>(
 }
 
 #[inline(always)]
-fn back<U: Real, const N: usize>(
+fn back<U: Packed, const N: usize>(
     i: &Instruction,
     shift: impl Shift,
     values: &[Cell<U>],
@@ -193,7 +193,7 @@ pub(super) enum Slope<U> {
     Product(U, U),
 }
 
-impl<U: Real> Slope<U> {
+impl<U: Packed> Slope<U> {
     #[inline(always)]
     fn added_to(self, before: U) -> U {
         match self {
@@ -206,7 +206,7 @@ impl<U: Real> Slope<U> {
 
 /// Adds to an adjoint; to zero, whatever stands there, if it is fresh.
 #[inline(always)]
-fn add<U: Real>(cell: &Cell<U>, slope: Slope<U>, fresh: bool) {
+fn add<U: Packed>(cell: &Cell<U>, slope: Slope<U>, fresh: bool) {
     let before = if fresh { U::zero() } else { cell.get() };
     cell.set(slope.added_to(before));
 }
@@ -214,7 +214,7 @@ fn add<U: Real>(cell: &Cell<U>, slope: Slope<U>, fresh: bool) {
 /// Adds a slope to the adjoint of element `k` of an argument, or to the sum for an argument that is one
 /// number.
 #[inline(always)]
-pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
+pub(in crate::plan) fn hand_on<U: Packed, const N: usize, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     j: usize,
@@ -228,7 +228,7 @@ pub(in crate::plan) fn hand_on<U: Real, const N: usize, const SHAPE: u16>(
 
 /// The same for element `k` of argument `j`.
 #[inline(always)]
-pub(super) fn hand_on_slope<U: Real, const N: usize, const SHAPE: u16>(
+pub(super) fn hand_on_slope<U: Packed, const N: usize, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     (j, k): (usize, usize),
@@ -249,7 +249,7 @@ pub(super) fn hand_on_slope<U: Real, const N: usize, const SHAPE: u16>(
 
 /// Adds the sums to the adjoints of arguments that are one number.
 #[inline(always)]
-pub(in crate::plan) fn settle<U: Real, const N: usize>(
+pub(in crate::plan) fn settle<U: Packed, const N: usize>(
     i: &Instruction,
     shift: impl Shift,
     sums: &[U; N],

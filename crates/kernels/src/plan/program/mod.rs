@@ -9,7 +9,7 @@ pub(super) use ahead::{Run, apply};
 pub(super) use back::{Back, hand_on, pull, settle};
 
 use crate::num::dispatch::best_lanes;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::num::stack::with_room;
 use crate::ops::operand::Lane;
 use crate::ops::scalar::{self, ScalarRow};
@@ -259,13 +259,13 @@ impl Shift for Still {
 
 /// a (b - c)² + d
 #[inline(always)]
-pub(super) fn square_add<U: Real>([a, b, c, d]: [U; 4]) -> U {
+pub(super) fn square_add<U: Packed>([a, b, c, d]: [U; 4]) -> U {
     a * (b - c).square() + d
 }
 
 /// The slopes of [`square_add`], times its adjoint.
 #[inline(always)]
-pub(super) fn square_add_slopes<U: Real>([a, b, c, _]: [U; 4], up: U) -> [U; 4] {
+pub(super) fn square_add_slopes<U: Packed>([a, b, c, _]: [U; 4], up: U) -> [U; 4] {
     let difference = b - c;
     let slope = up * a * (difference + difference);
     [up * difference.square(), slope, -slope, up]
@@ -273,13 +273,13 @@ pub(super) fn square_add_slopes<U: Real>([a, b, c, _]: [U; 4], up: U) -> [U; 4] 
 
 /// a · b + c
 #[inline(always)]
-pub(super) fn mul_add<U: Real>([a, b, c]: [U; 3]) -> U {
+pub(super) fn mul_add<U: Packed>([a, b, c]: [U; 3]) -> U {
     a * b + c
 }
 
 /// The slopes of [`mul_add`], times its adjoint.
 #[inline(always)]
-pub(super) fn mul_add_slopes<U: Real>([a, b, _]: [U; 3], up: U) -> [U; 3] {
+pub(super) fn mul_add_slopes<U: Packed>([a, b, _]: [U; 3], up: U) -> [U; 3] {
     [up * b, up * a, up]
 }
 
@@ -292,7 +292,7 @@ pub(super) fn forward<T: Lane>(code: &[Instruction], values: &mut [T], adjoints:
 }
 
 /// Adds to the adjoints of the arguments, from the last instruction to the first.
-pub(super) fn reverse<T: Real>(code: &[Instruction], values: &mut [T], adjoints: &mut [T]) {
+pub(super) fn reverse<T: Packed>(code: &[Instruction], values: &mut [T], adjoints: &mut [T]) {
     let values = Cell::from_mut(values).as_slice_of_cells();
     let adjoints = Cell::from_mut(adjoints).as_slice_of_cells();
     with_room(|| best_lanes(Back { code, values, adjoints }));
@@ -319,7 +319,7 @@ pub(super) fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usiz
 ///
 /// SAFETY: the instruction fits the buffer.
 #[inline(always)]
-pub(super) unsafe fn read_first<U: Real, const N: usize>(
+pub(super) unsafe fn read_first<U: Packed, const N: usize>(
     i: &Instruction,
     shift: impl Shift,
     values: &[Cell<U>],
@@ -337,7 +337,7 @@ pub(super) unsafe fn read_first<U: Real, const N: usize>(
 ///
 /// SAFETY: the instruction fits the buffer, k < n, and its shape is `SHAPE`.
 #[inline(always)]
-pub(super) unsafe fn read<U: Real, const N: usize, const SHAPE: u16>(
+pub(super) unsafe fn read<U: Packed, const N: usize, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     values: &[Cell<U>],

@@ -8,7 +8,7 @@ use super::{
     ANY, EACH, EACH_KNOWN, Instruction, Kind, ONE, ONE_KNOWN, Shift, fits, is_varying, read, read_first,
     shape,
 };
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// A number for each element, with adjoints that are set.
@@ -33,7 +33,7 @@ pub(super) struct Buffers<'a, U> {
 
 /// Σ -w a² / 2
 #[inline(always)]
-pub(super) fn squares<U: Real, const SLOPES: bool>(
+pub(super) fn squares<U: Packed, const SLOPES: bool>(
     i: &Instruction,
     shift: impl Shift,
     buffers: Buffers<U>,
@@ -50,7 +50,7 @@ pub(super) fn squares<U: Real, const SLOPES: bool>(
 
 /// Σ -w (x - mu)² / 2
 #[inline(always)]
-pub(super) fn quadratic<U: Real, const SLOPES: bool>(
+pub(super) fn quadratic<U: Packed, const SLOPES: bool>(
     i: &Instruction,
     shift: impl Shift,
     buffers: Buffers<U>,
@@ -61,7 +61,7 @@ pub(super) fn quadratic<U: Real, const SLOPES: bool>(
 
 /// Σ -w (x - (a · b + c))² / 2
 #[inline(always)]
-pub(super) fn affine<U: Real, const SLOPES: bool>(
+pub(super) fn affine<U: Packed, const SLOPES: bool>(
     i: &Instruction,
     shift: impl Shift,
     buffers: Buffers<U>,
@@ -77,9 +77,9 @@ pub(super) fn affine<U: Real, const SLOPES: bool>(
 /// What is squared, a function of all arguments but the last, which is the weight.
 trait Squared<const N: usize> {
     /// Its value.
-    fn value<U: Real>(x: [U; N]) -> U;
+    fn value<U: Packed>(x: [U; N]) -> U;
     /// Minus its slopes times `by`; that in the weight means nothing.
-    fn slopes<U: Real>(x: [U; N], by: U) -> [Slope<U>; N];
+    fn slopes<U: Packed>(x: [U; N], by: U) -> [Slope<U>; N];
 }
 
 /// a
@@ -87,12 +87,12 @@ struct Plain;
 
 impl Squared<2> for Plain {
     #[inline(always)]
-    fn value<U: Real>([a, _]: [U; 2]) -> U {
+    fn value<U: Packed>([a, _]: [U; 2]) -> U {
         a
     }
 
     #[inline(always)]
-    fn slopes<U: Real>(_: [U; 2], by: U) -> [Slope<U>; 2] {
+    fn slopes<U: Packed>(_: [U; 2], by: U) -> [Slope<U>; 2] {
         [Slope::Minus(by); 2]
     }
 }
@@ -102,12 +102,12 @@ struct Difference;
 
 impl Squared<3> for Difference {
     #[inline(always)]
-    fn value<U: Real>([x, mu, _]: [U; 3]) -> U {
+    fn value<U: Packed>([x, mu, _]: [U; 3]) -> U {
         x - mu
     }
 
     #[inline(always)]
-    fn slopes<U: Real>(_: [U; 3], by: U) -> [Slope<U>; 3] {
+    fn slopes<U: Packed>(_: [U; 3], by: U) -> [Slope<U>; 3] {
         [Slope::Minus(by), Slope::Plain(by), Slope::Plain(by)]
     }
 }
@@ -117,18 +117,18 @@ struct Residual;
 
 impl Squared<5> for Residual {
     #[inline(always)]
-    fn value<U: Real>([x, a, b, c, _]: [U; 5]) -> U {
+    fn value<U: Packed>([x, a, b, c, _]: [U; 5]) -> U {
         x - a.mul_add(b, c)
     }
 
     #[inline(always)]
-    fn slopes<U: Real>([_, a, b, _, _]: [U; 5], by: U) -> [Slope<U>; 5] {
+    fn slopes<U: Packed>([_, a, b, _, _]: [U; 5], by: U) -> [Slope<U>; 5] {
         [Slope::Minus(by), Slope::Product(by, b), Slope::Product(by, a), Slope::Plain(by), Slope::Plain(by)]
     }
 }
 
 #[inline(always)]
-fn sum<U: Real, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE: u16>(
+fn sum<U: Packed, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE: u16>(
     i: &Instruction,
     shift: impl Shift,
     Buffers { values, adjoints }: Buffers<U>,

@@ -6,7 +6,7 @@ use super::super::program::{
     mul_add_slopes, read, read_first, settle, shape, square_add, square_add_slopes,
 };
 use super::looped::Moving;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Feed {
 
 /// Runs a loop that takes b from a feed, or from the third argument of its instruction.
 #[inline(always)]
-pub(super) fn run<U: Real>(feed: Option<&Feed>, moving: &Moving, values: &[Cell<U>], fed: impl Fed<U>) {
+pub(super) fn run<U: Packed>(feed: Option<&Feed>, moving: &Moving, values: &[Cell<U>], fed: impl Fed<U>) {
     let Some(feed) = feed else { return fed.by(Stored::new(moving)) };
     match (feed.instruction.op, feed.instruction.shape) {
         (Primitive::SquareAdd, SHOCK) => fed.by(squares::<U, SHOCK>(feed, values)),
@@ -76,7 +76,7 @@ struct Stored<'a, U> {
     sum: U,
 }
 
-impl<'a, U: Real> Stored<'a, U> {
+impl<'a, U: Packed> Stored<'a, U> {
     #[inline(always)]
     fn new(moving: &'a Moving) -> Self {
         Stored { moving, sum: U::zero() }
@@ -88,7 +88,7 @@ impl<'a, U: Real> Stored<'a, U> {
     }
 }
 
-impl<U: Real> Plus<U> for Stored<'_, U> {
+impl<U: Packed> Plus<U> for Stored<'_, U> {
     #[inline(always)]
     fn value(&mut self, step: usize, values: &[Cell<U>]) -> U {
         values[self.at(step)].get()
@@ -122,7 +122,7 @@ struct Computed<'a, U, F, G, const N: usize, const SHAPE: u16> {
 
 impl<'a, U, F, G, const N: usize, const SHAPE: u16> Computed<'a, U, F, G, N, SHAPE>
 where
-    U: Real,
+    U: Packed,
     F: Fn([U; N]) -> U,
     G: Fn([U; N], U) -> [U; N],
 {
@@ -152,7 +152,7 @@ where
 
 impl<U, F, G, const N: usize, const SHAPE: u16> Plus<U> for Computed<'_, U, F, G, N, SHAPE>
 where
-    U: Real,
+    U: Packed,
     F: Fn([U; N]) -> U,
     G: Fn([U; N], U) -> [U; N],
 {
@@ -181,7 +181,7 @@ where
 }
 
 #[inline(always)]
-fn squares<'a, U: Real, const SHAPE: u16>(
+fn squares<'a, U: Packed, const SHAPE: u16>(
     feed: &'a Feed,
     values: &[Cell<U>],
 ) -> impl Plus<U> + use<'a, U, SHAPE> {
@@ -196,7 +196,7 @@ fn squares<'a, U: Real, const SHAPE: u16>(
 }
 
 #[inline(always)]
-fn products<'a, U: Real, const SHAPE: u16>(
+fn products<'a, U: Packed, const SHAPE: u16>(
     feed: &'a Feed,
     values: &[Cell<U>],
 ) -> impl Plus<U> + use<'a, U, SHAPE> {
@@ -211,6 +211,6 @@ fn products<'a, U: Real, const SHAPE: u16>(
 }
 
 #[inline(always)]
-pub(super) fn add<U: Real>(cell: &Cell<U>, x: U) {
+pub(super) fn add<U: Packed>(cell: &Cell<U>, x: U) {
     cell.set(cell.get() + x);
 }

@@ -5,7 +5,7 @@
 use super::super::program::Primitive;
 use super::feed::{Fed, Plus, add};
 use super::looped::Moving;
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use std::cell::Cell;
 
 /// Which arguments of the one instruction of a step are what.
@@ -48,7 +48,7 @@ pub(super) struct Back<'a, U> {
     pub(super) adjoints: &'a [Cell<U>],
 }
 
-impl<U: Real> Fed<U> for Ahead<'_, U> {
+impl<U: Packed> Fed<U> for Ahead<'_, U> {
     #[inline(always)]
     fn by(self, mut plus: impl Plus<U>) {
         let Ahead { linear, moving, steps, values } = self;
@@ -62,7 +62,7 @@ impl<U: Real> Fed<U> for Ahead<'_, U> {
     }
 }
 
-impl<U: Real> Fed<U> for Back<'_, U> {
+impl<U: Packed> Fed<U> for Back<'_, U> {
     #[inline(always)]
     fn by(self, mut plus: impl Plus<U>) {
         let (Ahead { linear, moving, steps, values }, adjoints) = (self.ahead, self.adjoints);

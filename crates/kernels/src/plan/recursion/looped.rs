@@ -8,7 +8,7 @@ use super::feed::{self, Feed};
 use super::linear::{self, Linear};
 use crate::graph::Origin;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::Real;
+use crate::num::real::Packed;
 use crate::num::stack::with_room;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl LoopCode {
     }
 
     /// Computes the sequences.
-    pub(in crate::plan) fn forward<T: Real>(&self, values: &mut [T]) {
+    pub(in crate::plan) fn forward<T: Packed>(&self, values: &mut [T]) {
         for (slot, to) in &self.initial {
             match slot {
                 Slot::Const(c) => c.iter().enumerate().for_each(|(i, &x)| values[to + i] = T::splat(x)),
@@ -166,7 +166,7 @@ impl LoopCode {
     }
 
     /// Goes backwards through the steps.
-    pub(in crate::plan) fn reverse<T: Real>(&self, values: &mut [T], adjoints: &mut [T]) {
+    pub(in crate::plan) fn reverse<T: Packed>(&self, values: &mut [T], adjoints: &mut [T]) {
         let values = Cell::from_mut(values).as_slice_of_cells();
         let sums = Cell::from_mut(&mut *adjoints).as_slice_of_cells();
         with_room(|| best_lanes(Backwards { code: self, values, adjoints: sums }));
@@ -186,7 +186,7 @@ impl LoopCode {
 
     /// Puts the data of a step in place.
     #[inline(always)]
-    fn load<U: Real>(&self, values: &[Cell<U>], step: usize) {
+    fn load<U: Packed>(&self, values: &[Cell<U>], step: usize) {
         for (to, data, size) in &self.loads {
             for i in 0..*size {
                 values[to + i].set(U::splat(data[step * size + i]));
@@ -200,11 +200,11 @@ struct Ahead<'a, T> {
     values: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Ahead<'_, T> {
+impl<T: Packed> LaneWork<T> for Ahead<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let values = view.cells(self.values);
         if let Some(linear) = self.code.linear {
             let (moving, steps) = (&self.code.ways[0][0], self.code.steps);
@@ -226,11 +226,11 @@ struct Backwards<'a, T> {
     adjoints: &'a [Cell<T>],
 }
 
-impl<T: Real> LaneWork<T> for Backwards<'_, T> {
+impl<T: Packed> LaneWork<T> for Backwards<'_, T> {
     type Out = ();
 
     #[inline(always)]
-    fn run<U: Real>(self, view: View<T, U>) {
+    fn run<U: Packed>(self, view: View<T, U>) {
         let (values, adjoints) = (view.cells(self.values), view.cells(self.adjoints));
         if let Some(linear) = self.code.linear {
             let (moving, steps) = (&self.code.ways[0][0], self.code.steps);

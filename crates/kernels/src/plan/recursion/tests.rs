@@ -3,7 +3,7 @@
 use super::super::{Plan, Workspace};
 use super::{LoopCode, RecursionCode};
 use crate::graph::{Builder, Feed, NodeId, Origin, Recursion, Sequence, unrolled};
-use crate::num::real::{Dual, F16, Real};
+use crate::num::real::{Dual, F16, Packed, Real};
 use crate::ops::array::LogSumExp;
 use crate::ops::operand::Lane;
 use crate::ops::scalar::{EXP, SQRT};
