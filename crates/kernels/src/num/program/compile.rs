@@ -59,17 +59,30 @@ pub struct Step {
 #[derive(Debug)]
 pub struct Program {
     /// One after another.
-    pub steps: Box<[Step]>,
+    pub(super) steps: Box<[Step]>,
     /// The numbers that are the same everywhere, each for eight lanes.
-    pub constants: Box<[[f64; LANES]]>,
+    pub(super) constants: Box<[[f64; LANES]]>,
     /// Places that are needed on the way.
-    pub registers: usize,
+    pub(super) registers: usize,
     /// The number of arguments.
-    pub inputs: usize,
+    pub(super) inputs: usize,
     /// The number of results.
-    pub outputs: usize,
+    pub(super) outputs: usize,
     /// The same for one element.
     pub(super) alone: Alone,
+}
+
+// What runs a program trusts it: nobody outside may put one together or change it.
+impl Program {
+    /// The number of arguments.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// The number of results.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
 }
 
 /// A number that no step has put anywhere yet.

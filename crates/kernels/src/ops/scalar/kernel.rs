@@ -195,7 +195,7 @@ impl Kernel {
         if let Some(extra) = extra {
             sources[args.len()] = Source::EachDraws(extra);
         }
-        run(program, 2 * n, &sources[..program.inputs], outs);
+        run(program, 2 * n, &sources[..program.inputs()], outs);
     }
 
     /// The same of an opaque function, draw by draw.
@@ -343,7 +343,7 @@ impl Kernel {
                 sources[args.len()] = Source::Each(extra);
             }
             sinks.iter_mut().zip(outs).for_each(|(sink, out)| *sink = Out::Each(out));
-            run(program, eights, &sources[..program.inputs], &sinks[..outs.len()]);
+            run(program, eights, &sources[..program.inputs()], &sinks[..outs.len()]);
         }
         if rest == 0 {
             return;
@@ -360,7 +360,7 @@ impl Kernel {
         sources.iter_mut().zip(&x).for_each(|(source, x)| *source = Source::Each(x));
         let y = [const { [const { Cell::new(0.0) }; LANES] }; MOST_ARGS + 2];
         sinks.iter_mut().zip(&y).for_each(|(sink, y)| *sink = Out::Each(y));
-        run(program, 1, &sources[..program.inputs], &sinks[..outs.len()]);
+        run(program, 1, &sources[..program.inputs()], &sinks[..outs.len()]);
         for (out, y) in outs.iter().zip(&y) {
             out[start..start + rest].iter().zip(y).for_each(|(out, y)| out.set(y.get()));
         }
@@ -382,7 +382,7 @@ impl Kernel {
             if let Some(extra) = extra {
                 x[args.len()] = extra[i];
             }
-            run_alone(program, &x[..program.inputs], &mut y[..outs.len()])?;
+            run_alone(program, &x[..program.inputs()], &mut y[..outs.len()])?;
             outs.iter().zip(&y).for_each(|(out, y)| out[i].set(*y));
         }
         Some(())
@@ -474,8 +474,8 @@ impl Kernel {
             for (x, number) in x.chunks_exact_mut(2).zip(numbers) {
                 (x[0], x[1]) = (number.v, number.d);
             }
-            if run_alone(program, &x[..program.inputs], &mut y[..program.outputs]).is_some() {
-                (0..program.outputs / 2).for_each(|k| out(k, 0, Dual { v: y[2 * k], d: y[2 * k + 1] }));
+            if run_alone(program, &x[..program.inputs()], &mut y[..program.outputs()]).is_some() {
+                (0..program.outputs() / 2).for_each(|k| out(k, 0, Dual { v: y[2 * k], d: y[2 * k + 1] }));
                 return;
             }
         }
@@ -498,8 +498,8 @@ impl Kernel {
             }
             let sources: [Source; MOST_ENDS] = std::array::from_fn(|k| Source::Each(&x[k]));
             let sinks: [Out; MOST_ENDS] = std::array::from_fn(|k| Out::Each(&y[k]));
-            run(program, 1, &sources[..program.inputs], &sinks[..program.outputs]);
-            for k in 0..program.outputs / 2 {
+            run(program, 1, &sources[..program.inputs()], &sinks[..program.outputs()]);
+            for k in 0..program.outputs() / 2 {
                 for lane in 0..width {
                     out(k, start + lane, Dual { v: y[2 * k][lane].get(), d: y[2 * k + 1][lane].get() });
                 }
