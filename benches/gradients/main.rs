@@ -1,9 +1,9 @@
 //! `cargo bench --bench gradients`: seconds per gradient of the models in docs/performance.md, beside
 //! gradients by hand.
 //!
-//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`, and `--isa avx2` (or
-//! portable, avx512) holds the work to an instruction set. Models of
-//! posteriordb need its data beside the repository and are left out where they are not.
+//! Names as arguments restrict the table: `cargo bench --bench gradients -- eight garch`, and `--isa avx2`
+//! (or portable, avx512) holds the work to an instruction set. Models of posteriordb need its data beside the
+//! repository and are left out where they are not.
 
 mod kernels;
 #[path = "../simulated/mod.rs"]

@@ -70,8 +70,8 @@ impl Part {
         covariance_of(&self.factor, self.mean.len())
     }
 
-    /// Whether it is so much narrower than another along some coordinate that it is no longer the same: a slab
-    /// that has become the spike in it.
+    /// Whether it is so much narrower than another along some coordinate that it is no longer the same: a
+    /// slab that has become the spike in it.
     fn has_shrunk(&self, known: &Part) -> bool {
         let d = self.mean.len();
         let (own, other) = (self.covariance(), known.covariance());
@@ -359,8 +359,8 @@ impl Students {
             parts.push(Part::new(0.0, HALF_FREEDOM, centre, scaled(&all, NARROWER * NARROWER))?);
         }
         let count = parts.len() as f64;
-        // The share of a known mode is the root of its mass: a slab of little mass that began with as much as the
-        // spike in it would end as that spike.
+        // The share of a known mode is the root of its mass: a slab of little mass that began with as much as
+        // the spike in it would end as that spike.
         let known = if self.modes() > 1 { self.modes().min(parts.len()) } else { 0 };
         let masses: f64 = parts[..known].iter().map(|part| part.share.powi(2)).sum();
         for (k, part) in parts.iter_mut().enumerate() {

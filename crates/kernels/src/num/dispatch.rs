@@ -7,8 +7,8 @@
 //! generic in [`Real`](super::real::Real).
 //!
 //! The compiler never contracts a product and a sum, so every version gives the same bits, save where a
-//! kernel asks for [`Real::mul_add`](super::real::Real::mul_add). Elementary functions do, of one number as of a register
-//! ([`like_a_lane`]): the bits of a lane are those of one number.
+//! kernel asks for [`Real::mul_add`](super::real::Real::mul_add). Elementary functions do, of one number as
+//! of a register ([`like_a_lane`]): the bits of a lane are those of one number.
 
 use super::real::{F8, F16, Packed, Registers};
 use std::cell::Cell;

@@ -51,8 +51,8 @@ pub fn dump(plan: &Plan) -> String {
     out
 }
 
-/// The programs of the elementwise functions that a plan calls, each once: what a processor is given to run, but for
-/// array operations and instructions, which the plan itself shows.
+/// The programs of the elementwise functions that a plan calls, each once: what a processor is given to run,
+/// but for array operations and instructions, which the plan itself shows.
 pub fn kernels(plan: &Plan) -> String {
     let mut rows = Vec::new();
     called(plan, &mut rows);

@@ -1,5 +1,5 @@
-//! Runs a program for one element, of one draw or of sixteen: a tile would be nearly empty, and what it takes to
-//! begin one would cost more than the steps.
+//! Runs a program for one element, of one draw or of sixteen: a tile would be nearly empty, and what it takes
+//! to begin one would cost more than the steps.
 
 use super::compile::{Code, Place, Program, Step};
 use crate::num::dispatch::{LaneWork, View, Work, best_lanes, like_a_lane};
@@ -47,8 +47,8 @@ impl Alone {
     }
 }
 
-/// Computes the results for one number of each argument, rounded like a lane of a tile; None where the program has
-/// too many numbers for that.
+/// Computes the results for one number of each argument, rounded like a lane of a tile; None where the
+/// program has too many numbers for that.
 pub fn run_alone(program: &Program, inputs: &[f64], outputs: &mut [f64]) -> Option<()> {
     assert!(inputs.len() == program.inputs && outputs.len() == program.outputs);
     let alone = &program.alone;
@@ -97,8 +97,8 @@ where
         let mut room = [const { MaybeUninit::<F16>::uninit() }; MOST_NUMBERS];
         let all: *mut U = room.as_mut_ptr().cast();
         let mut at = 0;
-        // SAFETY: `run_alone_draws` has checked that there is room for all numbers, and the compiler numbers them;
-        // it lets no step read what none has written. `U` is as large as F16.
+        // SAFETY: `run_alone_draws` has checked that there is room for all numbers, and the compiler numbers
+        // them; it lets no step read what none has written. `U` is as large as F16.
         unsafe {
             for &c in &self.program.alone.constants {
                 all.add(at).write(U::splat(c));

@@ -1,5 +1,5 @@
-//! From a formula to the steps that compute some of its results: what nobody asks for is left out, and numbers
-//! that are no longer needed make room for others.
+//! From a formula to the steps that compute some of its results: what nobody asks for is left out, and
+//! numbers that are no longer needed make room for others.
 
 use super::alone::Alone;
 use super::formula::Formula;
@@ -126,8 +126,8 @@ impl Formula {
         id
     }
 
-    /// For each number the last one that reads it, the end where it is a result; None where no result depends on
-    /// it.
+    /// For each number the last one that reads it, the end where it is a result; None where no result depends
+    /// on it.
     fn last_uses(&self, outputs: &[Id]) -> Vec<Option<usize>> {
         let mut last = vec![None; self.nodes.len()];
         for &id in outputs {

@@ -1,5 +1,5 @@
-//! Programs as text, a step a line: what `dump --stage kernels` prints, and what a printer for another processor
-//! would begin with.
+//! Programs as text, a step a line: what `dump --stage kernels` prints, and what a printer for another
+//! processor would begin with.
 
 use super::compile::{Code, Place, Program, Step};
 use std::fmt::{Display, Formatter, Result};

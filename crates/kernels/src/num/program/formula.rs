@@ -59,8 +59,8 @@ impl Formula {
         }
     }
 
-    /// The formula with a tangent beside each number: argument `k` is at `2k` and its tangent at `2k + 1`, and so
-    /// for the results.
+    /// The formula with a tangent beside each number: argument `k` is at `2k` and its tangent at `2k + 1`,
+    /// and so for the results.
     pub fn tangents(&self) -> Formula {
         record(2 * self.inputs, |x| {
             let inputs: Vec<_> = x.chunks_exact(2).map(|x| DualOf { v: x[0], d: x[1] }).collect();

@@ -211,7 +211,8 @@ impl Node {
         }
     }
 
-    /// Whether it computes what `other` does: the same primitive of the same numbers, constants by their bits.
+    /// Whether it computes what `other` does: the same primitive of the same numbers, constants by their
+    /// bits.
     pub fn is_same(&self, other: &Node) -> bool {
         let same = self.operands() == other.operands();
         same && match (*self, *other) {

@@ -37,20 +37,7 @@ fn push(node: Node) -> Traced {
 
 /// The value of a number that is the same everywhere.
 fn constant(x: Traced) -> Option<f64> {
-    NODES.with_borrow(|nodes| match nodes[usize::from(x.0)] {
-        Node::Constant(c) => Some(c),
-        Node::Input(_)
-        | Node::Unary(..)
-        | Node::Binary(..)
-        | Node::MulAdd(_)
-        | Node::IfLess(_)
-        | Node::IfEqual(_)
-        | Node::Several(..)
-        | Node::Part(..)
-        | Node::Call1(..)
-        | Node::Call2(..)
-        | Node::Call3(..) => None,
-    })
+    NODES.with_borrow(|nodes| if let Node::Constant(c) = nodes[usize::from(x.0)] { Some(c) } else { None })
 }
 
 /// The numbers whose product a number is; a constant comes second.
@@ -73,9 +60,9 @@ fn one(f: Unary, x: Traced) -> Traced {
     }
 }
 
-/// A function of two numbers; of constants it is one. Adding 0 is left out: tangents of constants do it often. A
-/// product that something is added to is one step with the sum, wherever it is: a formula gives the same bits
-/// whatever results are asked for.
+/// A function of two numbers; of constants it is one. Adding 0 is left out: tangents of constants do it
+/// often. A product that something is added to is one step with the sum, wherever it is: a formula gives the
+/// same bits whatever results are asked for.
 #[inline(never)]
 fn two(f: Binary, a: Traced, b: Traced) -> Traced {
     match (f, constant(a), constant(b)) {

@@ -1,8 +1,8 @@
 //! Runs programs over tiles of numbers, in the registers of this processor.
 //!
-//! A step goes through the whole tile before the next begins: what it costs to find out what to do is shared by
-//! the tile, whose numbers stay in the first-level cache. Numbers go through in eights, whatever the processor
-//! holds in one register, so that every instruction set computes the same.
+//! A step goes through the whole tile before the next begins: what it costs to find out what to do is shared
+//! by the tile, whose numbers stay in the first-level cache. Numbers go through in eights, whatever the
+//! processor holds in one register, so that every instruction set computes the same.
 
 use super::compile::{Code, Place, Program, Step};
 use super::primitive::{Binary, Several, Unary, binary, several, three, unary};
@@ -148,8 +148,8 @@ impl LaneWork<F8> for Run<'_> {
                 };
             }
             for step in &self.program.steps {
-                // SAFETY: `run` has checked that arguments and results are as long as `eights`, all registers have
-                // room, and the compiler numbers places within these bounds.
+                // SAFETY: `run` has checked that arguments and results are as long as `eights`, all registers
+                // have room, and the compiler numbers places within these bounds.
                 unsafe { frame.step::<U>(step, count) };
             }
             start += count;
@@ -306,8 +306,8 @@ impl Read {
     }
 }
 
-/// A cheap function of one operand or several, for `count` eights. What is asked for each eight takes longer than
-/// the function: there is a loop for each way in which operands usually repeat, four eights at a time.
+/// A cheap function of one operand or several, for `count` eights. What is asked for each eight takes longer
+/// than the function: there is a loop for each way in which operands usually repeat, four eights at a time.
 macro_rules! cheap {
     ($out:ident, $count:ident, $($x:ident)+ => $value:expr) => {{
         let mut i = 0;

@@ -4,8 +4,8 @@ use super::*;
 use crate::num::real::{Dual, F16, LANES, Real};
 use std::cell::Cell;
 
-/// Everything that a recording can hold: constants, results that are arguments or each other, parts that nobody
-/// reads, numbers used long after they were computed.
+/// Everything that a recording can hold: constants, results that are arguments or each other, parts that
+/// nobody reads, numbers used long after they were computed.
 fn formula<T: Real>([x, mu, s]: [T; 3]) -> [T; 6] {
     let z = (x - mu) * s.recip();
     let (log, recip) = s.ln_and_recip();

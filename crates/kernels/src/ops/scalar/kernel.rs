@@ -1,5 +1,5 @@
-//! An elementwise function as programs: recorded once from its row, compiled for each choice of results, and run
-//! for one draw, for sixteen, or with tangents.
+//! An elementwise function as programs: recorded once from its row, compiled for each choice of results, and
+//! run for one draw, for sixteen, or with tangents.
 
 use super::fused;
 use super::row::{OpaqueFn, ScalarFn};
@@ -29,18 +29,19 @@ pub trait Elementwise<T>: Send + Sync {
     /// The slopes of elements whose values are known.
     fn slopes(&self, args: &[Operand<T>], need: &[bool], values: &[T], slopes: &mut [T]);
 
-    /// As [`Elementwise::values`], but that the logarithm of a factor from ½ to 4 is to be subtracted from each
-    /// element of `out`, [`Kernel::factored`] times.
+    /// As [`Elementwise::values`], but that the logarithm of a factor from ½ to 4 is to be subtracted from
+    /// each element of `out`, [`Kernel::factored`] times.
     fn factored(&self, _args: &[Operand<T>], _out: &mut [T], _factors: &mut [T]) {}
 
     /// Value and slopes of one element whose arguments stand where `at` says: written behind one another from
-    /// `out` on, a slope only where the bit of its argument is set in `need`. False where there is no such code.
+    /// `out` on, a slope only where the bit of its argument is set in `need`. False where there is no such
+    /// code.
     fn one(&self, _cells: &[Cell<T>], _at: &[usize], _need: u32, _out: usize) -> bool {
         false
     }
 
-    /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be a
-    /// number; slopes go where `sinks` says. None where there is no such code.
+    /// So many times the sum of the values of `n` elements, few enough for the product of their factors to be
+    /// a number; slopes go where `sinks` says. None where there is no such code.
     fn summed(&self, _args: &[Operand<T>], _sinks: &[Sink<T>], _n: usize, _times: f64) -> Option<T> {
         None
     }
@@ -92,7 +93,8 @@ pub struct Kernel {
     pub factored: Option<f64>,
     /// So many times the sum of its values, where it has such.
     summed: Option<fn(&[Operand<F16>], &[Sink<F16>], usize, f64) -> F16>,
-    /// Programs that somebody has asked for, by what they compute, for which arguments, and with tangents or not.
+    /// Programs that somebody has asked for, by what they compute, for which arguments, and with tangents or
+    /// not.
     programs: OnceLock<Box<[OnceLock<Program>]>>,
 }
 
@@ -223,13 +225,13 @@ impl Kernel {
 }
 
 /// The results that go to `out` and, where they are needed, to `slopes`, each `n` long: how many, and where.
-fn results<'a, T>(
+fn results<'a, T, R>(
     out: Option<&'a [Cell<T>]>,
     slopes: &'a [Cell<T>],
     need: u32,
     n: usize,
-    sink: fn(&'a [Cell<T>]) -> Out<'a>,
-    to: &mut [Out<'a>; MOST_ENDS],
+    sink: fn(&'a [Cell<T>]) -> R,
+    to: &mut [R],
 ) -> usize {
     let mut count = 0;
     if let Some(out) = out {
@@ -315,7 +317,8 @@ impl Elementwise<F16> for Kernel {
 
 /// One draw: eight elements side by side.
 impl Kernel {
-    /// Computes the elements of `n` that make whole eights where they stand, and the rest in a place of their own.
+    /// Computes the elements of `n` that make whole eights where they stand, and the rest in a place of their
+    /// own.
     fn elements(
         &self,
         program: &Program,
@@ -421,13 +424,8 @@ impl Elementwise<f64> for Kernel {
         match self.code {
             Code::Formula(formula) => {
                 let program = self.program(formula, Wanted::Both, need, false);
-                let (mut to, mut count) = ([cells(&mut []); MOST_ARGS + 1], 1);
-                to[0] = cells(out);
-                let slopes = cells(slopes);
-                for k in (0..args.len()).filter(|k| need >> k & 1 == 1) {
-                    to[count] = &slopes[k * n..(k + 1) * n];
-                    count += 1;
-                }
+                let mut to = [cells(&mut []); MOST_ARGS + 1];
+                let count = results(Some(cells(out)), cells(slopes), need, n, |at| at, &mut to);
                 self.elements(program, args, None, n, &to[..count]);
             }
             Code::Opaque(code, _) => self.elements_one_by_one(code, args, n, |i, y| {
@@ -442,12 +440,8 @@ impl Elementwise<f64> for Kernel {
         match self.code {
             Code::Formula(formula) => {
                 let program = self.program(formula, Wanted::Slopes, need, false);
-                let (mut to, mut count) = ([cells(&mut []); MOST_ARGS], 0);
-                let slopes = cells(slopes);
-                for k in (0..args.len()).filter(|k| need >> k & 1 == 1) {
-                    to[count] = &slopes[k * n..(k + 1) * n];
-                    count += 1;
-                }
+                let mut to = [cells(&mut []); MOST_ARGS];
+                let count = results(None, cells(slopes), need, n, |at| at, &mut to);
                 self.elements(program, args, Some(values), n, &to[..count]);
             }
             Code::Opaque(code, _) => self.elements_one_by_one(code, args, n, |i, y| {

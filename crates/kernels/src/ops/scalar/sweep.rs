@@ -15,12 +15,12 @@ const fn terms<T: Packed>() -> usize {
     if T::WIDTH == 1 { 256 } else { 32 }
 }
 
-/// Elements that are handled at a time on the way back, of one draw as of sixteen: the sums of a slope over them
-/// are rounded alike, which a covariance that is nearly singular makes much of.
+/// Elements that are handled at a time on the way back, of one draw as of sixteen: the sums of a slope over
+/// them are rounded alike, which a covariance that is nearly singular makes much of.
 const PULLED: usize = 32;
 
-/// Rows of a linear predictor that are handled at a time: those of a wide one are to be in the first-level cache
-/// still on the way back.
+/// Rows of a linear predictor that are handled at a time: those of a wide one are to be in the first-level
+/// cache still on the way back.
 fn rows_at_a_time<T: Packed>(operator: &Operator) -> usize {
     if operator.columns > ByColumn::MOST { ROWS } else { terms::<T>() }
 }
