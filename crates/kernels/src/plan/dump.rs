@@ -56,6 +56,9 @@ pub fn dump(plan: &Plan) -> String {
 pub fn kernels(plan: &Plan) -> String {
     let mut rows = Vec::new();
     called(plan, &mut rows);
+    if rows.is_empty() {
+        return "no elementwise functions: array operations and instructions alone, as in the plan\n".into();
+    }
     let mut out = String::new();
     for row in rows {
         let args: Vec<String> =
