@@ -192,7 +192,11 @@ fn every_stage_can_be_dumped() {
         let (code, out, err) = told(&f, &format!("dump model.ppl data.csv --stage {stage}"));
         assert!(code == 0 && !out.is_empty() && out.contains(words), "{stage}\n{out}\n{err}");
     }
-    std::fs::write(f.join("gamma.ppl"), "data { y : real[N] }\nparam a : real > 0 ~ gamma(2, 1)\ny ~ gamma(a, 1)\n").unwrap();
+    std::fs::write(
+        f.join("gamma.ppl"),
+        "data { y : real[N] }\nparam a : real > 0 ~ gamma(2, 1)\ny ~ gamma(a, 1)\n",
+    )
+    .unwrap();
     let (code, out, err) = told(&f, "dump gamma.ppl data.csv --stage kernels");
     assert!(code == 0 && out.contains("out0 = "), "{out}\n{err}");
     let (code, out, err) = told(&f, "dump model.ppl --stage model");

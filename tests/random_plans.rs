@@ -4,8 +4,8 @@ use stickler::dist::{self, Density};
 use stickler::graph::{Builder, NodeId};
 use stickler::num::real::F16;
 use stickler::num::stream::Stream;
-use stickler::ops::operand::Lane;
 use stickler::ops::scalar::{ADD, DIV, EXP, MUL, NEG, QUADRATIC, SQUARE, SUB, ScalarRow};
+use stickler::plan::Sweep;
 use stickler::plan::{Plan, Workspace};
 use stickler::rewrite::{TABLE, rewrite};
 
@@ -169,7 +169,7 @@ impl Growth {
 
 /// Value and gradient, in buffers that are full of what is no number before: whatever is read must have been
 /// set.
-fn run<T: Lane>(plan: &Plan, at: &[f64]) -> Vec<f64> {
+fn run<T: Sweep>(plan: &Plan, at: &[f64]) -> Vec<f64> {
     let mut ws = Workspace::<T>::new(plan);
     for before in [f64::NAN, 0.0] {
         ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = T::splat(*x + before));

@@ -7,8 +7,8 @@ use stickler::graph::{Builder, Graph, NodeId};
 use stickler::num::real::{Dual, F16};
 use stickler::num::stream::Stream;
 use stickler::ops::array::{Design, Operator, Sparse};
-use stickler::ops::operand::Lane;
 use stickler::ops::scalar::{ADD, DIV, EXP, MUL, QUADRATIC, SQUARE, SUB, ScalarRow};
+use stickler::plan::Sweep;
 use stickler::plan::{Plan, Workspace, dump};
 use stickler::rewrite::{TABLE, rewrite};
 
@@ -152,20 +152,20 @@ impl Chains {
     }
 }
 
-fn point<T: Lane>(plan: &Plan, at: &[f64]) -> Workspace<T> {
+fn point<T: Sweep>(plan: &Plan, at: &[f64]) -> Workspace<T> {
     let mut ws = Workspace::<T>::new(plan);
     ws.inputs(plan).iter_mut().zip(at).for_each(|(v, x)| *v = T::splat(*x));
     ws
 }
 
 /// The sum of all elements of the first roots.
-fn total<T: Lane>(plan: &Plan, ws: &Workspace<T>, roots: usize, of: impl Fn(T) -> f64) -> f64 {
+fn total<T: Sweep>(plan: &Plan, ws: &Workspace<T>, roots: usize, of: impl Fn(T) -> f64) -> f64 {
     let sizes = plan.root_sizes();
     (0..roots).flat_map(|r| (0..sizes[r]).map(move |i| (r, i))).map(|(r, i)| of(ws.root(plan, r, i))).sum()
 }
 
 /// The sum of all roots, without and with slopes, and its gradient.
-fn run<T: Lane>(plan: &Plan, at: &[f64]) -> Vec<f64> {
+fn run<T: Sweep>(plan: &Plan, at: &[f64]) -> Vec<f64> {
     let mut ws = point::<T>(plan, at);
     let value = |ws: &Workspace<T>| total(plan, ws, plan.roots(), |x| x.lane(0));
     ws.forward(plan, false);

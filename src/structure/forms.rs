@@ -223,7 +223,7 @@ impl Pass<'_> {
             return self.product(node);
         }
         if let Some(solve) = op.downcast::<TriangularSolve>() {
-            let by_columns = OpRef::new(TriangularSolve { rows: false, ..*solve });
+            let by_columns = OpRef::from(TriangularSolve { rows: false, ..*solve });
             return self.solve(&by_columns, node, solve.rows);
         }
         if op.downcast::<Solve>().is_some() {

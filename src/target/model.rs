@@ -7,8 +7,8 @@ use crate::data::Dataset;
 use crate::graph::{Builder, Graph, Node, NodeId};
 use crate::lower::{Coordinates, Form, Lowered, Named, Parameter, Term, TermKind, lower, lower_with};
 use crate::num::real::{Dual, F16, Packed};
-use crate::ops::operand::{Arg, Lane};
-use crate::plan::{Draws, Plan, StepCost, Workspace, profile};
+use crate::ops::operand::Arg;
+use crate::plan::{Draws, Plan, StepCost, Sweep, Workspace, profile};
 use crate::rewrite::{Rule, branches, join_coordinates, rewrite, summands};
 use crate::source::Checked;
 use crate::structure::{Separable, separate};
@@ -453,7 +453,7 @@ impl<P: Deref<Target = Plan>> PlanEvaluator<P> {
     }
 
     /// Runs `width` draws from `first` on, and hands each draw's lane to the buffers.
-    fn run<T: Lane>(
+    fn run<T: Sweep>(
         (plan, data): (&Plan, &[f64]),
         workspace: &mut Workspace<T>,
         z: &[f64],

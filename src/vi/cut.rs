@@ -165,7 +165,7 @@ impl<'a> Cut<'a> {
         let each = self.b.like(&Op::Map(row), args.to_vec(), each);
         let all = dims(&self.b, &[each, weight]);
         let product = self.b.like(&Op::Map(&scalar::MUL), vec![each, weight], all);
-        self.b.like(&Op::Array(OpRef::new(Sum { axis: None })), vec![product], Vec::new())
+        self.b.like(&Op::Array(OpRef::from(Sum { axis: None })), vec![product], Vec::new())
     }
 
     /// An operand whose first axis is that of the rows if it has `rank` axes.
@@ -213,7 +213,7 @@ impl<'a> Cut<'a> {
     fn looked_up(&mut self, id: NodeId, places: Content, dims: Vec<usize>) -> NodeId {
         let whole = self.copy(id);
         let places = self.column(places, dims.clone());
-        self.b.like(&Op::Array(OpRef::new(Lookup)), vec![whole, places], dims)
+        self.b.like(&Op::Array(OpRef::from(Lookup)), vec![whole, places], dims)
     }
 
     /// An input for data of the chosen rows.

@@ -5,7 +5,7 @@ use super::fold::fold;
 use super::know::Knowledge;
 use super::ode::Ode;
 use crate::facts::{Shape, Size, broadcast, show};
-use crate::ops::array::{Concat, CumSum, Kernel, LogSumExp, MatMul, OpRef, Sum, Take};
+use crate::ops::array::{Concat, CumSum, LogSumExp, MatMul, OpRef, Sum, Take};
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -133,11 +133,15 @@ impl Builder {
     }
 
     /// An operation on whole arrays.
-    pub fn array(&mut self, op: impl Kernel, args: &[NodeId]) -> Result<NodeId, BuildError> {
+    pub fn array(&mut self, op: impl Into<OpRef>, args: &[NodeId]) -> Result<NodeId, BuildError> {
+        self.operation(op.into(), args)
+    }
+
+    fn operation(&mut self, op: OpRef, args: &[NodeId]) -> Result<NodeId, BuildError> {
         let shapes: Vec<Shape> = args.iter().map(|&a| sizes(self.dims(a))).collect();
-        let shape = op.shape(&shapes).map_err(|e| BuildError(e.to_string()))?;
+        let shape = op.0.shape(&shapes).map_err(|e| BuildError(e.to_string()))?;
         let dims = concrete(&shape).ok_or_else(|| BuildError(format!("{} is not a size", show(&shape))))?;
-        Ok(self.add(Op::Array(OpRef::new(op)), args.to_vec(), dims))
+        Ok(self.add(Op::Array(op), args.to_vec(), dims))
     }
 
     /// The states [times, states] of a differential equation, from the initial state and what the equation
@@ -234,7 +238,7 @@ impl Builder {
         if let Some((base, table)) = self.past_repeats(a, &take.table) {
             return self.take(base, table, dims);
         }
-        self.add(Op::Array(OpRef::new(take)), vec![a], dims)
+        self.add(Op::Array(take.into()), vec![a], dims)
     }
 
     /// An index into parts put together, of which some list elements more than once, as an index into what
@@ -301,7 +305,7 @@ impl Builder {
         if let [only] = parts[..] {
             return self.reshape(only, dims);
         }
-        self.add(Op::Array(OpRef::new(Concat { dims: dims.clone() })), parts, dims)
+        self.add(Op::Array(Concat { dims: dims.clone() }.into()), parts, dims)
     }
 
     /// Equal-shaped values stacked along a new first axis.

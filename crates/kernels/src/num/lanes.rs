@@ -240,7 +240,16 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn pow(self, y: f64) -> f64 {
-        self.powf(y)
+        let (value, inside) = like_a_lane(
+            #[inline(always)]
+            move || {
+                let (value, inside) = el::pow(Fused(self), Fused(y));
+                (value.0, inside)
+            },
+            #[inline(always)]
+            move || el::pow(self, y),
+        );
+        if inside { value } else { self.powf(y) }
     }
     where_positive! { lgamma, digamma }
     as_in_registers! {
@@ -345,7 +354,7 @@ macro_rules! in_memory {
             }
             #[inline(always)]
             fn pow(self, y: $t) -> $t {
-                self.lift2(y, f64::powf, f64::powf, f64::powf)
+                self.lift2(y, Real::pow, Real::pow, Real::pow)
             }
             $functions! {
                 $t: exp, ln, log1p, expm1, sqrt, inv_logit, log1p_exp, tanh,

@@ -174,9 +174,13 @@ macro_rules! lanes_of {
             fn mul_add(self, a: $t, b: $t) -> $t {
                 Vector::mul_add(self, a, b)
             }
-            #[inline(always)]
+            #[inline($inline)]
             fn pow(self, y: $t) -> $t {
-                self.lift2(y, f64::powf, f64::powf, f64::powf)
+                // Each lane is what it is alone, whatever stands beside it.
+                match el::pow(self, y) {
+                    (value, true) => value,
+                    (_, false) => self.lift2(y, Real::pow, Real::pow, Real::pow),
+                }
             }
             #[inline($inline)]
             fn log1p_exp_and_slope(self) -> ($t, $t) {

@@ -1,7 +1,7 @@
 //! A draw in every lane, from the caller's coordinates to the caller's gradient, as one piece of work.
 //!
-//! What small models pay for is getting from one piece to the next: here the registers of the processor are
-//! chosen once, and instructions run where they stand in the sweep. Other steps choose for themselves.
+//! What small models pay for is getting from one piece to the next: here the draws go in and out, and the
+//! sweeps are seeded, in the registers of the processor, which are chosen once. Steps choose for themselves.
 
 use super::code::{Code, Plan, Slot};
 use super::program::{Back, Run};
@@ -27,11 +27,9 @@ pub struct Draws<'a> {
     pub gradient: Option<&'a mut [f64]>,
 }
 
-impl<T: Lane> Workspace<T> {
-    /// Log densities and gradients, where there is a draw for every lane of scalars without tangents.
-    pub fn evaluate(&mut self, plan: &Plan, draws: &mut Draws) {
-        with_room(|| best_lanes(Batch { workspace: self, plan, draws }));
-    }
+/// Log densities and gradients, where there is a draw for every lane of scalars without tangents.
+pub(super) fn evaluate<T: Lane>(workspace: &mut Workspace<T>, plan: &Plan, draws: &mut Draws) {
+    with_room(|| best_lanes(Batch { workspace, plan, draws }));
 }
 
 /// References alone: what is larger would be copied on the way, see
@@ -58,7 +56,7 @@ impl<T: Lane> LaneWork<T> for Batch<'_, '_, T> {
         for step in &plan.steps {
             if let Code::Program(code) = &step.code {
                 let (values, adjoints) = (cells(&mut at.values), cells(&mut at.adjoints));
-                Run { code, values, adjoints, slopes }.run(view);
+                best_lanes(Run { code, values, adjoints, slopes });
             } else {
                 at.step_forward(step, slopes);
             }
@@ -71,7 +69,7 @@ impl<T: Lane> LaneWork<T> for Batch<'_, '_, T> {
         }
         for step in plan.steps.iter().rev() {
             if let Code::Program(code) = &step.code {
-                Back { code, values: cells(&mut at.values), adjoints: cells(&mut at.adjoints) }.run(view);
+                best_lanes(Back { code, values: cells(&mut at.values), adjoints: cells(&mut at.adjoints) });
             } else {
                 at.step_reverse(step);
             }

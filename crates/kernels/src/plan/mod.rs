@@ -11,6 +11,7 @@ mod program;
 mod recursion;
 mod run;
 mod schedule;
+mod sweep;
 mod tiled;
 
 pub use batch::Draws;
@@ -19,3 +20,4 @@ pub use dump::{dump, kernels};
 pub use peak::Peak;
 pub use profile::{StepCost, profile};
 pub use run::Workspace;
+pub use sweep::Sweep;

@@ -4,7 +4,7 @@ use super::code::{Code, Plan, Slot, Step};
 use super::dump::name;
 use super::program::{self, Instruction, Primitive, Source};
 use super::run::Workspace;
-use crate::ops::operand::Lane;
+use crate::num::real::F16;
 use crate::source::Span;
 use std::time::{Duration, Instant};
 
@@ -32,9 +32,9 @@ pub struct StepCost {
 
 /// Times every step by itself, `rounds` times over, at the point that stands in the workspace. The cost of
 /// looking at the clock is taken off.
-pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize) -> Vec<StepCost> {
+pub fn profile(plan: &Plan, workspace: &mut Workspace<F16>, rounds: usize) -> Vec<StepCost> {
     let tick = clock_cost();
-    let mut costs: Vec<StepCost> = plan.steps.iter().map(|step| empty_cost::<T>(step)).collect();
+    let mut costs: Vec<StepCost> = plan.steps.iter().map(empty_cost).collect();
     let timed = |best: &mut f64, work: &mut dyn FnMut()| {
         let start = Instant::now();
         work();
@@ -60,11 +60,11 @@ pub fn profile<T: Lane>(plan: &Plan, workspace: &mut Workspace<T>, rounds: usize
 
 /// The cost of a program, divided among its instructions by what each takes by itself: too little for a
 /// clock, so many times over.
-fn by_instruction<T: Lane>(
+fn by_instruction(
     step: &Step,
     code: &[Instruction],
     all: StepCost,
-    at: &mut Workspace<T>,
+    at: &mut Workspace<F16>,
 ) -> Vec<StepCost> {
     let mut alone = |i: &Instruction, back: bool| {
         let one = std::slice::from_ref(i);
@@ -86,14 +86,14 @@ fn by_instruction<T: Lane>(
         span: step.parts[k],
         forward: all.forward * share(&forward, k),
         reverse: all.reverse * share(&reverse, k),
-        bytes: touched(i) * size_of::<T>(),
+        bytes: touched(i) * size_of::<F16>(),
         operations: arithmetic(i),
     };
     code.iter().enumerate().map(cost).collect()
 }
 
-fn empty_cost<T>(step: &Step) -> StepCost {
-    let wide = size_of::<T>();
+fn empty_cost(step: &Step) -> StepCost {
+    let wide = size_of::<F16>();
     let arguments: usize = step
         .args
         .iter()
@@ -109,7 +109,7 @@ fn empty_cost<T>(step: &Step) -> StepCost {
             let each = code.steps() * code.instructions().map(touched).sum::<usize>();
             (each + code.fed().map(touched).sum::<usize>()) * wide
         }
-        Code::Recursion { code, .. } => code.steps() * code.bodies().iter().map(bytes::<T>).sum::<usize>(),
+        Code::Recursion { code, .. } => code.steps() * code.bodies().iter().map(bytes).sum::<usize>(),
         Code::Predicted { operator, .. } => operator.bytes(),
         // What is computed for a row stays in the first-level cache.
         Code::Tiled { code, .. } => code.operators().map(|operator| operator.bytes()).sum(),
@@ -125,8 +125,8 @@ fn empty_cost<T>(step: &Step) -> StepCost {
     }
 }
 
-fn bytes<T>(plan: &Plan) -> usize {
-    plan.steps.iter().map(|step| empty_cost::<T>(step).bytes).sum()
+fn bytes(plan: &Plan) -> usize {
+    plan.steps.iter().map(|step| empty_cost(step).bytes).sum()
 }
 
 /// Numbers that an instruction reads and writes, both ways.

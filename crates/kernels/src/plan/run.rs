@@ -1,6 +1,6 @@
 //! Runs a plan: values forward, derivatives backward, on any scalar.
 
-use super::batch::{Seed, Spread, Total};
+use super::batch::{Seed, Spread};
 use super::code::{Code, MOST_ARGS, Plan, Slot, Step};
 use super::ode::OdeRoom;
 use super::program;
@@ -55,7 +55,7 @@ impl<T: Lane> Workspace<T> {
     }
 
     /// Computes every value; with `slopes`, also what the reverse sweep needs.
-    pub fn forward(&mut self, plan: &Plan, slopes: bool) {
+    pub(super) fn steps_forward(&mut self, plan: &Plan, slopes: bool) {
         self.begin(plan, slopes);
         for step in &plan.steps {
             self.step_forward(step, slopes);
@@ -122,26 +122,22 @@ impl<T: Lane> Workspace<T> {
         code.sums(room, arg, out, slopes.then_some(into));
     }
 
-    /// Computes the derivative of the sum of all roots in every value; the forward sweep with slopes comes
-    /// first.
-    pub fn reverse(&mut self, plan: &Plan) {
-        self.seed(plan);
+    /// The reverse sweep; `seed` sets the adjoints before it.
+    pub(super) fn steps_reverse(&mut self, plan: &Plan, seed: &mut dyn FnMut(&mut Self)) {
+        seed(self);
         for step in plan.steps.iter().rev() {
             self.step_reverse(step);
         }
     }
 
-    /// The same for a weighted sum of the roots' elements: `weigh` adds the weights of those of one root,
-    /// which it is told by its number.
-    pub fn reverse_from(&mut self, plan: &Plan, mut weigh: impl FnMut(usize, &mut [T])) {
+    /// Sets the adjoints to the weights of the roots' elements, which `weigh` adds to those of one root at a
+    /// time.
+    pub(super) fn seed_from(&mut self, plan: &Plan, weigh: &mut dyn FnMut(usize, &mut [T])) {
         self.adjoints.fill(T::zero());
         for (r, root) in plan.roots.iter().enumerate() {
             if let Slot::Var { at, len } = root {
                 weigh(r, &mut self.adjoints[*at..at + len]);
             }
-        }
-        for step in plan.steps.iter().rev() {
-            self.step_reverse(step);
         }
     }
 
@@ -226,11 +222,6 @@ impl<T: Lane> Workspace<T> {
     /// Derivatives in the unconstrained coordinates, after a reverse sweep.
     pub fn gradient(&self, plan: &Plan) -> &[T] {
         &self.adjoints[..plan.inputs]
-    }
-
-    /// The sum of the first elements of all roots, after a forward sweep.
-    pub fn total(&self, plan: &Plan) -> T {
-        best_lanes(Total { roots: &plan.roots, values: &self.values, data: &self.data })
     }
 
     /// Element `i` of a root, after a forward sweep.

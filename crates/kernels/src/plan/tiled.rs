@@ -169,9 +169,9 @@ impl TiledCode {
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
             self.load(body, room, &arg, start, if into.is_some() { Fetch::Half } else { Fetch::All });
-            room.forward(&body.plan, into.is_some());
+            room.steps_forward(&body.plan, into.is_some());
             if let Some(into) = &into {
-                room.reverse(&body.plan);
+                room.steps_reverse(&body.plan, &mut |at| at.seed(&body.plan));
                 self.hand_on(body, room.adjoints(), into, start);
             }
             out.iter_mut().enumerate().for_each(|(s, sum)| *sum += room.root(&body.plan, s, 0));
@@ -189,7 +189,7 @@ impl TiledCode {
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
             self.load(body, room, &arg, start, Fetch::All);
-            room.forward(&body.plan, false);
+            room.steps_forward(&body.plan, false);
             for (r, array) in out.chunks_exact_mut(self.rows).enumerate() {
                 let rows = room.root_values(&body.plan, r);
                 array[start..start + body.rows].iter_mut().enumerate().for_each(|(i, o)| *o = rows.get(i));
@@ -209,7 +209,7 @@ impl TiledCode {
         for (start, which) in self.tiles::<T>() {
             let (body, room) = (&self.bodies::<T>()[which], &mut rooms[which]);
             self.load(body, room, &arg, start, Fetch::Half);
-            room.forward(&body.plan, true);
+            room.steps_forward(&body.plan, true);
             room.reverse_part(&body.plan, 0, |adjoints| {
                 for (root, up) in body.plan.roots.iter().zip(up.chunks_exact(self.rows)) {
                     let Slot::Var { at, len } = root else { continue };

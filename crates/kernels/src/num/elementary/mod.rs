@@ -155,6 +155,59 @@ pub fn ln<V: Vector>(x: V) -> V {
     x.if_less(V::splat(0.0), V::splat(f64::NAN), y)
 }
 
+/// Most |b log a| and |b| for which [`pow`] is computed here: beyond the one it may overflow, beyond the other
+/// the error of the logarithm, which is about 1e-18, counts.
+const MOST_POWER: f64 = 700.0;
+const MOST_EXPONENT: f64 = 64.0;
+
+/// a^b, for a positive normal number, |b| up to 64 and a result from e^-700 to e^700; elsewhere it means
+/// nothing, and where that is, the second result is false. At most 2 ulp, for the logarithm has more bits than a number holds.
+#[inline(always)]
+pub fn pow<V: Vector>(a: V, b: V) -> (V, bool) {
+    let one = V::splat(1.0);
+    let (m, k, _) = a.split();
+    // log m = 2 s + s³ P(s²) with s = f / (2 + f), which is s + lost exactly enough.
+    let f = m - one;
+    let two = V::splat(2.0) + f;
+    let s = f / two;
+    let (product, error) = exact_product(s, two);
+    let lost = (((f - product) - error) - s * (f - (two - V::splat(2.0)))) / two;
+    let z = s * s;
+    // k log 2 is a number, and at least as large as 2 s where it is not 0: the sum leaves a known error.
+    let (whole, part) = (k * V::splat(LN2_HI), s + s);
+    let (sum, error) = ordered_sum(whole, part);
+    let small = lost + lost + s * z * polynomial(&LOG, z) + k * V::splat(LN2_LO);
+    let (high, low) = ordered_sum(sum, error + small);
+    let (power, error) = exact_product(b, high);
+    let rest = error + b * low;
+    let room = (V::splat(MOST_POWER) - power.abs()).at_most(V::splat(MOST_EXPONENT) - b.abs());
+    let value = exp(power);
+    (value.mul_add(rest, value), room.all_ordinary() && a.all_ordinary())
+}
+
+/// A sum and what rounding took from it, where the first is the larger or nothing.
+#[inline(always)]
+fn ordered_sum<V: Vector>(a: V, b: V) -> (V, V) {
+    let sum = a + b;
+    (sum, b - (sum - a))
+}
+
+/// A product and what rounding took from it, with fused multiply-add or without.
+#[inline(always)]
+fn exact_product<V: Vector>(a: V, b: V) -> (V, V) {
+    let product = a * b;
+    let ((a, a_low), (b, b_low)) = (halves(a), halves(b));
+    (product, ((a * b - product) + a * b_low + a_low * b) + a_low * b_low)
+}
+
+/// A number as a sum of two with half the bits each, whose products are exact.
+#[inline(always)]
+fn halves<V: Vector>(x: V) -> (V, V) {
+    let lifted = x * V::splat(134_217_729.0);
+    let high = lifted - (lifted - x);
+    (high, x - high)
+}
+
 /// log(1 + x). At most 1 ulp, also near 0; -∞ at -1, NaN below.
 #[inline(always)]
 pub fn log1p<V: Vector>(x: V) -> V {

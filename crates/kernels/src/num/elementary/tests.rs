@@ -49,6 +49,27 @@ fn close_to_the_standard_library_on_dense_grids() {
 }
 
 #[test]
+fn powers_are_those_of_the_standard_library() {
+    let mut stream = Stream::new(11, 0, 0);
+    for _ in 0..200_000 {
+        let (u, v) = (stream.uniform(), stream.normal());
+        let bits = f64::from_bits(stream.bits());
+        for (a, b) in [(u, 3.0 * v), (1.0 + 1e-4 * v, 1e5 * u), (100.0 * u, 60.0 * v), (bits, v), (u, bits)] {
+            for got in [Real::pow(a, b), F8([a; 8]).pow(F8([b; 8])).0[5]] {
+                let expected = a.powf(b);
+                assert!(ulps(got, expected) <= 3, "{a:e}^{b:e} = {got:e} against {expected:e}");
+            }
+        }
+    }
+    let ends = [0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1e-310, 1e300, f64::INFINITY, -f64::INFINITY, f64::NAN];
+    for a in ends {
+        for b in ends {
+            assert!(ulps(Real::pow(a, b), a.powf(b)) <= 1, "{a:e}^{b:e} = {:e}", Real::pow(a, b));
+        }
+    }
+}
+
+#[test]
 fn special_values() {
     let inf = f64::INFINITY;
     let tiny = f64::from_bits(3);
@@ -154,9 +175,9 @@ fn a_number_and_the_logarithm_of_a_factor_are_the_logarithm_and_come_with_the_sl
 struct All(F8);
 
 impl LaneWork<F8> for All {
-    type Out = [F8; 24];
+    type Out = [F8; 25];
     #[inline(always)]
-    fn run<U: Real>(self, view: View<F8, U>) -> [F8; 24] {
+    fn run<U: Real>(self, view: View<F8, U>) -> [F8; 25] {
         let x = view.value(self.0);
         let both = x.log1p_exp_and_slope();
         let (logs, shifted) = (x.ln_and_recip(), x.log1p_and_recip());
@@ -185,6 +206,7 @@ impl LaneWork<F8> for All {
             view.back(shifted.0),
             view.back(shifted.1),
             view.back(x.inv_phi()),
+            view.back(x.pow(U::splat(1.7) - x)),
         ]
     }
 }
@@ -217,7 +239,7 @@ fn assert_same_bits(f: Scalar, x: F8, got: F8, level: Level) {
 
 #[test]
 fn every_instruction_set_gives_the_bits_of_one_number() {
-    let scalars: [Scalar; 24] = [
+    let scalars: [Scalar; 25] = [
         Real::exp,
         Real::expm1,
         Real::ln,
@@ -242,6 +264,7 @@ fn every_instruction_set_gives_the_bits_of_one_number() {
         |x| x.log1p_and_recip().0,
         |x| x.log1p_and_recip().1,
         Real::inv_phi,
+        |x| x.pow(1.7 - x),
     ];
     let mut stream = Stream::new(8, 0, 0);
     for round in 0..5000 {

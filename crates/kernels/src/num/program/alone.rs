@@ -2,6 +2,8 @@
 //! to begin one would cost more than the steps.
 
 use super::compile::{Code, Place, Program, Step};
+use super::primitive::{Binary, Unary};
+use super::run::{Costly, Read};
 use crate::num::dispatch::{LaneWork, View, Work, best_lanes, like_a_lane};
 use crate::num::real::{F16, Packed, Real};
 use std::cell::Cell;
@@ -108,15 +110,35 @@ where
                 all.add(at).write(view.value((self.input)(k).get()));
                 at += 1;
             }
-            run_steps(
-                &self.program.alone.steps,
-                #[inline(always)]
-                |k| all.add(usize::from(k)).read(),
-                #[inline(always)]
-                |k, x| all.add(usize::from(k)).write(x),
-                #[inline(always)]
-                |a: U, b, c| a.mul_add(b, c),
-            );
+            for step in &self.program.alone.steps {
+                let at = |k: u16| all.add(usize::from(k));
+                let [a, b, c, _] = step.args;
+                let y = match step.code {
+                    Code::Copy => at(a).read(),
+                    Code::Unary(Unary::Neg) => -at(a).read(),
+                    Code::Unary(Unary::Square) => at(a).read().square(),
+                    Code::Binary(Binary::Add) => at(a).read() + at(b).read(),
+                    Code::Binary(Binary::Sub) => at(a).read() - at(b).read(),
+                    Code::Binary(Binary::Mul) => at(a).read() * at(b).read(),
+                    Code::Binary(Binary::Div) => at(a).read() / at(b).read(),
+                    Code::MulAdd => at(a).read().mul_add(at(b).read(), at(c).read()),
+                    code @ (Code::Unary(_)
+                    | Code::Binary(_)
+                    | Code::IfLess
+                    | Code::IfEqual
+                    | Code::Several(_)
+                    | Code::Call1(_)
+                    | Code::Call2(_)
+                    | Code::Call3(_)) => {
+                        // Sixteen draws are two eights.
+                        let args = step.args.map(|k| Read(at(k).cast_const().cast(), usize::MAX));
+                        let out = step.out.map(|k| at(k).cast());
+                        best_lanes(Costly { code, args, out, count: 2 });
+                        continue;
+                    }
+                };
+                at(step.out[0]).write(y);
+            }
             for k in 0..self.program.outputs {
                 (self.output)(k).set(view.back(all.add(at).read()));
                 at += 1;
@@ -134,46 +156,29 @@ impl<const FUSED: bool> Work for OneDraw<'_, FUSED> {
     #[inline(always)]
     fn run(self) {
         let OneDraw(steps, numbers) = self;
-        run_steps(
-            steps,
-            #[inline(always)]
-            |k| numbers[usize::from(k)].get(),
-            #[inline(always)]
-            |k, x| numbers[usize::from(k)].set(x),
-            #[inline(always)]
-            |a, b, c| if FUSED { f64::mul_add(a, b, c) } else { a * b + c },
-        );
-    }
-}
-
-/// Computes one step after another.
-#[inline(always)]
-fn run_steps<T: Real>(
-    steps: &[AloneStep],
-    get: impl Fn(u16) -> T,
-    set: impl Fn(u16, T),
-    product_sum: impl Fn(T, T, T) -> T,
-) {
-    for step in steps {
-        let [a, b, c, d] = step.args;
-        let y = match step.code {
-            Code::Copy => get(a),
-            Code::Unary(f) => f.of(get(a)),
-            Code::Binary(f) => f.of(get(a), get(b)),
-            Code::MulAdd => product_sum(get(a), get(b), get(c)),
-            Code::IfLess => get(a).if_less(get(b), get(c), get(d)),
-            Code::IfEqual => get(a).if_equal(get(b), get(c), get(d)),
-            Code::Several(f) => {
-                let results = f.of(get(a));
-                for k in 0..f.count() {
-                    set(step.out[k], results[k]);
+        let get = |k: u16| numbers[usize::from(k)].get();
+        for step in steps {
+            let [a, b, c, d] = step.args;
+            let y = match step.code {
+                Code::Copy => get(a),
+                Code::Unary(f) => f.of(get(a)),
+                Code::Binary(f) => f.of(get(a), get(b)),
+                Code::MulAdd if FUSED => f64::mul_add(get(a), get(b), get(c)),
+                Code::MulAdd => get(a) * get(b) + get(c),
+                Code::IfLess => get(a).if_less(get(b), get(c), get(d)),
+                Code::IfEqual => get(a).if_equal(get(b), get(c), get(d)),
+                Code::Several(f) => {
+                    let results = f.of(get(a));
+                    for k in 0..f.count() {
+                        numbers[usize::from(step.out[k])].set(results[k]);
+                    }
+                    continue;
                 }
-                continue;
-            }
-            Code::Call1(f) => get(a).lift1(f, f),
-            Code::Call2(f) => get(a).lift2(get(b), f, f, f),
-            Code::Call3(f) => get(a).lift3(get(b), get(c), f, [f; 3]),
-        };
-        set(step.out[0], y);
+                Code::Call1(f) => f(get(a)),
+                Code::Call2(f) => f(get(a), get(b)),
+                Code::Call3(f) => f(get(a), get(b), get(c)),
+            };
+            numbers[usize::from(step.out[0])].set(y);
+        }
     }
 }

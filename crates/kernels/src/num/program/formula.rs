@@ -16,9 +16,9 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// Records what a function does with its arguments.
-    pub fn record(inputs: usize, f: impl FnOnce(&[Traced]) -> Vec<Traced>) -> Formula {
-        record(inputs, f)
+    /// Records what a function does with its arguments, which it gives the results of.
+    pub fn record(inputs: usize, mut f: impl FnMut(&[Traced], &mut Vec<Traced>)) -> Formula {
+        record(inputs, &mut f)
     }
 
     /// The results for arguments of any kind.
@@ -62,9 +62,9 @@ impl Formula {
     /// The formula with a tangent beside each number: argument `k` is at `2k` and its tangent at `2k + 1`,
     /// and so for the results.
     pub fn tangents(&self) -> Formula {
-        record(2 * self.inputs, |x| {
+        Formula::record(2 * self.inputs, |x, results| {
             let inputs: Vec<_> = x.chunks_exact(2).map(|x| DualOf { v: x[0], d: x[1] }).collect();
-            self.eval(&inputs).into_iter().flat_map(|y| [y.v, y.d]).collect()
+            self.eval(&inputs).into_iter().for_each(|y| results.extend([y.v, y.d]));
         })
     }
 }

@@ -15,11 +15,13 @@ thread_local! {
     static NODES: RefCell<Vec<Node>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Records what a function does with its arguments. Recordings do not nest.
-pub(super) fn record(inputs: usize, f: impl FnOnce(&[Traced]) -> Vec<Traced>) -> Formula {
+/// Records what a function does with its arguments, which gives its results. Recordings do not nest.
+pub(super) fn record(inputs: usize, f: &mut dyn FnMut(&[Traced], &mut Vec<Traced>)) -> Formula {
     NODES.with_borrow_mut(Vec::clear);
     let arguments: Vec<Traced> = (0..inputs).map(|k| push(Node::Input(k as Id))).collect();
-    let outputs = f(&arguments).into_iter().map(|y| y.0).collect();
+    let mut results = Vec::new();
+    f(&arguments, &mut results);
+    let outputs = results.into_iter().map(|y| y.0).collect();
     Formula { inputs, nodes: NODES.with_borrow_mut(std::mem::take), outputs }
 }
 

@@ -239,7 +239,7 @@ struct Frame {
 
 /// An operand of a step: where it is, and what the index of an eight is cut down to.
 #[derive(Clone, Copy)]
-struct Read(*const f64, usize);
+pub(super) struct Read(pub(super) *const f64, pub(super) usize);
 
 /// An operand as a loop reads it.
 trait Operand<U>: Copy {
@@ -360,19 +360,7 @@ impl Frame {
     #[inline(always)]
     unsafe fn step<U: Packed>(&self, step: &Step, count: usize) {
         let out = unsafe { self.write(step.out[0]) };
-        let [a, b, c, d] = step.args;
-        macro_rules! each {
-            ($($x:ident)+ => $value:expr) => {{
-                $(let $x = unsafe { self.read($x) };)+
-                for i in 0..count {
-                    // SAFETY: as above.
-                    unsafe {
-                        $(let $x: U = $x.get(i);)+
-                        out.add(i * LANES).cast::<U>().write_unaligned($value);
-                    }
-                }
-            }};
-        }
+        let [a, b, c, _] = step.args;
         macro_rules! cheap1 {
             ($a:ident => $value:expr) => {{
                 let $a = unsafe { self.read($a) };
@@ -422,6 +410,59 @@ impl Frame {
                 }
             }};
         }
+        match step.code {
+            Code::Copy => cheap1!(a => a),
+            Code::Unary(Unary::Neg) => cheap1!(a => -a),
+            Code::Unary(Unary::Square) => cheap1!(a => a * a),
+            Code::Binary(Binary::Add) => cheap2!(a b => a + b),
+            Code::Binary(Binary::Sub) => cheap2!(a b => a - b),
+            Code::Binary(Binary::Mul) => cheap2!(a b => a * b),
+            Code::MulAdd => cheap3!(a b c => a.mul_add(b, c)),
+            code @ (Code::Unary(_)
+            | Code::Binary(_)
+            | Code::IfLess
+            | Code::IfEqual
+            | Code::Several(_)
+            | Code::Call1(_)
+            | Code::Call2(_)
+            | Code::Call3(_)) => {
+                // SAFETY: as above; what a code does not read or write stands for a place that there is.
+                let (args, out) =
+                    unsafe { (step.args.map(|p| self.read(p)), step.out.map(|p| self.write(p))) };
+                best_lanes(Costly { code, args, out, count });
+            }
+        }
+    }
+}
+
+/// A function that costs more than being called, for `count` eights: its code, which is most of all code here,
+/// exists once for an instruction set.
+///
+/// SAFETY: who makes one has numbers and room for as many eights as its code reads and writes.
+pub(super) struct Costly {
+    pub(super) code: Code,
+    pub(super) args: [Read; 4],
+    pub(super) out: [*mut f64; 3],
+    pub(super) count: usize,
+}
+
+impl LaneWork<F8> for Costly {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<U: Packed>(self, _: View<F8, U>) {
+        let Costly { code, args: [a, b, c, d], out: [out, second, third], count } = self;
+        macro_rules! each {
+            ($($x:ident)+ => $value:expr) => {{
+                for i in 0..count {
+                    // SAFETY: see [`Costly`]; so below.
+                    unsafe {
+                        $(let $x: U = $x.get(i);)+
+                        out.add(i * LANES).cast::<U>().write_unaligned($value);
+                    }
+                }
+            }};
+        }
         macro_rules! unary_steps {
             ($f:ident; $($variant:ident $method:ident),*) => {
                 match $f {
@@ -440,10 +481,8 @@ impl Frame {
             ($f:ident; $($variant:ident $method:ident $results:literal),*) => {
                 match $f {
                     $(Several::$variant => {
-                        let a = unsafe { self.read(a) };
-                        let out = [out, unsafe { self.write(step.out[1]) }, unsafe { self.write(step.out[2]) }];
+                        let out = [out, second, third];
                         for i in 0..count {
-                            // SAFETY: as above.
                             unsafe {
                                 let x: U = a.get(i);
                                 let results = three(x.$method());
@@ -456,14 +495,9 @@ impl Frame {
                 }
             };
         }
-        match step.code {
-            Code::Copy => cheap1!(a => a),
-            Code::Unary(Unary::Neg) => cheap1!(a => -a),
-            Code::Unary(Unary::Square) => cheap1!(a => a * a),
-            Code::Binary(Binary::Add) => cheap2!(a b => a + b),
-            Code::Binary(Binary::Sub) => cheap2!(a b => a - b),
-            Code::Binary(Binary::Mul) => cheap2!(a b => a * b),
-            Code::MulAdd => cheap3!(a b c => a.mul_add(b, c)),
+        match code {
+            Code::Copy => each!(a => a),
+            Code::MulAdd => each!(a b c => a.mul_add(b, c)),
             Code::Unary(f) => unary!(unary_steps, f),
             Code::Binary(f) => binary!(binary_steps, f),
             Code::IfLess => each!(a b c d => a.if_less(b, c, d)),

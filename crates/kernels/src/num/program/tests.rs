@@ -18,7 +18,7 @@ fn formula<T: Real>([x, mu, s]: [T; 3]) -> [T; 6] {
 }
 
 fn recorded() -> Formula {
-    Formula::record(3, |x| formula([x[0], x[1], x[2]]).to_vec())
+    Formula::record(3, |x, y| y.extend(formula([x[0], x[1], x[2]])))
 }
 
 /// Points that differ in each element.
@@ -87,7 +87,7 @@ fn tangents_are_those_of_dual_numbers() {
 
 #[test]
 fn draws_are_gathered_spread_and_repeated() {
-    let program = Formula::record(3, |x| vec![x[0] * x[1] + x[2], x[0] - x[2]]).compile(|_| true);
+    let program = Formula::record(3, |x, y| y.extend([x[0] * x[1] + x[2], x[0] - x[2]])).compile(|_| true);
     let draw = |i: usize| F16(std::array::from_fn(|lane| i as f64 + 0.01 * lane as f64));
     let (draws, numbers) =
         ((0..40).map(draw).collect::<Vec<_>>(), (0..40).map(f64::from).collect::<Vec<_>>());
@@ -109,7 +109,7 @@ fn draws_are_gathered_spread_and_repeated() {
 
 #[test]
 fn what_nobody_asks_for_is_not_computed() {
-    let formula = Formula::record(2, |x| vec![x[0].exp(), x[1].lgamma(), x[0].exp() * x[1]]);
+    let formula = Formula::record(2, |x, y| y.extend([x[0].exp(), x[1].lgamma(), x[0].exp() * x[1]]));
     let text = formula.compile(|k| k != 1).to_string();
     assert_eq!(text, "out0 = exp(in0)\nout1 = mul(out0, in1)\n");
 }

@@ -11,8 +11,8 @@ struct Example {
     args: Vec<(Vec<f64>, Vec<usize>)>,
 }
 
-fn example(op: impl ArrayOp + 'static, args: &[(&[f64], &[usize])]) -> Example {
-    Example { op: OpRef::new(op), args: args.iter().map(|(x, d)| (x.to_vec(), d.to_vec())).collect() }
+fn example(op: impl Into<OpRef>, args: &[(&[f64], &[usize])]) -> Example {
+    Example { op: op.into(), args: args.iter().map(|(x, d)| (x.to_vec(), d.to_vec())).collect() }
 }
 
 const X6: &[f64] = &[0.3, -1.2, 2.5, 0.7, -0.4, 1.9];

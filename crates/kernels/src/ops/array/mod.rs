@@ -37,3 +37,39 @@ pub use solve::{Inverse, LogDet, Solve};
 pub use sparse::Sparse;
 pub use take::{Take, all_in_order};
 pub use triangular::TriangularSolve;
+
+/// The operations, in the form that a graph holds. Their code for each scalar and instruction set is compiled
+/// with these functions, here, and not again where a graph is built.
+macro_rules! operations {
+    ($($op:ident),*) => {$(
+        impl From<$op> for OpRef {
+            #[inline(never)]
+            fn from(op: $op) -> OpRef {
+                OpRef::new(op)
+            }
+        }
+    )*};
+}
+operations!(
+    Cholesky,
+    Concat,
+    CumProd,
+    CumSum,
+    Design,
+    EigenSym,
+    HmmForward,
+    Inverse,
+    ListedCholesky,
+    LogDet,
+    LogSumExp,
+    Lookup,
+    LowerProduct,
+    MatMul,
+    Max,
+    Min,
+    Product,
+    Solve,
+    Sum,
+    Take,
+    TriangularSolve
+);

@@ -134,8 +134,8 @@ impl<K: Kernel> ArrayOp for K {
 pub struct OpRef(pub Arc<dyn ArrayOp>);
 
 impl OpRef {
-    /// Wraps an operation.
-    pub fn new(op: impl ArrayOp + 'static) -> Self {
+    /// Wraps an operation; whoever is not one of them says `OpRef::from`, which is compiled once.
+    pub(super) fn new(op: impl ArrayOp + 'static) -> Self {
         Self(Arc::new(op))
     }
 

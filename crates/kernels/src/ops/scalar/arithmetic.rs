@@ -42,7 +42,13 @@ scalar_row! {
     POW = "pow"(a, b), "a to the power b";
     value a.pow(b);
     slopes(y, need) [
-        b * a.pow(b.shift(-1.0)),
+        // b a^(b - 1) without a second power; where a is 0, as b says.
+        {
+            let (zero, one) = (T::zero(), T::one());
+            let endless = b.if_equal(zero, zero, b * T::splat(f64::INFINITY));
+            let at_zero = b.if_equal(one, one, b.if_less(one, endless, zero));
+            a.if_equal(zero, at_zero, y * (b / a))
+        },
         if need[1] { y.if_equal(T::zero(), T::zero(), y * a.ln()) } else { T::zero() }
     ];
     probes [&[1.5, -2.0], &[0.3, 0.7], &[7.0, 3.0]];

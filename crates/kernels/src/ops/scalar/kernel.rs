@@ -98,10 +98,13 @@ pub struct Kernel {
     programs: OnceLock<Box<[OnceLock<Program>]>>,
 }
 
+/// Computes what is wanted with numbers that leave a record.
+type Trace = fn(Wanted, &[Traced], &mut Vec<Traced>);
+
 /// How it is computed.
 enum Code {
     /// By programs.
-    Formula(fn(Wanted) -> Formula),
+    Formula(Trace),
     /// Number by number: value and slopes, behind one another.
     Opaque(fn(&[f64], &mut [f64]), fn(&[Dual], &mut [Dual])),
 }
@@ -111,7 +114,7 @@ impl Kernel {
     pub const fn new<F: ScalarFn<N>, const N: usize>() -> Self {
         Self {
             count: N,
-            code: Code::Formula(record::<F, N>),
+            code: Code::Formula(trace::<F, N>),
             factored: F::FACTORED,
             summed: if F::FACTORED.is_some() { Some(fused::summed::<F, N>) } else { None },
             programs: OnceLock::new(),
@@ -127,21 +130,27 @@ impl Kernel {
     /// What it is for all results, where it is not computed number by number.
     pub fn formula(&self) -> Option<Formula> {
         match self.code {
-            Code::Formula(record) => Some(record(Wanted::Both)),
+            Code::Formula(trace) => Some(self.record(trace, Wanted::Both)),
             Code::Opaque(..) => None,
         }
     }
 
+    /// Its record, with all results of a kind.
+    fn record(&self, trace: Trace, wanted: Wanted) -> Formula {
+        let value = usize::from(matches!(wanted, Wanted::Slopes));
+        Formula::record(self.count + value, |x, results| trace(wanted, x, results))
+    }
+
     /// The program for some results, made when it is first asked for.
     #[inline]
-    fn program(&self, formula: fn(Wanted) -> Formula, wanted: Wanted, need: u32, tangents: bool) -> &Program {
+    fn program(&self, trace: Trace, wanted: Wanted, need: u32, tangents: bool) -> &Program {
         let sets = 1 << self.count;
         let all = self.programs.get_or_init(|| {
             (0..2 * Wanted::COUNT * sets).map(|_| OnceLock::new()).collect::<Vec<_>>().into()
         });
         let at = (wanted as usize * 2 + usize::from(tangents)) * sets + (need as usize & (sets - 1));
         all[at].get_or_init(|| {
-            let (plain, first) = (formula(wanted), wanted.before_slopes());
+            let (plain, first) = (self.record(trace, wanted), wanted.before_slopes());
             let asked = |k: usize| k < first || (need >> (k - first)) & 1 == 1;
             match tangents {
                 false => plain.compile(asked),
@@ -152,20 +161,23 @@ impl Kernel {
 }
 
 /// What the row does, with all results.
-fn record<F: ScalarFn<N>, const N: usize>(wanted: Wanted) -> Formula {
-    let arguments = |x: &[Traced]| std::array::from_fn(|k| x[k]);
+fn trace<F: ScalarFn<N>, const N: usize>(wanted: Wanted, x: &[Traced], results: &mut Vec<Traced>) {
+    let (&at, rest) = x.split_first_chunk().expect("as many arguments as the function has");
     let need = &[true; N];
-    match wanted {
-        Wanted::Both => Formula::record(N, |x| {
-            let (y, slopes) = F::both(arguments(x), need);
-            std::iter::once(y).chain(slopes).collect()
-        }),
-        Wanted::Slopes => Formula::record(N + 1, |x| F::slopes(arguments(x), x[N], need).to_vec()),
-        Wanted::Factored => Formula::record(N, |x| {
-            let (y, factor, slopes) = F::factored(arguments(x), need);
-            [y, factor].into_iter().chain(slopes).collect()
-        }),
-    }
+    let slopes = match wanted {
+        Wanted::Both => {
+            let (y, slopes) = F::both(at, need);
+            results.push(y);
+            slopes
+        }
+        Wanted::Slopes => F::slopes(at, rest[0], need),
+        Wanted::Factored => {
+            let (y, factor, slopes) = F::factored(at, need);
+            results.extend_from_slice(&[y, factor]);
+            slopes
+        }
+    };
+    results.extend_from_slice(&slopes);
 }
 
 fn one_by_one<F: OpaqueFn<N>, T: Packed, const N: usize>(x: &[T], out: &mut [T]) {

@@ -403,8 +403,10 @@ impl<T: Lane> Explicit<T> {
             let inputs = self.work.inputs(&code.rate);
             inputs[0] = t + h.scale(NODES[stage]);
             inputs[1..1 + n].copy_from_slice(&self.path.points[at..at + n]);
-            self.work.forward(&code.rate, true);
-            self.work.reverse_from(&code.rate, |_, rates| rates.copy_from_slice(&self.pull));
+            self.work.steps_forward(&code.rate, true);
+            self.work.steps_reverse(&code.rate, &mut |at| {
+                at.seed_from(&code.rate, &mut |_, rates| rates.copy_from_slice(&self.pull))
+            });
             let gradient = self.work.gradient(&code.rate);
             self.pulls[stage * n..(stage + 1) * n].copy_from_slice(&gradient[1..1 + n]);
             self.pulled.iter_mut().zip(&gradient[1 + n..]).for_each(|(sum, &g)| *sum += g);

@@ -149,6 +149,6 @@ fn rate_of<T: Lane>(work: &mut Workspace<T>, plan: &Plan, t: T, states: &[T], ra
     let inputs = work.inputs(plan);
     inputs[0] = t;
     inputs[1..1 + states.len()].copy_from_slice(states);
-    work.forward(plan, false);
+    work.steps_forward(plan, false);
     rates.iter_mut().enumerate().for_each(|(i, r)| *r = work.root(plan, 0, i));
 }

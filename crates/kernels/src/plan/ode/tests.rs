@@ -42,7 +42,7 @@ fn total(ode: Ode) -> Plan {
     Plan::new(&b.finish(), &[root], n + p)
 }
 
-fn evaluate<T: crate::ops::operand::Lane>(plan: &Plan, z: &[T]) -> (T, Vec<T>) {
+fn evaluate<T: crate::plan::Sweep>(plan: &Plan, z: &[T]) -> (T, Vec<T>) {
     let mut ws = Workspace::<T>::new(plan);
     ws.inputs(plan).copy_from_slice(z);
     ws.forward(plan, true);

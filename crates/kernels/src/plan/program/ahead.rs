@@ -34,8 +34,8 @@ impl<T: Lane> LaneWork<T> for Run<'_, T> {
             } else if i.term && self.slopes {
                 let (buffers, one) = (Buffers { values, adjoints }, U::one());
                 let sum = match i.op {
-                    Primitive::Squares => squares::<U, true>(i, Still, buffers, one),
-                    Primitive::Affine => affine::<U, true>(i, Still, buffers, one),
+                    Primitive::Squares => squares::<U, _, true>(i, Still, buffers, one),
+                    Primitive::Affine => affine::<U, _, true>(i, Still, buffers, one),
                     _ => quadratic::<U, true>(i, Still, buffers, one),
                 };
                 values[i.out].set(sum);
@@ -182,7 +182,7 @@ pub(in crate::plan) fn apply<U: Packed>(i: &Instruction, shift: impl Shift, valu
             #[inline(always)]
             |x| square_add(x),
         ),
-        Primitive::Squares => values[i.out + shift.out()].set(squares::<U, false>(
+        Primitive::Squares => values[i.out + shift.out()].set(squares::<U, _, false>(
             i,
             shift,
             Buffers { values, adjoints: &[] },
@@ -194,7 +194,7 @@ pub(in crate::plan) fn apply<U: Packed>(i: &Instruction, shift: impl Shift, valu
             Buffers { values, adjoints: &[] },
             U::one(),
         )),
-        Primitive::Affine => values[i.out + shift.out()].set(affine::<U, false>(
+        Primitive::Affine => values[i.out + shift.out()].set(affine::<U, _, false>(
             i,
             shift,
             Buffers { values, adjoints: &[] },
@@ -212,7 +212,7 @@ fn each<U: Packed, const N: usize>(
     values: &[Cell<U>],
     f: impl Fn([U; N]) -> U,
 ) {
-    assert!(fits::<N>(i, shift, values.len()));
+    assert!(fits::<N, _>(i, shift, values.len()));
     // SAFETY: just looked at; so below.
     let (out, mut x) = (i.out + shift.out(), unsafe { read_first(i, shift, values) });
     for k in 0..i.n {

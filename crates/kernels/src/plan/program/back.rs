@@ -140,13 +140,13 @@ pub(in crate::plan) fn pull<U: Packed>(
             |x, _, u| square_add_slopes(x, u),
         ),
         Primitive::Squares => {
-            squares::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
+            squares::<U, _, true>(i, shift, Buffers { values: v, adjoints: d }, up);
         }
         Primitive::Quadratic => {
             quadratic::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
         }
         Primitive::Affine => {
-            affine::<U, true>(i, shift, Buffers { values: v, adjoints: d }, up);
+            affine::<U, _, true>(i, shift, Buffers { values: v, adjoints: d }, up);
         }
         Primitive::Call(_) => {
             let out = i.out + shift.out();
@@ -165,7 +165,7 @@ fn back<U: Packed, const N: usize>(
     adjoints: &[Cell<U>],
     f: impl Fn([U; N], U, U) -> [U; N],
 ) {
-    assert!(fits::<N>(i, shift, values.len()));
+    assert!(fits::<N, _>(i, shift, values.len()));
     // SAFETY: just looked at; so below.
     let (mut sums, mut x) = ([U::zero(); N], unsafe { read_first(i, shift, values) });
     let first = i.out + shift.out();

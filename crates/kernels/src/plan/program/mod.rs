@@ -230,10 +230,7 @@ pub(super) trait Shift: Copy {
     /// For the result.
     fn out(self) -> usize;
     /// Whether all are where it says.
-    #[inline(always)]
-    fn is_still(self) -> bool {
-        false
-    }
+    const STILL: bool = false;
 }
 
 /// Where it says.
@@ -251,10 +248,7 @@ impl Shift for Still {
         0
     }
 
-    #[inline(always)]
-    fn is_still(self) -> bool {
-        true
-    }
+    const STILL: bool = true;
 }
 
 /// a (b - c)² + d
@@ -301,8 +295,8 @@ pub(super) fn reverse<T: Packed>(code: &[Instruction], values: &mut [T], adjoint
 /// Whether all that an instruction reads and writes lies in a buffer of so many numbers: looked at once, not
 /// for each element.
 #[inline(always)]
-pub(super) fn fits<const N: usize>(i: &Instruction, shift: impl Shift, len: usize) -> bool {
-    if shift.is_still() && i.end != UNKNOWN {
+pub(super) fn fits<const N: usize, S: Shift>(i: &Instruction, shift: S, len: usize) -> bool {
+    if S::STILL && i.end != UNKNOWN {
         return i.end <= len;
     }
     let last = i.n.wrapping_sub(1);

@@ -31,14 +31,23 @@ pub(super) struct Buffers<'a, U> {
     pub(super) adjoints: &'a [Cell<U>],
 }
 
+/// Whether loops are compiled for the usual shapes too: where a number is many registers, which are aligned
+/// to their size, or where its place moves, what a loop could do without is little of what it does.
+const fn is_shaped<U: Packed, S: Shift>() -> bool {
+    S::STILL && !U::TANGENT && size_of::<U>() <= 4 * align_of::<U>()
+}
+
 /// Σ -w a² / 2
 #[inline(always)]
-pub(super) fn squares<U: Packed, const SLOPES: bool>(
+pub(super) fn squares<U: Packed, S: Shift, const SLOPES: bool>(
     i: &Instruction,
-    shift: impl Shift,
+    shift: S,
     buffers: Buffers<U>,
     up: U,
 ) -> U {
+    if const { !is_shaped::<U, S>() } {
+        return sum::<U, Plain, 2, SLOPES, ANY>(i, shift, buffers, up);
+    }
     match i.shape {
         COORDINATES => sum::<U, Plain, 2, SLOPES, COORDINATES>(i, shift, buffers, up),
         FRESH_COORDINATES => sum::<U, Plain, 2, SLOPES, FRESH_COORDINATES>(i, shift, buffers, up),
@@ -61,12 +70,15 @@ pub(super) fn quadratic<U: Packed, const SLOPES: bool>(
 
 /// Σ -w (x - (a · b + c))² / 2
 #[inline(always)]
-pub(super) fn affine<U: Packed, const SLOPES: bool>(
+pub(super) fn affine<U: Packed, S: Shift, const SLOPES: bool>(
     i: &Instruction,
-    shift: impl Shift,
+    shift: S,
     buffers: Buffers<U>,
     up: U,
 ) -> U {
+    if const { !is_shaped::<U, S>() } {
+        return sum::<U, Residual, 5, SLOPES, ANY>(i, shift, buffers, up);
+    }
     match i.shape {
         NONCENTRED => sum::<U, Residual, 5, SLOPES, NONCENTRED>(i, shift, buffers, up),
         FRESH_NONCENTRED => sum::<U, Residual, 5, SLOPES, FRESH_NONCENTRED>(i, shift, buffers, up),
@@ -134,7 +146,7 @@ fn sum<U: Packed, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE
     Buffers { values, adjoints }: Buffers<U>,
     up: U,
 ) -> U {
-    assert!(fits::<N>(i, shift, values.len()));
+    assert!(fits::<N, _>(i, shift, values.len()));
     // SAFETY: just looked at; so below.
     let mut x: [U; N] = unsafe { read_first(i, shift, values) };
     let (mut sum, mut sums) = (U::zero(), [U::zero(); N]);

@@ -129,7 +129,7 @@ where
     #[inline(always)]
     fn new(feed: &'a Feed, values: &[Cell<U>], f: F, slopes: G) -> Self {
         let i = &feed.instruction;
-        assert!(fits::<N>(i, Still, values.len()) && (SHAPE == ANY || SHAPE == i.shape));
+        assert!(fits::<N, _>(i, Still, values.len()) && (SHAPE == ANY || SHAPE == i.shape));
         // SAFETY: just looked at.
         let x = unsafe { read_first(i, Still, values) };
         Computed { feed, x, sums: [U::zero(); N], f, slopes }

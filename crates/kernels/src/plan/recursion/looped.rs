@@ -11,6 +11,7 @@ use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::Packed;
 use crate::num::stack::with_room;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A loop in place.
@@ -26,7 +27,7 @@ pub(in crate::plan) struct LoopCode {
     initial: Vec<(Slot, usize)>,
     /// Where a step puts what it computes on the way, if the next one puts it there too: then it is computed
     /// again for the reverse sweep. Empty if every step has a place of its own.
-    room: std::ops::Range<usize>,
+    room: Range<usize>,
     linear: Option<Linear>,
     /// What computes b where a step is h ← a · h + b; none if b is read like everything else.
     feed: Option<Feed>,
@@ -162,7 +163,7 @@ impl LoopCode {
             }
         }
         let values = Cell::from_mut(values).as_slice_of_cells();
-        with_room(|| best_lanes(Ahead { code: self, values }));
+        with_room(|| best_lanes(Ahead { code: self, values, steps: 0..self.steps, again: false }));
     }
 
     /// Goes backwards through the steps.
@@ -198,6 +199,9 @@ impl LoopCode {
 struct Ahead<'a, T> {
     code: &'a LoopCode,
     values: &'a [Cell<T>],
+    steps: Range<usize>,
+    /// Whether only that is computed, again, which has no place of its own for every step.
+    again: bool,
 }
 
 impl<T: Packed> LaneWork<T> for Ahead<'_, T> {
@@ -211,10 +215,12 @@ impl<T: Packed> LaneWork<T> for Ahead<'_, T> {
             let fed = linear::Ahead { linear, moving, steps, values };
             return feed::run(self.code.feed.as_ref(), moving, values, fed);
         }
-        for step in 0..self.code.steps {
+        for step in self.steps {
             self.code.load(values, step);
             for moving in self.code.way(step) {
-                apply(&moving.first, AtStep { moving, step }, values);
+                if !self.again || !moving.is_kept() {
+                    apply(&moving.first, AtStep { moving, step }, values);
+                }
             }
         }
     }
@@ -238,11 +244,15 @@ impl<T: Packed> LaneWork<T> for Backwards<'_, T> {
             return feed::run(self.code.feed.as_ref(), moving, values, fed);
         }
         for step in (0..self.code.steps).rev() {
-            self.code.load(values, step);
-            if !self.code.room.is_empty() {
-                for moving in self.code.way(step).iter().filter(|m| !m.is_kept()) {
-                    apply(&moving.first, AtStep { moving, step }, values);
-                }
+            if self.code.room.is_empty() {
+                self.code.load(values, step);
+            } else {
+                best_lanes(Ahead {
+                    code: self.code,
+                    values: self.values,
+                    steps: step..step + 1,
+                    again: true,
+                });
                 for adjoint in &adjoints[self.code.room.clone()] {
                     adjoint.set(U::zero());
                 }

@@ -151,7 +151,7 @@ impl RecursionCode {
             let way = self.recursion.way_of(step);
             let (body, room) = (&self.bodies[way], &mut rooms[way]);
             self.load(room.inputs(body), &arg, out, step);
-            room.forward(body, !saved.is_empty());
+            room.steps_forward(body, !saved.is_empty());
             if !saved.is_empty() {
                 room.keep(body, &mut saved[step * kept..]);
             }
@@ -179,7 +179,7 @@ impl RecursionCode {
             let (body, room) = (&self.bodies[way], &mut rooms[way]);
             self.load(room.inputs(body), &arg, out, step);
             match saved.is_empty() {
-                true => room.forward(body, true),
+                true => room.steps_forward(body, true),
                 false => room.recall(body, &saved[step * kept..]),
             }
             room.reverse_part(body, self.fixed, |adjoints| {

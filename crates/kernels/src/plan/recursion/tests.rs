@@ -1,11 +1,10 @@
 //! The two ways to run a loop agree with each other, and with the loop written out.
 
-use super::super::{Plan, Workspace};
+use super::super::{Plan, Sweep, Workspace};
 use super::{LoopCode, RecursionCode};
 use crate::graph::{Builder, Feed, NodeId, Origin, Recursion, Sequence, unrolled};
 use crate::num::real::{Dual, F16, Packed, Real};
 use crate::ops::array::LogSumExp;
-use crate::ops::operand::Lane;
 use crate::ops::scalar::{EXP, SQRT};
 
 const STEPS: usize = 50;
@@ -53,7 +52,7 @@ fn plans(recursion: Recursion) -> [Plan; 2] {
     [Plan::new(&graph, &[total], inputs), Plan::new(&written_out, &[now[total.0 as usize]], inputs)]
 }
 
-fn run<T: Lane>(plan: &Plan, set: impl Fn(usize) -> T) -> Vec<T> {
+fn run<T: Sweep>(plan: &Plan, set: impl Fn(usize) -> T) -> Vec<T> {
     let mut workspace = Workspace::<T>::new(plan);
     workspace.inputs(plan).iter_mut().enumerate().for_each(|(i, x)| *x = set(i));
     workspace.forward(plan, true);
