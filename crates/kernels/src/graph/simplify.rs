@@ -3,7 +3,7 @@
 
 use super::arena::{NodeId, Op};
 use super::build::{BuildError, Builder};
-use crate::facts::Interval;
+use crate::facts::{Interval, Range};
 use crate::ops::array::{Sum, Take};
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar::{self, ScalarRow};
@@ -233,7 +233,13 @@ impl Builder {
             return Some(self.unary(&scalar::EXP, exponent));
         }
         if self.dims(args[0]) != dims {
-            return None;
+            // One logarithm for many powers.
+            if !self.range(args[0]).within(Range::POSITIVE) {
+                return None;
+            }
+            let log = self.unary(&scalar::LOG, args[0]);
+            let exponent = self.mul(args[1], log).ok()?;
+            return Some(self.unary(&scalar::EXP, exponent));
         }
         let cheaper = match self.scalar_of(args[1])? {
             2.0 => &scalar::SQUARE,

@@ -68,13 +68,14 @@ impl<T: Copy, U: Copy> View<T, U> {
     /// One number.
     #[inline(always)]
     pub fn value(self, x: T) -> U {
-        // SAFETY: `new` has promised the same layout; so for every `unsafe` below.
+        // SAFETY: who made the view promised that `U` is the f64 of `T` in the same order.
         unsafe { std::mem::transmute_copy(&x) }
     }
 
     /// One number, back.
     #[inline(always)]
     pub fn back(self, x: U) -> T {
+        // SAFETY: who made the view promised that `T` is the f64 of `U` in the same order.
         unsafe { std::mem::transmute_copy(&x) }
     }
 
@@ -82,6 +83,7 @@ impl<T: Copy, U: Copy> View<T, U> {
     #[inline(always)]
     pub fn load<const W: usize>(self, x: &[f64; W]) -> U {
         const { assert!(size_of::<[f64; W]>() == size_of::<U>()) };
+        // SAFETY: `U` is f64 and nothing else, as who made the view promised, and takes up the whole array.
         unsafe { x.as_ptr().cast::<U>().read_unaligned() }
     }
 
@@ -89,36 +91,43 @@ impl<T: Copy, U: Copy> View<T, U> {
     #[inline(always)]
     pub fn store<const W: usize>(self, x: U, to: &mut [f64; W]) {
         const { assert!(size_of::<[f64; W]>() == size_of::<U>()) };
+        // SAFETY: `U` is f64 and nothing else, as who made the view promised, and takes up the whole array.
         unsafe { to.as_mut_ptr().cast::<U>().write_unaligned(x) }
     }
 
     /// A slice to read.
     #[inline(always)]
     pub fn slice(self, x: &[T]) -> &[U] {
+        // SAFETY: who made the view promised the same f64 in each; `new` compares size and alignment.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 
     /// A slice of arrays to read.
     #[inline(always)]
     pub fn nested<const N: usize>(self, x: &[[T; N]]) -> &[[U; N]] {
+        // SAFETY: who made the view promised that `T` is laid out as `U`, and so are arrays of them.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 
     /// A slice to write.
     #[inline(always)]
     pub fn slice_mut(self, x: &mut [T]) -> &mut [U] {
+        // SAFETY: who made the view promised the same f64 in each; the new slice borrows as the old one did.
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
     }
 
     /// A slice of arrays to write.
     #[inline(always)]
     pub fn nested_mut<const N: usize>(self, x: &mut [[T; N]]) -> &mut [[U; N]] {
+        // SAFETY: who made the view promised that `T` is laid out as `U`, and so are arrays of them; the new
+        // slice borrows as the old one did.
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
     }
 
     /// A slice of cells.
     #[inline(always)]
     pub fn cells(self, x: &[Cell<T>]) -> &[Cell<U>] {
+        // SAFETY: who made the view promised that `T` is laid out as `U`; a cell is laid out as its content.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
     }
 }
@@ -207,9 +216,10 @@ pub fn best<W: Work>(work: W) -> W::Out {
 #[inline]
 pub fn at<W: Work>(wanted: Level, work: W) -> W::Out {
     match wanted.min(level()) {
-        // SAFETY: `level` has found the features that each function is compiled for.
+        // SAFETY: `level` is never above what `detect` found: the processor has all that the function uses.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { on_avx512(work) },
+        // SAFETY: `level` is never above what `detect` found: the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { on_avx2(work) },
         _ => work.run(),
@@ -223,7 +233,7 @@ pub fn like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out 
     // One comparison where the look has been taken: this is done for every exponential of one number.
     #[cfg(target_arch = "x86_64")]
     if DETECTED.load(Ordering::Relaxed) > Level::Avx2 as u8 {
-        // SAFETY: as in `at`.
+        // SAFETY: no more is noted than `detect` found, and this is more than the baseline: AVX2 and FMA.
         return unsafe { on_avx2(fused) };
     }
     first_like_a_lane(fused, plain)
@@ -234,7 +244,7 @@ pub fn like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out 
 #[inline(never)]
 fn first_like_a_lane<W: Work>(fused: W, plain: impl Work<Out = W::Out>) -> W::Out {
     match level() {
-        // SAFETY: as in `at`.
+        // SAFETY: `level` is never above what `detect` found, which is AVX2 and FMA at least at both levels.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { on_avx2(fused) },
         _ => plain.run(),
@@ -264,13 +274,17 @@ pub fn best_lanes<T: Packed, W: LaneWork<T>>(work: W) -> W::Out {
 #[inline(always)]
 pub fn best_parts<W: LaneWork<F16, Out = ()> + LaneWork<F8, Out = ()>>(work: W) {
     match level() {
-        // SAFETY: as in `at`; and each register type has the layout of what it stands for.
+        // SAFETY: `level` is never above what `detect` found, so the processor has AVX-512; `Registers`
+        // promises that the register type holds the numbers of F16 in their order.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe {
             on_avx512(OnLanes::<F16, <F16 as Registers>::Avx512, W>(work, View::new()))
         },
+        // SAFETY: `level` is never above what `detect` found, so the processor has AVX2 and FMA; `Registers`
+        // promises that the register type holds the numbers of F8 in their order.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { on_avx2(OnLanes::<F8, <F8 as Registers>::Avx2, W>(work, View::new())) },
+        // SAFETY: `Registers` promises that the register type holds the numbers of F8 in their order.
         _ => on_baseline(OnLanes::<F8, <F8 as Registers>::Baseline, W>(work, unsafe { View::new() })),
     }
 }
@@ -284,14 +298,19 @@ pub fn lanes_at<T: Packed, W: LaneWork<T>>(wanted: Level, work: W) -> W::Out {
     // One number at a time gains nothing from wide registers: its code exists once. (Constant, so that the
     // compiler does not make the other copies only to throw them away.)
     if const { T::WIDTH == 1 } {
+        // SAFETY: `Registers` promises that `T::Baseline` holds the numbers of `T` in their order.
         return on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() }));
     }
     match wanted.min(level()) {
-        // SAFETY: as in `at`; and each register type has the layout of `T`.
+        // SAFETY: `level` is never above what `detect` found, so the processor has AVX-512; `Registers`
+        // promises that `T::Avx512` holds the numbers of `T` in their order.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { on_avx512(OnLanes::<T, T::Avx512, W>(work, View::new())) },
+        // SAFETY: `level` is never above what `detect` found, so the processor has AVX2 and FMA; `Registers`
+        // promises that `T::Avx2` holds the numbers of `T` in their order.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { on_avx2(OnLanes::<T, T::Avx2, W>(work, View::new())) },
+        // SAFETY: `Registers` promises that `T::Baseline` holds the numbers of `T` in their order.
         _ => on_baseline(OnLanes::<T, T::Baseline, W>(work, unsafe { View::new() })),
     }
 }

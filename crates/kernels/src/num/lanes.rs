@@ -21,12 +21,13 @@ pub struct F16(pub [f64; 16]);
 impl F16 {
     /// The numbers of all, one after another.
     pub fn flat(x: &[F16]) -> &[f64] {
-        // SAFETY: an F16 is sixteen f64 in a row and nothing else; so below.
+        // SAFETY: an F16 is sixteen f64 in a row and nothing else.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 16 * x.len()) }
     }
 
     /// The same, to write.
     pub fn flat_mut(x: &mut [F16]) -> &mut [f64] {
+        // SAFETY: an F16 is sixteen f64 in a row and nothing else; the new slice borrows as the old one did.
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 16 * x.len()) }
     }
 }
@@ -63,15 +64,17 @@ impl Part for F8 {
     const PARTS: usize = 2;
     #[inline(always)]
     fn parts(x: &[F16]) -> &[F8] {
-        // SAFETY: an F16 is two F8 in a row, of the same alignment; so below.
+        // SAFETY: an F16 is two F8 in a row, of the same alignment.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 2 * x.len()) }
     }
     #[inline(always)]
     fn parts_mut(x: &mut [F16]) -> &mut [F8] {
+        // SAFETY: an F16 is two F8 in a row, of the same alignment; the new slice borrows as the old one did.
         unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), 2 * x.len()) }
     }
     #[inline(always)]
     fn cells(x: &[Cell<F16>]) -> &[Cell<F8>] {
+        // SAFETY: an F16 is two F8 in a row, of the same alignment; a cell is laid out as what it holds.
         unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), 2 * x.len()) }
     }
 }

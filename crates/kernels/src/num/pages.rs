@@ -29,16 +29,20 @@ const PAGE: usize = 4096;
 // one given; advice changes nothing in it.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller asks for some bytes, and `lined` asks for as many.
         unsafe { advised(System.alloc(lined(layout)), layout.size()) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller asks for some bytes, and `lined` asks for as many.
         unsafe { advised(System.alloc_zeroed(lined(layout)), layout.size()) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Ok(new) = Layout::from_size_align(size, layout.align()) else { return std::ptr::null_mut() };
         if lined(layout).align() == lined(new).align() {
+            // SAFETY: the block came from the system by this layout, and goes back by the new one, of equal
+            // alignment; the caller asks for some bytes, and they fit a layout, as was just seen.
             return unsafe { advised(System.realloc(at, lined(layout), size), size) };
         }
         // SAFETY: both arrays are as long as what is copied.
@@ -53,6 +57,7 @@ unsafe impl GlobalAlloc for LargePages {
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the block came from the system by this layout: `lined` gives the same for the same.
         unsafe { System.dealloc(at, lined(layout)) }
     }
 }
@@ -119,7 +124,8 @@ mod tests {
     fn arrays_of_numbers_begin_with_a_line_and_keep_them_as_they_grow_and_shrink() {
         let sizes = [8, 600, 511, LINED.end - 8, LINED.end, 1000, 16];
         let layout = |size: usize| Layout::from_size_align(size, 8).unwrap();
-        // SAFETY: as above.
+        // SAFETY: arrays of every size have the eight bytes that are touched, and each is given up by its
+        // own layout.
         unsafe {
             let mut at = LargePages.alloc(layout(sizes[0]));
             (0..8).for_each(|i| *at.add(i) = i as u8);

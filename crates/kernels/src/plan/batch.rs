@@ -104,7 +104,7 @@ impl Lanes {
     fn read<U: Packed>(self, from: &[f64], to: &mut [U]) {
         self.fit::<U>(from);
         for (i, x) in to[..self.scalars].iter_mut().enumerate() {
-            // SAFETY: just looked; a scalar without tangents is as many numbers as it has lanes. So below.
+            // SAFETY: `fit` has seen that as many numbers follow, and that the scalar is just its lanes.
             *x = unsafe { from.as_ptr().add(i * self.count + self.first).cast::<U>().read_unaligned() };
         }
     }
@@ -114,6 +114,7 @@ impl Lanes {
     fn write<U: Packed>(self, from: &[U], to: &mut [f64]) {
         self.fit::<U>(to);
         for (i, &x) in from[..self.scalars].iter().enumerate() {
+            // SAFETY: `fit` has seen that as many numbers follow, and that the scalar is just its lanes.
             unsafe { to.as_mut_ptr().add(i * self.count + self.first).cast::<U>().write_unaligned(x) };
         }
     }

@@ -32,7 +32,7 @@ fn ulps(a: f64, b: f64) -> u64 {
 }
 
 /// The standard library is within 1 ulp of the truth, so we are within 1 more than what is asserted here; the
-/// exact errors are held by `tests/special.rs`.
+/// exact errors are held by `tests/kernels/special.rs`.
 #[test]
 fn close_to_the_standard_library_on_dense_grids() {
     let mut stream = Stream::new(7, 0, 0);

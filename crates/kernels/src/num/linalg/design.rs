@@ -410,10 +410,10 @@ impl LaneWork<F8> for NarrowColumns<'_> {
 /// The slice as plain numbers, where `U` is one.
 #[inline(always)]
 fn plain<U: Packed>(x: &[U]) -> Option<&[f64]> {
-    // SAFETY: the types are the same; so below.
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
     }
+    // SAFETY: `U` is f64, as was just seen.
     Some(unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) })
 }
 
@@ -422,6 +422,7 @@ fn plain_mut<U: Packed>(x: &mut [U]) -> Option<&mut [f64]> {
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
     }
+    // SAFETY: `U` is f64, as was just seen; the new slice borrows as the old one did.
     Some(unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) })
 }
 
@@ -430,5 +431,6 @@ fn plain_cells<U: Packed>(x: &[Cell<U>]) -> Option<&[Cell<f64>]> {
     if TypeId::of::<U>() != TypeId::of::<f64>() {
         return None;
     }
+    // SAFETY: `U` is f64, as was just seen: the cells stay what they were.
     Some(unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) })
 }

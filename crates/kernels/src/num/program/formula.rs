@@ -8,11 +8,11 @@ use crate::num::real::{DualOf, Real};
 #[derive(Clone, Debug)]
 pub struct Formula {
     /// The number of arguments.
-    pub inputs: usize,
+    pub(super) inputs: usize,
     /// Every number, operands before those who use them.
-    pub nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// The results.
-    pub outputs: Vec<Id>,
+    pub(super) outputs: Vec<Id>,
 }
 
 impl Formula {

@@ -121,6 +121,7 @@ impl LaneWork<F8> for Run<'_> {
         let tile = (ROOM / rows.max(1)).min(TILE) & !1;
         assert!(tile > 0);
         let room: *mut f64 = room.as_mut_ptr().cast();
+        // SAFETY: asked for one of `rows` rows of `tile` eights each, and `ROOM` eights hold all of them.
         let place = |row: usize| unsafe { room.add(row * tile * LANES) };
         let mut frame = Frame {
             constants: self.program.constants.as_ptr().cast(),
@@ -133,7 +134,8 @@ impl LaneWork<F8> for Run<'_> {
         while start < self.eights {
             let count = tile.min(self.eights - start);
             for (k, source) in self.sources.iter().enumerate() {
-                // SAFETY: `run` has checked the lengths.
+                // SAFETY: `run` has checked that the argument has numbers for all eights; a row has room for
+                // a whole tile.
                 frame.inputs[k] = unsafe {
                     match ends[k] {
                         Some(row) => gather::<U>(source, start, count, place(row)),
@@ -162,16 +164,18 @@ impl LaneWork<F8> for Run<'_> {
 /// SAFETY: the argument has numbers from eight `start` on.
 #[inline(always)]
 unsafe fn in_place(source: &Source, start: usize) -> (*const f64, usize) {
-    match source {
-        Source::Each(x) => (unsafe { x.as_ptr().add(start * LANES) }, usize::MAX),
-        Source::EachDraws(x) => (unsafe { x.as_ptr().cast::<f64>().add(start * LANES) }, usize::MAX),
-        Source::Draws(x) => (x.0.as_ptr(), 1),
+    let all: *const f64 = match source {
+        Source::Each(x) => x.as_ptr(),
+        Source::EachDraws(x) => x.as_ptr().cast(),
+        Source::Draws(x) => return (x.0.as_ptr(), 1),
         Source::One(_)
         | Source::ListedDraws(..)
         | Source::Spread(_)
         | Source::ListedSpread(..)
-        | Source::Listed(..) => (std::ptr::null(), 0),
-    }
+        | Source::Listed(..) => return (std::ptr::null(), 0),
+    };
+    // SAFETY: the caller promises numbers from eight `start` on, eight f64 for each eight before it.
+    (unsafe { all.add(start * LANES) }, usize::MAX)
 }
 
 /// Brings the numbers of `count` eights together at `to`.
@@ -188,6 +192,8 @@ unsafe fn gather<U: Packed>(
     macro_rules! put {
         ($i:expr, $x:expr) => {{
             let (to, x): (*mut U, U) = (to.cast(), $x);
+            // SAFETY: the caller promises room for `count` eights, and a row has room for an even number:
+            // where `count` is odd, for one more.
             unsafe { to.add($i).write_unaligned(x) }
         }};
     }
@@ -213,12 +219,14 @@ unsafe fn gather<U: Packed>(
             for (i, &at) in list[first..first + elements].iter().enumerate() {
                 let from: *const U = std::ptr::from_ref(&x[at as usize]).cast();
                 // SAFETY: sixteen draws are two eights.
-                put!(2 * i, unsafe { from.read_unaligned() });
-                put!(2 * i + 1, unsafe { from.add(1).read_unaligned() });
+                let [low, high] = unsafe { [from.read_unaligned(), from.add(1).read_unaligned()] };
+                put!(2 * i, low);
+                put!(2 * i + 1, high);
             }
         }
         Source::Listed(x, list) => {
             for (i, &at) in list[start * LANES..(start + count) * LANES].iter().enumerate() {
+                // SAFETY: the caller promises room for `count` eights, and the list was cut to as many.
                 unsafe { to.add(i).write(x[at as usize]) };
             }
         }
@@ -250,6 +258,7 @@ trait Operand<U>: Copy {
 impl<U: Packed> Operand<U> for Read {
     #[inline(always)]
     unsafe fn get(self, i: usize) -> U {
+        // SAFETY: the caller promises an eight `i`, or, of an operand that repeats, the one `i` is cut to.
         unsafe { self.0.add((i & self.1) * LANES).cast::<U>().read_unaligned() }
     }
 }
@@ -261,6 +270,7 @@ struct Each(*const f64);
 impl<U: Packed> Operand<U> for Each {
     #[inline(always)]
     unsafe fn get(self, i: usize) -> U {
+        // SAFETY: the caller promises that there is an eight `i`.
         unsafe { self.0.add(i * LANES).cast::<U>().read_unaligned() }
     }
 }
@@ -302,6 +312,7 @@ impl Read {
     /// SAFETY: there is an eight.
     #[inline(always)]
     unsafe fn same<U: Packed>(self) -> Same<U> {
+        // SAFETY: the caller promises that there is an eight.
         Same(unsafe { self.0.cast::<U>().read_unaligned() })
     }
 }
@@ -311,7 +322,7 @@ impl Read {
 macro_rules! cheap {
     ($out:ident, $count:ident, $($x:ident)+ => $value:expr) => {{
         let mut i = 0;
-        // SAFETY: see `Frame::step`.
+        // SAFETY: who calls `Frame::step` promises operands and a result of `count` eights; i is below that.
         unsafe {
             while i + 4 <= $count {
                 for k in i..i + 4 {
@@ -334,12 +345,14 @@ impl Frame {
     #[inline(always)]
     unsafe fn read(&self, place: Place) -> Read {
         match place {
+            // SAFETY: the caller promises a place of this program, which has this constant in eight lanes.
             Place::Constant(k) => Read(unsafe { self.constants.add(usize::from(k) * LANES) }, 0),
             Place::Input(k) => {
                 let (at, mask) = self.inputs[usize::from(k)];
                 Read(at, mask)
             }
             Place::Output(_) | Place::Register(_) => {
+                // SAFETY: the caller promises a place of this program; results and registers are written to.
                 Read(unsafe { self.write(place) }.cast_const(), usize::MAX)
             }
         }
@@ -350,6 +363,8 @@ impl Frame {
     unsafe fn write(&self, place: Place) -> *mut f64 {
         match place {
             Place::Output(k) => self.outputs[usize::from(k)],
+            // SAFETY: the caller promises a place that the program writes to, so this is one of its
+            // registers, and there is room for all of them.
             Place::Register(k) | Place::Constant(k) | Place::Input(k) => unsafe {
                 self.room.add(usize::from(k) * self.tile * LANES)
             },
@@ -359,11 +374,19 @@ impl Frame {
     /// SAFETY: the step is one of this program, and everything is at least `count` eights long.
     #[inline(always)]
     unsafe fn step<U: Packed>(&self, step: &Step, count: usize) {
-        let out = unsafe { self.write(step.out[0]) };
+        // What reading and writing the places of the step asks for is what the caller promises.
+        macro_rules! places {
+            ($places:expr) => {{
+                // SAFETY: the caller promises a step of this program: it reads and writes places that there
+                // are, each of one eight at least, and names others again where it needs fewer.
+                unsafe { $places }
+            }};
+        }
+        let out = places!(self.write(step.out[0]));
         let [a, b, c, _] = step.args;
         macro_rules! cheap1 {
             ($a:ident => $value:expr) => {{
-                let $a = unsafe { self.read($a) };
+                let $a = places!(self.read($a));
                 match $a.kind() {
                     Kind::Each => { let $a = $a.each(); cheap!(out, count, $a => $value) }
                     Kind::Same | Kind::Pair => cheap!(out, count, $a => $value),
@@ -372,18 +395,18 @@ impl Frame {
         }
         macro_rules! cheap2 {
             ($a:ident $b:ident => $value:expr) => {{
-                let ($a, $b) = unsafe { (self.read($a), self.read($b)) };
+                let ($a, $b) = places!((self.read($a), self.read($b)));
                 match ($a.kind(), $b.kind()) {
                     (Kind::Each, Kind::Each) => {
                         let ($a, $b) = ($a.each(), $b.each());
                         cheap!(out, count, $a $b => $value)
                     }
                     (Kind::Each, Kind::Same) => {
-                        let ($a, $b) = ($a.each(), unsafe { $b.same::<U>() });
+                        let ($a, $b) = ($a.each(), places!($b.same::<U>()));
                         cheap!(out, count, $a $b => $value)
                     }
                     (Kind::Same, Kind::Each) => {
-                        let ($a, $b) = (unsafe { $a.same::<U>() }, $b.each());
+                        let ($a, $b) = (places!($a.same::<U>()), $b.each());
                         cheap!(out, count, $a $b => $value)
                     }
                     _ => cheap!(out, count, $a $b => $value),
@@ -392,18 +415,18 @@ impl Frame {
         }
         macro_rules! cheap3 {
             ($a:ident $b:ident $c:ident => $value:expr) => {{
-                let ($a, $b, $c) = unsafe { (self.read($a), self.read($b), self.read($c)) };
+                let ($a, $b, $c) = places!((self.read($a), self.read($b), self.read($c)));
                 match ($a.kind(), $b.kind(), $c.kind()) {
                     (Kind::Each, Kind::Each, Kind::Each) => {
                         let ($a, $b, $c) = ($a.each(), $b.each(), $c.each());
                         cheap!(out, count, $a $b $c => $value)
                     }
                     (Kind::Each, Kind::Same, Kind::Each) => {
-                        let ($a, $b, $c) = ($a.each(), unsafe { $b.same::<U>() }, $c.each());
+                        let ($a, $b, $c) = ($a.each(), places!($b.same::<U>()), $c.each());
                         cheap!(out, count, $a $b $c => $value)
                     }
                     (Kind::Each, Kind::Same, Kind::Same) => {
-                        let ($a, $b, $c) = ($a.each(), unsafe { $b.same::<U>() }, unsafe { $c.same::<U>() });
+                        let ($a, $b, $c) = ($a.each(), places!($b.same::<U>()), places!($c.same::<U>()));
                         cheap!(out, count, $a $b $c => $value)
                     }
                     _ => cheap!(out, count, $a $b $c => $value),
@@ -426,9 +449,7 @@ impl Frame {
             | Code::Call1(_)
             | Code::Call2(_)
             | Code::Call3(_)) => {
-                // SAFETY: as above; what a code does not read or write stands for a place that there is.
-                let (args, out) =
-                    unsafe { (step.args.map(|p| self.read(p)), step.out.map(|p| self.write(p))) };
+                let (args, out) = places!((step.args.map(|p| self.read(p)), step.out.map(|p| self.write(p))));
                 best_lanes(Costly { code, args, out, count });
             }
         }
@@ -455,7 +476,7 @@ impl LaneWork<F8> for Costly {
         macro_rules! each {
             ($($x:ident)+ => $value:expr) => {{
                 for i in 0..count {
-                    // SAFETY: see [`Costly`]; so below.
+                    // SAFETY: who made this has numbers and room for `count` eights, as [`Costly`] asks.
                     unsafe {
                         $(let $x: U = $x.get(i);)+
                         out.add(i * LANES).cast::<U>().write_unaligned($value);
@@ -483,6 +504,8 @@ impl LaneWork<F8> for Costly {
                     $(Several::$variant => {
                         let out = [out, second, third];
                         for i in 0..count {
+                            // SAFETY: who made this has numbers for `count` eights, and room for as many in
+                            // each result that the function has, as [`Costly`] asks.
                             unsafe {
                                 let x: U = a.get(i);
                                 let results = three(x.$method());

@@ -1,7 +1,7 @@
 //! Special functions of real arguments, in double precision.
 //!
 //! None of them panics: NaN in gives NaN out, and an argument outside the domain gives NaN. The accuracy that
-//! each states is held against reference values to 50 digits by `tests/special.rs`.
+//! each states is held against reference values to 50 digits by `tests/kernels/special.rs`.
 
 mod bessel;
 mod beta;

@@ -22,8 +22,16 @@ pub struct Wide4(pub __m256d);
 #[repr(transparent)]
 pub struct Wide8(pub __m512d);
 
-/// One register type, from the names of its instructions. SAFETY of every `unsafe`: see the head of this
-/// file.
+/// Runs instructions on registers. All that they ask for is a processor that has them.
+macro_rules! intrinsic {
+    ($call:expr) => {{
+        // SAFETY: every x86-64 processor has SSE2; registers of AVX2 and AVX-512 are made only in work that
+        // `dispatch` runs on them, after it has found the features of that level.
+        unsafe { $call }
+    }};
+}
+
+/// One register type, from the names of its instructions.
 macro_rules! register {
     (
         $t:ident, add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, sqrt: $sqrt:ident,
@@ -43,73 +51,73 @@ macro_rules! register {
             type Output = $t;
             #[inline(always)]
             fn neg(self) -> $t {
-                $t(unsafe { $xor(self.0, $set(-0.0)) })
+                $t(intrinsic!($xor(self.0, $set(-0.0))))
             }
         }
 
         impl Vector for $t {
             #[inline(always)]
             fn splat(x: f64) -> $t {
-                $t(unsafe { $set(x) })
+                $t(intrinsic!($set(x)))
             }
             #[inline(always)]
             fn sqrt(self) -> $t {
-                $t(unsafe { $sqrt(self.0) })
+                $t(intrinsic!($sqrt(self.0)))
             }
             #[inline(always)]
             fn abs(self) -> $t {
-                $t(unsafe { $andnot($set(-0.0), self.0) })
+                $t(intrinsic!($andnot($set(-0.0), self.0)))
             }
             #[inline(always)]
             fn copysign(self, sign: $t) -> $t {
-                $t(unsafe {
+                $t(intrinsic!({
                     let mask = $set(-0.0);
                     $or($andnot(mask, self.0), $and(mask, sign.0))
-                })
+                }))
             }
             #[inline(always)]
             fn if_less(self, b: $t, yes: $t, no: $t) -> $t {
-                $t(unsafe { $less(self.0, b.0, yes.0, no.0) })
+                $t(intrinsic!($less(self.0, b.0, yes.0, no.0)))
             }
             #[inline(always)]
             fn if_equal(self, b: $t, yes: $t, no: $t) -> $t {
-                $t(unsafe { $equal(self.0, b.0, yes.0, no.0) })
+                $t(intrinsic!($equal(self.0, b.0, yes.0, no.0)))
             }
             $(
                 #[inline(always)]
                 fn mul_add(self, a: $t, b: $t) -> $t {
-                    $t(unsafe { $mul_add(self.0, a.0, b.0) })
+                    $t(intrinsic!($mul_add(self.0, a.0, b.0)))
                 }
                 #[inline(always)]
                 fn less_product(self, a: $t, b: $t) -> $t {
-                    $t(unsafe { $less_product(a.0, b.0, self.0) })
+                    $t(intrinsic!($less_product(a.0, b.0, self.0)))
                 }
             )?
             // Both instructions give their second argument where either is NaN, or both are zero.
             #[inline(always)]
             fn at_least(self, low: $t) -> $t {
-                $t(unsafe { $max(low.0, self.0) })
+                $t(intrinsic!($max(low.0, self.0)))
             }
             #[inline(always)]
             fn at_most(self, high: $t) -> $t {
-                $t(unsafe { $min(high.0, self.0) })
+                $t(intrinsic!($min(high.0, self.0)))
             }
             $(
                 #[inline(always)]
                 fn times_two_to(self, k: $t) -> $t {
-                    $t(unsafe { $times_two_to(self.0, k.0) })
+                    $t(intrinsic!($times_two_to(self.0, k.0)))
                 }
             )?
             #[inline(always)]
             fn two_to(shifted: $t) -> $t {
-                $t(unsafe {
+                $t(intrinsic!({
                     let bits = $left::<52>($to_bits(shifted.0));
                     $from_bits($add_bits(bits, $set_bits(ONE_BITS as i64)))
-                })
+                }))
             }
             #[inline(always)]
             fn split(self) -> ($t, $t, $t) {
-                unsafe {
+                intrinsic!({
                     let bits = $to_bits(self.0);
                     // Exponent field of self / √½ as an integer: 1023 + k.
                     let raised = $add_bits(bits, $set_bits((ONE_BITS - SQRT_HALF_BITS) as i64));
@@ -120,15 +128,15 @@ macro_rules! register {
                     let m = $from_bits($add_bits(scaled, $set_bits(ONE_BITS as i64)));
                     let inverse = $from_bits($left::<52>($sub_bits($set_bits(2046), biased)));
                     ($t(m), $t(k), $t(inverse))
-                }
+                })
             }
             #[inline(always)]
             fn all_ordinary(self) -> bool {
-                unsafe { $ordinary(self.0) }
+                intrinsic!($ordinary(self.0))
             }
             #[inline(always)]
             fn if_odd(shifted: $t, yes: $t, no: $t) -> $t {
-                $t(unsafe { $odd($to_bits(shifted.0), yes.0, no.0) })
+                $t(intrinsic!($odd($to_bits(shifted.0), yes.0, no.0)))
             }
         }
     };
@@ -137,7 +145,7 @@ macro_rules! register {
             type Output = $t;
             #[inline(always)]
             fn $method(self, o: $t) -> $t {
-                $t(unsafe { $f(self.0, o.0) })
+                $t(intrinsic!($f(self.0, o.0)))
             }
         }
     };
@@ -173,72 +181,72 @@ register! {
 
 #[inline(always)]
 unsafe fn blend_128(mask: __m128d, yes: __m128d, no: __m128d) -> __m128d {
-    unsafe { _mm_or_pd(_mm_and_pd(mask, yes), _mm_andnot_pd(mask, no)) }
+    intrinsic!(_mm_or_pd(_mm_and_pd(mask, yes), _mm_andnot_pd(mask, no)))
 }
 #[inline(always)]
 unsafe fn less_128(a: __m128d, b: __m128d, yes: __m128d, no: __m128d) -> __m128d {
-    unsafe { blend_128(_mm_cmplt_pd(a, b), yes, no) }
+    intrinsic!(blend_128(_mm_cmplt_pd(a, b), yes, no))
 }
 #[inline(always)]
 unsafe fn equal_128(a: __m128d, b: __m128d, yes: __m128d, no: __m128d) -> __m128d {
-    unsafe { blend_128(_mm_cmpeq_pd(a, b), yes, no) }
+    intrinsic!(blend_128(_mm_cmpeq_pd(a, b), yes, no))
 }
 #[inline(always)]
 unsafe fn odd_128(bits: __m128i, yes: __m128d, no: __m128d) -> __m128d {
-    unsafe {
+    intrinsic!({
         // 0 - (the lowest bit) is all ones where it is set.
         let odd = _mm_sub_epi64(_mm_setzero_si128(), _mm_and_si128(bits, _mm_set1_epi64x(1)));
         blend_128(_mm_castsi128_pd(odd), yes, no)
-    }
+    })
 }
 
 #[inline(always)]
 unsafe fn less_256(a: __m256d, b: __m256d, yes: __m256d, no: __m256d) -> __m256d {
-    unsafe { _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) }
+    intrinsic!(_mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b)))
 }
 #[inline(always)]
 unsafe fn equal_256(a: __m256d, b: __m256d, yes: __m256d, no: __m256d) -> __m256d {
-    unsafe { _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_EQ_OQ>(a, b)) }
+    intrinsic!(_mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_EQ_OQ>(a, b)))
 }
 #[inline(always)]
 unsafe fn odd_256(bits: __m256i, yes: __m256d, no: __m256d) -> __m256d {
     // The blend looks at the top bit alone.
-    unsafe { _mm256_blendv_pd(no, yes, _mm256_castsi256_pd(_mm256_slli_epi64::<63>(bits))) }
+    intrinsic!(_mm256_blendv_pd(no, yes, _mm256_castsi256_pd(_mm256_slli_epi64::<63>(bits))))
 }
 
 #[inline(always)]
 unsafe fn less_512(a: __m512d, b: __m512d, yes: __m512d, no: __m512d) -> __m512d {
-    unsafe { _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes) }
+    intrinsic!(_mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes))
 }
 #[inline(always)]
 unsafe fn equal_512(a: __m512d, b: __m512d, yes: __m512d, no: __m512d) -> __m512d {
-    unsafe { _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b), no, yes) }
+    intrinsic!(_mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b), no, yes))
 }
 #[inline(always)]
 unsafe fn odd_512(bits: __m512i, yes: __m512d, no: __m512d) -> __m512d {
-    unsafe { _mm512_mask_blend_pd(_mm512_test_epi64_mask(bits, _mm512_set1_epi64(1)), no, yes) }
+    intrinsic!(_mm512_mask_blend_pd(_mm512_test_epi64_mask(bits, _mm512_set1_epi64(1)), no, yes))
 }
 
 #[inline(always)]
 unsafe fn ordinary_128(x: __m128d) -> bool {
-    unsafe {
+    intrinsic!({
         let (low, high) = (_mm_set1_pd(f64::MIN_POSITIVE), _mm_set1_pd(f64::INFINITY));
         _mm_movemask_pd(_mm_and_pd(_mm_cmple_pd(low, x), _mm_cmplt_pd(x, high))) == 3
-    }
+    })
 }
 #[inline(always)]
 unsafe fn ordinary_256(x: __m256d) -> bool {
-    unsafe {
+    intrinsic!({
         let (low, high) = (_mm256_set1_pd(f64::MIN_POSITIVE), _mm256_set1_pd(f64::INFINITY));
         let (above, below) = (_mm256_cmp_pd::<_CMP_LE_OQ>(low, x), _mm256_cmp_pd::<_CMP_LT_OQ>(x, high));
         _mm256_movemask_pd(_mm256_and_pd(above, below)) == 15
-    }
+    })
 }
 #[inline(always)]
 unsafe fn ordinary_512(x: __m512d) -> bool {
-    unsafe {
+    intrinsic!({
         let (low, high) = (_mm512_set1_pd(f64::MIN_POSITIVE), _mm512_set1_pd(f64::INFINITY));
         let above = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(low, x);
         _mm512_mask_cmp_pd_mask::<_CMP_LT_OQ>(above, x, high) == 255
-    }
+    })
 }

@@ -85,8 +85,9 @@ fn call_on<T: Lane, const N: usize>(
         let number = unsafe { &*values[source.at].as_ptr() };
         *operand = Operand { arg: Arg::Var(std::slice::from_ref(number)), index: Index::One };
     }
-    // SAFETY: as above; a cell is laid out as what it holds.
-    let written = unsafe { std::slice::from_raw_parts_mut(written[0].as_ptr(), 1 + N) };
+    // SAFETY: nobody else has the cells, and no argument lies among these, as was looked at for each; a cell
+    // is laid out as what it holds.
+    let written = unsafe { std::slice::from_raw_parts_mut(written.as_ptr().cast_mut().cast(), 1 + N) };
     let (value, slope) = written.split_at_mut(1);
     match slopes {
         true => kernel.both(&args, &i.args.map(|a| a.varies), value, slope),
@@ -213,9 +214,10 @@ fn each<U: Packed, const N: usize>(
     f: impl Fn([U; N]) -> U,
 ) {
     assert!(fits::<N, _>(i, shift, values.len()));
-    // SAFETY: just looked at; so below.
+    // SAFETY: `fits` has seen that the buffer holds all that the instruction reads.
     let (out, mut x) = (i.out + shift.out(), unsafe { read_first(i, shift, values) });
     for k in 0..i.n {
+        // SAFETY: k < n, and `fits` has seen that the buffer holds what each element reads and writes.
         unsafe {
             read::<U, N, ANY>(i, shift, values, k, &mut x);
             values.get_unchecked(out + k).set(f(x));

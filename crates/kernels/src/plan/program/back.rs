@@ -166,11 +166,12 @@ fn back<U: Packed, const N: usize>(
     f: impl Fn([U; N], U, U) -> [U; N],
 ) {
     assert!(fits::<N, _>(i, shift, values.len()));
-    // SAFETY: just looked at; so below.
+    // SAFETY: `fits` has seen that the buffer holds all that the instruction reads.
     let (mut sums, mut x) = ([U::zero(); N], unsafe { read_first(i, shift, values) });
     let first = i.out + shift.out();
     for k in 0..i.n {
         let out = first + k;
+        // SAFETY: k < n, and `fits` has seen that the buffer holds what each element reads and writes.
         let y = unsafe {
             read::<U, N, ANY>(i, shift, values, k, &mut x);
             values.get_unchecked(out).get()

@@ -320,6 +320,7 @@ pub(super) unsafe fn read_first<U: Packed, const N: usize>(
 ) -> [U; N] {
     let (mut x, mut j) = ([U::zero(); N], 0);
     while j < N {
+        // SAFETY: the caller promises that the buffer holds all arguments, so the first element of each.
         x[j] = unsafe { values.get_unchecked(i.args[j].at + shift.arg(j)) }.get();
         j += 1;
     }
@@ -341,6 +342,7 @@ pub(super) unsafe fn read<U: Packed, const N: usize, const SHAPE: u16>(
     let mut j = 0;
     while j < N {
         if is_each::<SHAPE>(i, j) {
+            // SAFETY: the caller promises that the buffer holds all arguments, and this has n > k elements.
             x[j] = unsafe { values.get_unchecked(i.args[j].at + shift.arg(j) + k) }.get();
         }
         j += 1;

@@ -147,10 +147,12 @@ fn sum<U: Packed, S: Squared<N>, const N: usize, const SLOPES: bool, const SHAPE
     up: U,
 ) -> U {
     assert!(fits::<N, _>(i, shift, values.len()));
-    // SAFETY: just looked at; so below.
+    // SAFETY: `fits` has seen that the buffer holds all that the instruction reads.
     let mut x: [U; N] = unsafe { read_first(i, shift, values) };
     let (mut sum, mut sums) = (U::zero(), [U::zero(); N]);
     for k in 0..i.n {
+        // SAFETY: k < n, `fits` has seen that the buffer holds what each element reads, and those who name a
+        // shape have compared it with that of the instruction.
         unsafe { read::<U, N, SHAPE>(i, shift, values, k, &mut x) };
         let r = S::value(x);
         let weighted = r * x[N - 1];
