@@ -2,7 +2,7 @@
 //!
 //! # The map
 //!
-//! A room uses only rooms above it in this list; `tests/house.rs` holds that.
+//! A room uses only rooms above it in this list; `tests/cli/house.rs` holds that.
 //!
 //! | room | what lives there |
 //! |---|---|

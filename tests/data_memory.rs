@@ -17,17 +17,20 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         MOST.fetch_max(HELD.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: the caller keeps the promises of `GlobalAlloc`, and the system's asks for the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller gives a block of this allocator with its layout; all blocks are the system's.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         MOST.fetch_max(HELD.fetch_add(size, Relaxed) + size - layout.size(), Relaxed);
         HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller gives a block of this allocator with its layout; all blocks are the system's.
         unsafe { System.realloc(block, layout, size) }
     }
 }

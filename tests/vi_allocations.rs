@@ -1,6 +1,7 @@
 //! A step allocates nothing: a counting allocator, every factor, estimator and operator that go together,
 //! after a warm-up.
 
+#[path = "vi/vi_support/mod.rs"]
 mod vi_support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -34,15 +35,18 @@ fn count() -> usize {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller keeps the promises of `GlobalAlloc`, and the system's asks for the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller gives a block of this allocator with its layout; all blocks are the system's.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller gives a block of this allocator with its layout; all blocks are the system's.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }

@@ -8,7 +8,7 @@
 mod bounds;
 mod cost;
 mod plot;
-#[path = "../../tests/vi_support/mod.rs"]
+#[path = "../../tests/vi/vi_support/mod.rs"]
 mod support;
 
 use plot::{Line, figure};

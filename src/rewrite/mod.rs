@@ -1,6 +1,6 @@
 //! Named rewrites of the graph of a log density: the same function, computed with less work.
 //!
-//! The values agree to rounding, which `tests/rewrite.rs` and `tests/plans.rs` hold.
+//! The values agree to rounding, which `tests/kernels/rewrite.rs` and `tests/kernels/plans.rs` hold.
 
 mod branches;
 mod columns;

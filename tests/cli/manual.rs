@@ -4,8 +4,8 @@ use stickler::data::Dataset;
 use stickler::source::render;
 use stickler::target::{ModelTarget, Target};
 
-const MANUAL: &str = include_str!("../docs/language.md");
-const REFERENCE: &str = include_str!("../docs/reference.md");
+const MANUAL: &str = include_str!("../../docs/language.md");
+const REFERENCE: &str = include_str!("../../docs/reference.md");
 
 /// A fenced block: the line of its opening fence, its language and its text.
 struct Block {
@@ -87,7 +87,7 @@ fn is_listed(name: &str) -> bool {
 
 #[test]
 fn the_table_of_findings_is_that_of_the_code() {
-    let page = include_str!("../docs/fit.md");
+    let page = include_str!("../../docs/fit.md");
     for kind in stickler::infer::Finding::KINDS {
         let row = format!("| `{}` | {} | {} |", kind.code, kind.severity.name(), kind.meaning);
         assert!(page.contains(&row), "docs/fit.md has no row {row}");

@@ -1,7 +1,7 @@
 //! Effects whose likelihood is not that of one mode: a fit is right, by sums over fine grids, or says that it
 //! may not be.
 
-mod fits;
+use crate::fits;
 
 use fits::{fitted, json, wrong};
 use stickler::data::Dataset;

@@ -2,7 +2,7 @@
 //! elsewhere, never a panic.
 //!
 //! The default fit against the best of all methods, over 20 seeds, with its stated gap held to account:
-//! `cargo test --release --test methods -- --ignored --nocapture`.
+//! `cargo test --release --test fits methods -- --ignored --nocapture`.
 
 use std::ops::ControlFlow;
 use stickler::data::Dataset;
@@ -108,19 +108,19 @@ fn a_gaussian_is_nearly_found_by_the_others() {
     }
 }
 
-const LOGISTIC: &str = include_str!("../models/logistic.ppl");
-const SCHOOLS: &str = include_str!("../models/eight_schools.ppl");
+const LOGISTIC: &str = include_str!("../../models/logistic.ppl");
+const SCHOOLS: &str = include_str!("../../models/eight_schools.ppl");
 
 fn model(text: &str, table: &str) -> ModelTarget {
     ModelTarget::new(text, &Dataset::from_texts(&[("data.csv", table)]).unwrap()).unwrap()
 }
 
 fn logistic() -> ModelTarget {
-    model(LOGISTIC, include_str!("../models/logistic.csv"))
+    model(LOGISTIC, include_str!("../../models/logistic.csv"))
 }
 
 fn schools() -> ModelTarget {
-    model(SCHOOLS, include_str!("../models/eight_schools.csv"))
+    model(SCHOOLS, include_str!("../../models/eight_schools.csv"))
 }
 
 /// The optimum is known by quadrature. Laplace and Pathfinder do not aim at the ELBO, nor do matched scores.
@@ -168,7 +168,7 @@ const CENTRED: &str = "data { y : real[J]\n sigma : real[J] > 0 }\nparam mu ~ no
 /// Whatever it is worth: each method has an answer with all its numbers, or a reason.
 #[test]
 fn no_method_panics_on_eight_schools() {
-    let centred = model(CENTRED, include_str!("../models/eight_schools.csv"));
+    let centred = model(CENTRED, include_str!("../../models/eight_schools.csv"));
     let options = Options { draws: Some(4096), keep: 100, ..Options::default() };
     for (target, where_from) in [(&schools(), "non-centred"), (&centred, "centred")] {
         for method in methods::TABLE {
@@ -270,7 +270,7 @@ fn few_directions_in_many_coordinates_are_found() {
 
 #[test]
 fn the_manual_names_every_method() {
-    let manual = include_str!("../docs/methods.md");
+    let manual = include_str!("../../docs/methods.md");
     for method in methods::all() {
         assert!(manual.contains(&format!("`{}`", method.name())), "{}", method.name());
     }
@@ -306,7 +306,7 @@ fn a_watcher_stops_a_method() {
 #[test]
 fn a_comparison_has_a_row_for_every_method_and_a_reason_where_one_fails() {
     let text = CENTRED;
-    let table = include_str!("../models/eight_schools.csv");
+    let table = include_str!("../../models/eight_schools.csv");
     let data = Dataset::from_texts(&[("data.csv", table)]).unwrap();
     let program = stickler::syntax::parse(text).unwrap();
     let target = ModelTarget::new(text, &data).unwrap();
@@ -386,14 +386,18 @@ mod default_fit {
     #[ignore = "measures for minutes; see the head of this file"]
     fn is_within_a_hundredth_of_a_nat_of_the_best_and_honest_about_it() {
         let models = [
-            ("eight schools, non-centred", SCHOOLS, include_str!("../models/eight_schools.csv")),
-            ("linear regression", include_str!("../models/linear.ppl"), include_str!("../models/linear.csv")),
-            ("logistic regression", LOGISTIC, include_str!("../models/logistic.csv")),
-            ("autoregression", include_str!("../models/ar.ppl"), include_str!("../models/ar.csv")),
+            ("eight schools, non-centred", SCHOOLS, include_str!("../../models/eight_schools.csv")),
+            (
+                "linear regression",
+                include_str!("../../models/linear.ppl"),
+                include_str!("../../models/linear.csv"),
+            ),
+            ("logistic regression", LOGISTIC, include_str!("../../models/logistic.csv")),
+            ("autoregression", include_str!("../../models/ar.ppl"), include_str!("../../models/ar.csv")),
             (
                 "negative binomial",
-                include_str!("../models/negative_binomial.ppl"),
-                include_str!("../models/negative_binomial.csv"),
+                include_str!("../../models/negative_binomial.ppl"),
+                include_str!("../../models/negative_binomial.csv"),
             ),
             ("Poisson, overdispersed", OVERDISPERSED, COUNTS),
         ];

@@ -1,7 +1,7 @@
 //! A parameter keeps its distribution when it is written `noncentered`: its mean and spread under the prior
 //! alone are those of the centred form, for every prior with a restricted support.
 
-mod fits;
+use crate::fits;
 
 use std::ops::ControlFlow;
 use stickler::data::Dataset;

@@ -1,7 +1,7 @@
 //! Models of one parameter, whose answers are sums over fine grids: no shape of log density leads a fit
 //! astray without a word.
 
-mod fits;
+use crate::fits;
 
 use stickler::target::{ModelTarget, Target};
 

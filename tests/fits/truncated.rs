@@ -1,7 +1,7 @@
 //! Truncated counts: what is kept has mass 1 however little of it there was, and no log probability is above
 //! 0.
 
-mod fits;
+use crate::fits;
 
 use stickler::data::Dataset;
 use stickler::dist::{self, Density, Distribution, Domain, End, Part, Support, log_density_between};

@@ -1,6 +1,6 @@
 //! Classes of models whose answers are known: what a fit says is right, or it says that it may not be.
 
-mod fits;
+use crate::fits;
 
 use stickler::data::Dataset;
 use stickler::infer::{Ending, Fit};

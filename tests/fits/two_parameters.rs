@@ -1,7 +1,7 @@
 //! Models of two or three parameters whose posteriors are no ellipses: ridges, funnels, cuts and curved
 //! tails, against integrals worked out here.
 
-mod fits;
+use crate::fits;
 
 use stickler::infer::Fit;
 use stickler::target::{ModelTarget, Target};

@@ -1,7 +1,7 @@
 //! Laws of distributions over integers: probabilities sum to one, cumulative probabilities and quantiles
 //! agree with them.
 
-mod events;
+use crate::events;
 
 use events::{Point, difference, gradient, hessian_times, numbers, reference, rows};
 use stickler::dist::{Distribution, Domain, find};

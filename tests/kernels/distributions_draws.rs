@@ -1,7 +1,7 @@
 //! Draws have the moments of their distribution, noncentered forms its density, and correlation matrices
 //! total mass one.
 
-mod events;
+use crate::events;
 
 use events::{Array, Point, gradient};
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! Laws that every discrete and multivariate distribution must obey: reference values, derivatives, batches.
 
-mod events;
+use crate::events;
 
 use events::{Array, Point, check_derivatives, numbers, probes, reference, rows};
 use stickler::dist::{Density, Domain, find};

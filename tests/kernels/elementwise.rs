@@ -1,6 +1,6 @@
 //! Laws of every elementwise function, over the table: a row is tested the moment it is listed.
 
-mod common;
+use crate::common;
 
 use common::{check_row, value};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Every fact of every elementwise row against derivatives sampled over wide ranges: what `certify` rests on.
 
-mod common;
-mod events;
+use crate::common;
+use crate::events;
 mod mistakes;
 
 use common::{slopes_in, value};

@@ -1,8 +1,8 @@
 //! Identities of the graph builder: each leaves value and gradient as they were and takes the detour out, and
 //! a density with a link is that of the linked distribution.
 
-mod common;
-mod events;
+use crate::common;
+use crate::events;
 
 use common::{slopes, value};
 use events::gradient;

@@ -1,7 +1,7 @@
 //! Outside its support or its arguments' domains a density is minus infinity, for every distribution: a
 //! computed value may stray there. What is known to stay inside is not checked again.
 
-mod events;
+use crate::events;
 
 use events::{Array, Point};
 use stickler::dist::{Distribution, Domain, End, Support, TABLE, log_density, log_density_sum, log_tail};

@@ -1,7 +1,7 @@
 //! Arrow files give what the same table gives as CSV; what cannot be read is said of the column that is asked
 //! for.
 
-mod binary_tables;
+use crate::binary_tables;
 
 use binary_tables::{assert_damage_is_harmless, assert_is_the_table, assert_refused};
 use stickler::data::{Dataset, Missing};

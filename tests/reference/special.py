@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference values of the special functions, from 80 digits, for tests/special.rs.
+"""Reference values of the special functions, from 80 digits, for tests/kernels/special.rs.
 
     pip install mpmath && python3 tests/reference/special.py > tests/reference/special.csv
 

@@ -6,7 +6,7 @@
 //! comparison of models or an interval would show; means are held to 0.1 posterior standard deviations apart
 //! from that.
 
-mod vi_support;
+use crate::vi_support;
 
 use std::fmt::Write;
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! Every base with every factor, estimator and kind of draws: unbiased against deterministic quadrature, and
 //! no noisier than the theorems say.
 
-mod vi_support;
+use crate::vi_support;
 
 use stickler::num::stream::Stream;
 use stickler::target::Target;

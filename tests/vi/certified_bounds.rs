@@ -1,7 +1,7 @@
 //! What is promised end to end: measured errors of certified runs stay below the printed bounds, the
 //! divergence below its bound, and the evidence inside its interval.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::model;
 use std::ops::ControlFlow;

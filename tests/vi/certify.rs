@@ -1,7 +1,7 @@
 //! Models with known answers: tiers, constants in closed form, and traps where a careless rule would certify
 //! too much.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::certified;
 use certificates::table::{DATA, Matrix, alone, is, of, regression, table};

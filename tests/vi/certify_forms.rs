@@ -1,7 +1,7 @@
 //! Known answers by other words: links by hand, products of exponentials, truncation, constrained parameters,
 //! norms, mixtures.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::certified;
 use certificates::table::{DATA, Matrix, ROWS, alone, is, of, regression, table};

@@ -1,6 +1,6 @@
 //! The examples of docs/certify.md say what the program says. Set STICKLER_WRITE_DOCS to write them anew.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::model;
 use stickler::certify::certify;

@@ -2,7 +2,7 @@
 //! shape, cut-points that move together, mixtures of two normal densities, squares of what has a kink; and
 //! their near relatives of which less is true.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::certified;
 use certificates::table::{DATA, Matrix, alone, is, of, regression, table};

@@ -1,7 +1,7 @@
 //! The theorems about gradient estimators: what they are, that they are unbiased, how noisy they are.
 //! `vi_bases.rs` has the same for every base.
 
-mod vi_support;
+use crate::vi_support;
 
 use stickler::num::linalg::symmetric_eigen;
 use stickler::num::real::{Dual, Real};

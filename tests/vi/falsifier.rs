@@ -1,7 +1,7 @@
 //! The falsifier: sampled Hessians, gradients and chords of thousands of random models against what is
 //! certified of them.
 
-mod certificates;
+use crate::certificates;
 
 use certificates::{falsify, try_model};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Whole fits: good answers without options, the same bits on any number of threads, refusals that teach.
 
-mod vi_support;
+use crate::vi_support;
 
 use std::ops::ControlFlow;
 use stickler::target::from_fn;

@@ -1,6 +1,6 @@
 //! Packings, prox and projection: isometries, argmins, non-expansive, and fixed at the optimum.
 
-mod vi_support;
+use crate::vi_support;
 
 use stickler::num::linalg::symmetric_eigen;
 use stickler::num::stream::Stream;

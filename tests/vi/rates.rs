@@ -5,7 +5,7 @@
 //! compared with the mean less three standard errors, and so is a slope; the bounds are loose enough for this
 //! to make no difference.
 
-mod vi_support;
+use crate::vi_support;
 
 use stickler::vi::Choice;
 use stickler::vi::bound::Measure;

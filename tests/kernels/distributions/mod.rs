@@ -1,7 +1,6 @@
 //! Laws of every distribution of numbers, over the table: a row is tested the moment it is registered.
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod plan;
 mod probability;
 mod reference;

@@ -1,7 +1,7 @@
 //! Every distribution from end to end: through the builder and the plan, element by element and summed, with
 //! scalars and vectors mixed and with weights; and the noncentered forms.
 
-use crate::{data_positions, log_density, numbers, rows};
+use super::{data_positions, log_density, numbers, rows};
 use stickler::dist::{self, BaseArg, Distribution};
 use stickler::graph::{Builder, NodeId};
 use stickler::num::real::{Dual, F16, Packed, Real};

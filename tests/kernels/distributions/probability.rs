@@ -1,6 +1,6 @@
 //! A density integrates to 1, the two cumulative probabilities add up to 1, and the quantile undoes the cdf.
 
-use crate::{at, continuous, log_density, numbers, rows};
+use super::{at, continuous, log_density, numbers, rows};
 use stickler::dist::{Distribution, End, Support};
 
 /// Nodes and weights of Gauss–Legendre quadrature with 5 points on [-1, 1].

@@ -1,8 +1,8 @@
 //! Log densities, log cdfs and quantiles against values computed with mpmath
 //! (`tests/reference/distributions*.py`).
 
+use super::{at, log_density, rows, terms};
 use crate::common::slopes;
-use crate::{at, log_density, rows, terms};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use stickler::dist::{Density, Distribution, find};

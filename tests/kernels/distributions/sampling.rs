@@ -1,7 +1,7 @@
 //! Samplers: their draws follow the cdf (Kolmogorov and Smirnov), and the mean score of the density vanishes
 //! on them.
 
-use crate::{at, data_positions, inputs, numbers, rows};
+use super::{at, data_positions, inputs, numbers, rows};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use stickler::dist::{Distribution, End, Part, Sampler};

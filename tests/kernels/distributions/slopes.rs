@@ -1,7 +1,7 @@
 //! Slopes of every part, log cdf and log ccdf: against forward mode and finite differences, to second order.
 
+use super::{data_positions, inputs, numbers, rows};
 use crate::common::check_row;
-use crate::{data_positions, inputs, numbers, rows};
 
 #[test]
 fn of_parts() {

@@ -243,7 +243,7 @@ pub fn probes(dist: &'static Distribution) -> impl Iterator<Item = Point> {
 
 /// The reference values.
 pub fn reference() -> Vec<serde_json::Value> {
-    serde_json::from_str(include_str!("../reference/distributions_b.json")).unwrap()
+    serde_json::from_str(include_str!("../../reference/distributions_b.json")).unwrap()
 }
 
 /// The numbers of a list.

@@ -1,0 +1,5 @@
+//! The command line, the manual and the house itself.
+
+mod command_line;
+mod house;
+mod manual;

@@ -1,0 +1,11 @@
+//! Fits of models against sums, closed forms and reference posteriors.
+
+mod accuracy;
+mod aside;
+mod fits;
+mod methods;
+mod noncentered;
+mod one_parameter;
+mod truncated;
+mod truth;
+mod two_parameters;
