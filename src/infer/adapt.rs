@@ -10,8 +10,12 @@ use super::psis::smooth;
 use super::rivals::Rival;
 use super::sample::{Proposal, Sample};
 use super::students::{MOST as MOST_MODES, Students};
+use crate::num::stream::child;
 use crate::vi::Scale;
 use std::sync::Arc;
+
+/// Who draws, for seeds of its own.
+const PURPOSE: u64 = 0x6164_6170;
 
 /// Most coordinates: in more, a mixture has too much to learn from its draws.
 const MOST: usize = 24;
@@ -74,7 +78,7 @@ pub(super) fn adapt(
     let mut idle = 0;
     for round in 0..ROUNDS as u64 {
         let proposal = Proposal::Adapted(Arc::clone(&current));
-        let sample = Sample::new(flow, q, proposal, options.seed + 1000 * (round + 1));
+        let sample = Sample::new(flow, q, proposal, child(options.seed, PURPOSE, round));
         let (points, log_weights) = sample.probes(count);
         let smoothed = smooth(&log_weights);
         let even = effective(&smoothed.weights) / log_weights.len() as f64 - (smoothed.khat - LIGHT).max(0.0);

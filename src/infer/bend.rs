@@ -8,9 +8,13 @@ use super::sample::{Pilot, layout, pilot};
 use super::shape::{self, shape};
 use super::warp::{Warp, Warped};
 use super::{Options, elbo};
+use crate::num::stream::child;
 use crate::target::Target;
 use crate::vi::Scale;
 use std::ops::ControlFlow;
+
+/// Who draws, for seeds of its own.
+const PURPOSE: u64 = 0x6265_6e64;
 
 /// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
 const CLOSE: f64 = 0.02;
@@ -99,7 +103,7 @@ pub(super) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Be
     }
     let count = (32 * d).clamp(2048, 8192);
     while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
-        let seed = options.seed + 101 * (bent.target.layers.len() as u64 + 1);
+        let seed = child(options.seed, PURPOSE, 1 + bent.target.layers.len() as u64);
         let leaders = bent.target.layers.last().map(Warp::leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
         bent.gradients += count;
@@ -133,7 +137,7 @@ fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> 
         (after[0] > before - se).then_some(target)
     })?;
     let limits = gaussian::Limits {
-        seed: options.seed + 7,
+        seed: child(options.seed, PURPOSE, 0),
         tolerance: (0.1 * spread).max(0.02),
         gradients: (20 * d).clamp(4096, 8192),
         batch: 32,

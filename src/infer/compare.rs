@@ -4,6 +4,7 @@ use super::gaussian::{Ending, Gaussian};
 use super::methods::{self, Approximation, Descent, Named, Settings, descend, judge};
 use super::model::{Model, fit_model};
 use super::{Finding, Fit, Options, Path, Progress, Severity};
+use crate::num::stream::child;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
 use std::ops::ControlFlow;
@@ -97,7 +98,7 @@ fn by_default(
     let mut numbers = Numbers { elbo, elbo_se, khat, gradients, seconds, ending: status, note: None };
     if fit.as_declared {
         let q = Approximation::Gaussian(Gaussian { mean: fit.mean, factor: fit.factor });
-        let judged = judge(declared, &q, draws, options.seed ^ FRESH);
+        let judged = judge(declared, &q, draws, child(options.seed, FRESH, 0));
         (numbers.elbo, numbers.elbo_se, numbers.khat) = (judged.elbo, judged.elbo_se, judged.khat);
         numbers.note = (khat < judged.khat - 0.05)
             .then(|| format!("k-hat {khat:.2} after the corrections that its answer comes with"));
@@ -131,7 +132,7 @@ fn named(
         Named::Stochastic(method) => stochastic(target, method, options, watch)?,
     };
     let seconds = clock.elapsed().as_secs_f64();
-    let judged = judge(target, &approximation, draws, options.seed ^ FRESH);
+    let judged = judge(target, &approximation, draws, child(options.seed, FRESH, 0));
     Ok(Numbers {
         elbo: judged.elbo,
         elbo_se: judged.elbo_se,

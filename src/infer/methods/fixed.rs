@@ -13,7 +13,7 @@ use super::super::{Finding, Progress};
 use super::batch::{evaluate, matched};
 use super::{Approximation, Error, Found, Job, Watch, judge};
 use crate::num::real::LN_2PI;
-use crate::num::stream::Stream;
+use crate::num::stream::{Stream, child};
 use crate::target::{Evaluator, Target};
 use std::ops::ControlFlow;
 
@@ -144,7 +144,8 @@ impl Climb<'_, '_> {
     /// The ELBO of the Gaussian with these parameters on fresh draws, beside the one on fixed draws: whether
     /// it is no illusion, and the gap with two standard errors on top.
     fn confirm(&mut self, approximation: &Approximation, value: f64, n: usize) -> (bool, f64) {
-        let fresh = judge(self.job.target, approximation, FRESH, self.job.options.seed + n as u64);
+        let fresh =
+            judge(self.job.target, approximation, FRESH, child(self.job.options.seed, PURPOSE, n as u64));
         self.gradients += FRESH;
         let (gap, margin) = (value - fresh.elbo, 2.0 * fresh.elbo_se);
         (gap <= SMALL.max(margin), gap.max(0.0) + margin)

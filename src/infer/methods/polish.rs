@@ -19,7 +19,7 @@ use super::Approximation;
 use super::batch::matched;
 use super::fixed::{Fixed, Form};
 use super::saa::Full;
-use crate::num::stream::Stream;
+use crate::num::stream::{Stream, child};
 use crate::target::Target;
 use crate::vi::Scale;
 use std::ops::ControlFlow;
@@ -88,8 +88,8 @@ pub(in super::super) fn polish(
             continue;
         }
         let Approximation::Gaussian(better) = form.approximation(&w)? else { return None };
-        let [[before, ..], [elbo, elbo_se, _]] =
-            [q, &better].map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, seed + 1), layout(1)));
+        let [[before, ..], [elbo, elbo_se, _]] = [q, &better]
+            .map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, child(seed, PURPOSE, 0)), layout(1)));
         *gradients += 2 * FRESH;
         let confirmed = apart.is_finite() && elbo >= before;
         return confirmed.then_some(Polished { q: better, gap, elbo, elbo_se, draws: FRESH });

@@ -10,6 +10,7 @@ use super::super::{Error as NoFit, Finding, Fit, Options, whiten};
 use super::{Error, Job, Settings};
 use crate::certify::{Certificate, Tier};
 use crate::num::linalg::cholesky;
+use crate::num::stream::child;
 use crate::target::Target;
 use crate::vi::subsample::Subsample;
 use crate::vi::{self, Choice, Constants, Coordinates, Run, Scale, Start};
@@ -189,7 +190,7 @@ fn whitened(
         });
         let Some(next) = next.and_then(at_gaussian) else { return Ok((run, before)) };
         (coordinates, init, last) = (next, None, Some(run));
-        config.seed = config.seed.wrapping_add(ROUND);
+        config.seed = child(config.seed, ROUND, 0);
     }
     Err(Error::NotFinite)
 }

@@ -10,7 +10,11 @@ use super::anchors::{Anchor, around};
 use super::conditional::{Conditional, LANES};
 use super::marginal::widths;
 use crate::num::linalg::{cholesky, dot, lower_product, solve_cholesky, solve_lower, symmetric_eigen};
+use crate::num::stream::child;
 use crate::vi::Scale;
+
+/// Who draws, for seeds of its own.
+const PURPOSE: u64 = 0x6578_706c;
 
 /// Most rounds.
 const ROUNDS: usize = 8;
@@ -37,7 +41,7 @@ pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussi
     let terms = (d + 1) * (d + 2) / 2;
     let count = (POINTS_EACH * terms).max(FEWEST).next_multiple_of(LANES);
     for round in 0..ROUNDS as u64 {
-        let anchors = around(conditional, &q, count, seed + round);
+        let anchors = around(conditional, &q, count, child(seed, PURPOSE, round));
         if (anchors.len() as f64) < SOUND * count as f64 {
             return None;
         }

@@ -9,7 +9,7 @@
 use super::super::gaussian::Gaussian;
 use super::anchors::points;
 use super::conditional::{Conditional, LANES, Lanes, Solver, part};
-use crate::num::stream::Stream;
+use crate::num::stream::{Stream, child};
 use rayon::prelude::*;
 
 /// Who draws.
@@ -63,7 +63,7 @@ pub(super) fn tune(conditional: &mut Conditional, q: &Gaussian, seed: u64) {
         let outer = points(q, POINTS, 1.0, [seed, round * POINTS as u64]);
         let this = &*conditional;
         let block = |first: usize| {
-            let stream = Stream::new(seed + round, PURPOSE, first as u64);
+            let stream = Stream::new(child(seed, PURPOSE, round), PURPOSE, first as u64);
             residuals(this, &part(&outer, POINTS, first..first + LANES), stream)
         };
         let blocks: Vec<Residuals> =

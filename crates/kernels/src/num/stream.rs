@@ -12,6 +12,14 @@ use rand_distr::Distribution;
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
+/// The seed of a piece of work that has streams of its own: streams of two pieces, and of two seeds, are
+/// independent of each other, which those of `seed` and `seed + 1000` are not where another piece adds 1000.
+pub fn child(seed: u64, purpose: u64, index: u64) -> u64 {
+    /// Sets these streams apart from those that are drawn from.
+    const CHILD: u64 = 0x6368_696c_6400_0000;
+    Stream::new(seed, purpose ^ CHILD, index).bits()
+}
+
 impl Stream {
     /// The stream of a seed, a purpose (who draws) and an index (which step, or which draw of which step).
     pub fn new(seed: u64, purpose: u64, index: u64) -> Stream {
