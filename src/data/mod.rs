@@ -10,6 +10,7 @@ mod array;
 mod arrow;
 mod binary;
 mod bind;
+mod compression;
 mod csv;
 mod dataset;
 mod file;

@@ -12,8 +12,8 @@ fn folder(file: &str) -> String {
 
 #[test]
 fn a_parquet_file_is_the_table_that_it_was_written_from() {
-    for file in ["default.parquet", "plain.parquet", "second.parquet"] {
-        assert_is_the_table(&folder(file));
+    for file in ["default", "plain", "second", "zstd", "gzip", "lz4"].map(|name| format!("{name}.parquet")) {
+        assert_is_the_table(&folder(&file));
     }
 }
 
@@ -23,7 +23,7 @@ fn problems_name_the_row_and_the_column() {
     let error = data.require("y").unwrap().as_real(Missing::Refuse).unwrap_err();
     assert!(error.message.contains("row 1"), "{error:?}");
     let wrong = [
-        ("zstd.parquet", "y", "compressed with zstd"),
+        ("brotli.parquet", "y", "compressed with Brotli"),
         ("odd.parquet", "lists", "lists or structures"),
         ("odd.parquet", "price", "decimal"),
         ("odd.parquet", "huge", "exact up to 2^53"),
@@ -185,7 +185,7 @@ fn two_columns_of_one_name_are_refused() {
 /// A file with any byte changed, or cut off anywhere, is read or refused; it is never the end of the program.
 #[test]
 fn damaged_files_are_refused() {
-    for file in ["default.parquet", "second.parquet"] {
+    for file in ["default.parquet", "second.parquet", "zstd.parquet", "gzip.parquet", "lz4.parquet"] {
         assert_damage_is_harmless(&folder(file), "x.parquet");
     }
 }

@@ -24,7 +24,8 @@ table = pa.table({
 pq.write_table(table, here / "default.parquet", row_group_size=15)
 pq.write_table(table, here / "plain.parquet", compression="none", use_dictionary=False)
 pq.write_table(table, here / "second.parquet", data_page_version="2.0", data_page_size=64)
-pq.write_table(table, here / "zstd.parquet", compression="zstd")
+for name in ["zstd", "gzip", "lz4", "brotli"]:
+    pq.write_table(table, here / f"{name}.parquet", compression=name)
 odd = pa.table({
     "y": pa.array(y, pa.float64()),
     "lists": pa.array([[i] for i in range(rows)]),

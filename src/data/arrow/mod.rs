@@ -1,12 +1,12 @@
 //! Tables in Arrow files (Feather, version 2) and streams: flat columns of numbers, truth values and text,
-//! plain or by dictionary, with LZ4's compression or none. A column that cannot be used is an error only for
+//! plain or by dictionary, with LZ4's or zstd's compression or none. A column that cannot be used is an error only for
 //! those who ask for it.
 
 mod column;
 mod flat;
-mod lz4;
 
 use super::binary::{self, MOST_ROWS, Trouble, damaged, little_endian, unusable};
+use super::compression::Compression;
 use super::file::{DataFile, Entry, Layout, distinct};
 use super::input::Input;
 use super::say;
@@ -240,17 +240,15 @@ fn unpacked<'a>(
         match (compression, bytes.split_at_checked(8)) {
             (None, _) | (_, None) => Ok(Cow::Borrowed(bytes)),
             (Some(_), Some((head, rest))) if head == [0xff; 8] => Ok(Cow::Borrowed(rest)),
-            (Some(codec), Some((head, rest))) => match codec.number(0, 1) {
-                0 => {
-                    let size =
-                        Some(little_endian(head)).filter(|&n| n <= LARGEST_BUFFER).ok_or_else(damaged)?;
-                    lz4::decompress(rest, size).map(Cow::Owned).ok_or_else(damaged)
-                }
-                _ => Err((
-                    "it is compressed with zstd, which is not read here".into(),
-                    "write the file with `compression = \"lz4\"`, or with none",
-                )),
-            },
+            (Some(codec), Some((head, rest))) => {
+                let compression = match codec.number(0, 1) {
+                    0 => Compression::Lz4Frame,
+                    1 => Compression::Zstd,
+                    _ => return Err(damaged()),
+                };
+                let size = Some(little_endian(head)).filter(|&n| n <= LARGEST_BUFFER).ok_or_else(damaged)?;
+                compression.decompress(rest, size).map(Cow::Owned).ok_or_else(damaged)
+            }
         }
     };
     places.iter().map(one).collect()

@@ -3,8 +3,8 @@
 
 use super::super::array::{Array, Cells, Interner, MISSING};
 use super::super::binary::{MOST_ROWS, Trouble, damaged, fixed, integer, little_endian, utf8};
+use super::super::compression::Compression;
 use super::levels::unpack;
-use super::snappy::decompress;
 use super::thrift::{Reader, Value};
 
 /// Largest page that is unpacked, in bytes.
@@ -217,17 +217,24 @@ fn unpacked(body: &[u8], size: usize, codec: i64) -> Result<Vec<u8>, Trouble> {
     if size > LARGEST_PAGE {
         return Err(damaged());
     }
-    match codec {
-        0 => Ok(body.to_vec()),
-        1 => decompress(body, size).ok_or_else(damaged),
+    let compression = match codec {
+        0 => return Ok(body.to_vec()),
+        1 => Compression::Snappy,
+        2 => Compression::Gzip,
+        6 => Compression::Zstd,
+        7 => Compression::Lz4,
         other => {
-            let name = ["gzip", "LZO", "Brotli", "LZ4", "zstd", "LZ4"];
-            let name =
-                usize::try_from(other - 2).ok().and_then(|i| name.get(i)).unwrap_or(&"something unknown");
-            Err((
+            let name = match other {
+                3 => "LZO",
+                4 => "Brotli",
+                5 => "Hadoop's LZ4",
+                _ => "something unknown",
+            };
+            return Err((
                 format!("it is compressed with {name}, which is not read here"),
-                "write the file with `compression = \"snappy\"`, or with none",
-            ))
+                "write the file with `compression = \"zstd\"`, or with none",
+            ));
         }
-    }
+    };
+    compression.decompress(body, size).ok_or_else(damaged)
 }

@@ -1,9 +1,8 @@
 //! Tables in Parquet files: flat columns of numbers, truth values and text, plain or by dictionary, with
-//! Snappy's compression or none. A column that cannot be used is an error only for those who ask for it.
+//! with the compressions that are in use (`compression`). A column that cannot be used is an error only for those who ask for it.
 
 mod column;
 mod levels;
-mod snappy;
 mod thrift;
 
 use super::binary::{self, MOST_ROWS, Trouble, little_endian, unusable};
