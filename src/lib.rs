@@ -1,5 +1,21 @@
 //! A small modelling language and a variational-inference engine that can vouch for its answer.
 //!
+//! ```
+//! # fn main() -> Result<(), stickler::Error> {
+//! let model = stickler::Model::from_path("models/eight_schools.ppl")?;
+//! let fit = model.bind("models/eight_schools.csv")?.fit()?;
+//! for finding in fit.doubts() {
+//!     println!("not to be trusted: {}", finding.kind().meaning);
+//! }
+//! for output in &fit.outputs {
+//!     println!("{:>10} {:8.2} ± {:.2}", output.name, output.mean, output.sd);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A target that is no model file is fitted by [`infer::fit`], step by step by [`vi::fit`].
+//!
 //! # The map
 //!
 //! A room uses only rooms above it in this list; `tests/cli/house.rs` holds that.
@@ -25,6 +41,7 @@
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
 //! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
+//! | [`embed`] | a model for those who call the library |
 //! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |
 
@@ -33,6 +50,7 @@ pub use stickler_kernels::{dist, facts, func, graph, num, ops, plan, source, tra
 pub mod certify;
 pub mod cli;
 pub mod data;
+pub mod embed;
 pub mod infer;
 pub mod lower;
 pub mod report;
@@ -42,3 +60,5 @@ pub mod syntax;
 pub mod target;
 pub mod testing;
 pub mod vi;
+
+pub use embed::{BoundModel, Error, Model};
