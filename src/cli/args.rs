@@ -216,6 +216,9 @@ pub(super) struct FitArgs {
     /// Number of draws in a .csv [default: 4000]; NUTS makes its chains long enough for them
     #[arg(long)]
     pub(super) draws: Option<usize>,
+    /// Print attempt by attempt what was tried, why, and what came of it
+    #[arg(long, conflicts_with_all = ["method", "certified"])]
+    pub(super) trace: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -278,6 +281,8 @@ pub(super) enum Stage {
     Kernels,
     /// What is certified, node by node
     Certificate,
+    /// What is known before the fit, and the attempts that this calls for
+    Strategy,
 }
 
 #[derive(Args)]

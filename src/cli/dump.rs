@@ -2,6 +2,7 @@
 
 use super::args::{DumpArgs, Stage};
 use super::{Failure, Outcome, load};
+use crate::infer;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &DumpArgs) -> Outcome {
@@ -19,11 +20,18 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         lines.iter().for_each(|line| outln!("{line}"));
         return Ok(ExitCode::SUCCESS);
     }
+    if args.stage == Stage::Strategy {
+        let loaded = load::model(&args.model)?;
+        let found = infer::strategy(&loaded.model(), &loaded.target, &infer::Options::default());
+        let strategy = found.map_err(|e| super::fit::no_fit(&loaded, &e))?;
+        out!("{}", crate::report::strategy_text(&strategy));
+        return Ok(ExitCode::SUCCESS);
+    }
     let (_, target) = load::target(&args.model)?;
     let lowered = target.lowered();
     let roots = target.term_nodes();
     match args.stage {
-        Stage::Ast => {}
+        Stage::Ast | Stage::Strategy => {}
         Stage::Model => {
             for p in &lowered.parameters {
                 let dims = &lowered.graph.node(p.named.node).dims;

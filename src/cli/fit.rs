@@ -69,6 +69,9 @@ pub(super) fn run(args: &FitArgs) -> Outcome {
     if args.json {
         outln!("{json}");
     } else {
+        if args.trace {
+            outln!("{}", report::trace_text(&fit));
+        }
         out!("{}", report::text(&fit, path, &vouched));
     }
     Ok(ExitCode::from(exit))
@@ -202,7 +205,7 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
 
 /// Why there is no fit; the statements whose part of the log density is not finite at the origin are marked,
 /// or those whose slopes are not.
-fn no_fit(loaded: &load::Loaded, error: &infer::Error) -> Failure {
+pub(super) fn no_fit(loaded: &load::Loaded, error: &infer::Error) -> Failure {
     let target = &loaded.target;
     let finite = target.finite_terms(&vec![0.0; target.dimension()]);
     let marks = ["at the origin this is not finite", "at the origin this is finite, but its slopes are not"];

@@ -109,6 +109,7 @@ pub(super) fn check(reached: &Reached, options: &Options) -> Fit {
         kept,
         chains: None,
         findings,
+        trace: Vec::new(),
     };
     let modes: Vec<&[f64]> =
         reached.rivals.iter().filter_map(|rival| Some(&rival.q.as_ref()?.mean[..])).collect();

@@ -13,7 +13,6 @@ mod bent;
 mod cells;
 pub mod certified;
 mod check;
-mod choice;
 pub mod compare;
 mod coordinates;
 mod doubt;
@@ -44,6 +43,7 @@ mod sample;
 mod sampled;
 mod screen;
 mod shape;
+mod strategy;
 mod students;
 mod summary;
 mod symmetry;
@@ -65,6 +65,7 @@ pub use options::{Nuts, Options, Stop};
 pub use psis::{Smoothed, smooth};
 pub use sample::Proposal;
 pub use sampled::{Chains, EFFECTIVE, RHAT};
+pub use strategy::{Attempt, Enough, Facts, Outcome, Planned, Preference, Strategy, Tried, plan, strategy};
 pub use students::Students;
 pub use summary::Output;
 
@@ -74,11 +75,11 @@ use crate::target::Target;
 use crate::vi::Scale;
 use bend::Bent;
 use check::check;
-use choice::better;
 use ending::{ended, excuse};
 use flow::Reached;
 use rivals::Rival;
 use std::ops::ControlFlow;
+use strategy::better;
 use summary::Layout;
 use thiserror::Error;
 use warp::Warped;
@@ -219,6 +220,8 @@ pub struct Fit {
     pub chains: Option<Chains>,
     /// What it found out about its own answer.
     pub findings: Vec<Finding>,
+    /// What was tried on the way, in order; the last attempt that was preferred is this answer.
+    pub trace: Vec<Tried>,
 }
 
 /// Fits a target.

@@ -9,15 +9,14 @@
 use super::bend::{Bent, LAYERS, grow};
 use super::gaussian::Gaussian;
 use super::level::level;
-use super::nested::{Tried, Ways};
-use super::overlooked::overlooked;
 use super::rivals::Rival;
+use super::strategy::{Attempt, Tried, in_suitable_coordinates, outcome};
 use super::{
-    Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, LIGHT, Nuts, Options, Path, Progress, approach,
-    better, by_sampling, complete, conclude, doubt, nested, polished, refine, whiten, without_sampling,
+    Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, Options, Path, Progress, approach, by_sampling,
+    complete, conclude, doubt, polished, refine, whiten,
 };
 use crate::data::Dataset;
-use crate::lower::{Coordinates, Lowered, in_states, lower_with};
+use crate::lower::{Coordinates, Lowered, lower_with};
 use crate::num::linalg::invert_lower;
 use crate::source::Checked;
 use crate::syntax::ast::Program;
@@ -31,14 +30,10 @@ const WORTH_BLENDING: f64 = 0.15;
 const ROUGH: f64 = 0.25;
 /// Gradients for the coordinates declared, which often lead into a funnel.
 const BRIEF: usize = 6000;
-/// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
-const MANY: usize = 200;
-/// Dimension up to which a second way to fit costs little.
-const LITTLE: usize = 40;
 /// Coordinates whose ELBO is further behind, in nats, are given up at once.
 const NEAR: f64 = 3.0;
 
-type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+pub(super) type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// A model as read, with its data.
 #[derive(Clone, Copy)]
@@ -80,8 +75,8 @@ pub fn fit_model(
     if let Some(names) = level(declared) {
         return Err(Error::Level(names));
     }
-    let fit = in_suitable_coordinates(model, declared, options, watch)?;
-    let mut fit = in_other_coordinates(model, &fit, options, watch).unwrap_or(fit);
+    let mut fit = in_suitable_coordinates(model, declared, options, watch)?;
+    in_other_coordinates(model, &mut fit, options, watch);
     if options.stop.obeyed() && fit.status != Ending::Stopped {
         fit.findings.push(Finding::Stopped { gap: None });
     }
@@ -90,112 +85,48 @@ pub fn fit_model(
     Ok(fit)
 }
 
-/// A fit that does not keep to the coordinates that a model asks for, where one in these does not serve and
-/// this one is better.
-fn in_other_coordinates(model: &Model, fit: &Fit, options: &Options, watch: Watch) -> Option<Fit> {
+/// Fits in coordinates that the model does not leave open, where a fit in these does not serve, and keeps that
+/// if it is better.
+fn in_other_coordinates(model: &Model, fit: &mut Fit, options: &Options, watch: Watch) {
     if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
-        return None;
+        return;
     }
-    let program = model.program.in_any_coordinates()?;
+    let Some(program) = model.program.in_any_coordinates() else { return };
+    let clock = std::time::Instant::now();
     let model = Model { program: &program, ..*model };
-    let open = model.compile(Coordinates::Declared).ok()?;
-    let mut other = in_suitable_coordinates(&model, &open, options, watch).ok()?;
+    let Ok(open) = model.compile(Coordinates::Declared) else { return };
+    let Ok(mut other) = in_suitable_coordinates(&model, &open, options, watch) else { return };
     other.as_declared = false;
-    other.gradients += fit.gradients;
     other.findings.push(Finding::OtherCoordinates {});
-    better(&other, fit).then_some(other)
-}
-
-fn in_suitable_coordinates(
-    model: &Model,
-    declared: &ModelTarget,
-    options: &Options,
-    watch: Watch,
-) -> Result<Fit, Error> {
-    let found = without_sampling(declared, options);
-    if options.nuts == Nuts::Always {
-        return as_found(model, declared, found, options, watch);
+    let outcome = outcome(&other, Some(fit));
+    let preferred = outcome.preferred;
+    fit.trace.push(Tried {
+        attempt: Attempt::FreeCoordinates,
+        why: "in the coordinates that the model asks for, weights cannot be relied on",
+        seconds: clock.elapsed().as_secs_f64(),
+        outcome: Some(outcome),
+    });
+    other.gradients += fit.gradients;
+    if preferred {
+        let trace = std::mem::take(&mut fit.trace);
+        *fit = Fit { trace, ..other };
     }
-    let grouped = found.as_ref().and_then(|found| nested::by_groups(declared, found, options));
-    if let Some(fit) = grouped.filter(|fit| fit.khat < KHAT_LIMIT) {
-        return Ok(fit);
-    }
-    let many = declared.dimension() > MANY;
-    let found = match found {
-        Some(found) if !many => {
-            let fit = complete(declared, found, options);
-            if fit.khat < KHAT_LIMIT || fit.path == Path::Nuts || options.stop.requested() {
-                return Ok(fit);
-            }
-            // Other coordinates may follow what the best Gaussian in these does not.
-            let other = as_a_whole(model, declared, options, watch);
-            return Ok(other.ok().filter(|other| other.khat < fit.khat).unwrap_or(fit));
-        }
-        found => found,
-    };
-    let in_states = in_states(model.program, model.source, model.data, declared.lowered());
-    let in_states = in_states.map(ModelTarget::from_lowered);
-    let parted = in_states.as_ref().unwrap_or(declared);
-    let taken_apart = |ways: Ways, watch: Watch| {
-        let mut tried = nested::fit(parted, ways, options, watch);
-        let told = in_states.as_ref().map(|moved| states_told(declared, moved));
-        tried.fit.iter_mut().for_each(|fit| {
-            fit.findings.extend(told.clone());
-            fit.findings.extend(overlooked(declared, fit, options));
-        });
-        tried
-    };
-    let Tried { fit: mut nested, others } = taken_apart(Ways::Promising, watch);
-    // Where there is little to compute, an answer with a doubt is compared with that of another way.
-    let settled = |fit: &Fit| fit.khat < KHAT_LIMIT && (!fit.is_doubtful() || declared.dimension() > LITTLE);
-    if let Some(found) = nested.take_if(|fit| settled(fit) || options.stop.requested()) {
-        return Ok(found);
-    }
-    let whole = as_found(model, declared, found, options, watch);
-    let chosen = the_better(nested, whole);
-    let done = |fit: &Fit| {
-        let light = fit.khat < LIGHT && !fit.is_doubtful();
-        let fair = fit.khat < KHAT_LIMIT && declared.dimension() > LITTLE;
-        fit.path == Path::Nuts || light || fair
-    };
-    if !others || chosen.as_ref().is_ok_and(done) || options.stop.requested() {
-        return chosen;
-    }
-    the_better(taken_apart(Ways::Others, watch).fit, chosen)
 }
 
 /// What is said of innovations whose coordinates are the states that they lead to.
-fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> Finding {
+pub(super) fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> Finding {
     let pairs = declared.lowered().parameters.iter().zip(&in_states.lowered().parameters);
     let moved = pairs.filter(|(own, p)| p.form.is_noncentered() && !own.form.is_noncentered());
     Finding::StatesTaken { names: moved.map(|(_, p)| p.named.name.clone()).collect() }
 }
 
-/// Of two fits the one to be preferred: what was sampled, where that was asked for.
-fn the_better(nested: Option<Fit>, whole: Result<Fit, Error>) -> Result<Fit, Error> {
-    match (nested, whole) {
-        (Some(nested), Ok(whole)) if whole.path != Path::Nuts && better(&nested, &whole) => Ok(nested),
-        (Some(nested), Err(_)) => Ok(nested),
-        (_, whole) => whole,
-    }
-}
-
-/// Fits all coordinates together: by quadrature where a fit was found so.
-fn as_found(
+/// Fits all coordinates together by sampling.
+pub(super) fn as_a_whole(
     model: &Model,
     declared: &ModelTarget,
-    found: Option<Approach>,
     options: &Options,
     watch: Watch,
 ) -> Result<Fit, Error> {
-    match found {
-        Some(found) => Ok(complete(declared, found, options)),
-        None => as_a_whole(model, declared, options, watch),
-    }
-}
-
-/// Fits all coordinates together by sampling.
-fn as_a_whole(model: &Model, declared: &ModelTarget, options: &Options, watch: Watch) -> Result<Fit, Error> {
     match model.standardised() {
         Some(standardised) => in_best_coordinates(model, declared, standardised, options, watch),
         None => Ok(complete(declared, by_sampling(declared, options, watch)?, options)),

@@ -2,12 +2,12 @@
 
 use super::adapt::{adapt, efforts};
 use super::cells::{MOST, MOST_DEAR, MOST_UNCUT, cells};
-use super::choice::NO_MEAN;
 use super::draws::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
 use super::flow::{Flow, Reached};
 use super::gaussian::Gaussian;
 use super::mass::{Mass, SAME, SURELY};
 use super::sample::Proposal;
+use super::strategy::NO_MEAN;
 use super::thrift::is_heavy;
 use super::{KHAT_LIMIT, Options};
 use std::sync::Arc;

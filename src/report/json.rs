@@ -1,6 +1,7 @@
 //! A fit as JSON.
 
 use super::Vouched;
+use super::strategy::trace_json;
 use crate::infer::certified::Promise;
 use crate::infer::{Ending, Finding, Fit, Output, Severity};
 use serde_json::{Map, Value, json as object};
@@ -27,6 +28,7 @@ pub fn json(fit: &Fit, path: &str, exit: u8, vouched: &Vouched) -> Value {
             "count": c.count, "length": c.length, "rhat": c.rhat, "effective": c.effective, "divergent": c.divergent,
         })),
         "findings": fit.findings.iter().map(finding).collect::<Vec<_>>(),
+        "trace": trace_json(fit),
         "flags": texts(fit, true),
         "notes": texts(fit, false),
         "certified": vouched.promise.as_ref().map(promise),

@@ -5,11 +5,13 @@ mod comparison;
 mod csv;
 mod finding;
 mod json;
+mod strategy;
 mod text;
 
 pub use comparison::{comparison_json, comparison_text};
 pub use csv::csv;
 pub use json::{json, number};
+pub use strategy::{strategy_text, trace_text};
 pub use text::text;
 
 use crate::certify::Tier;

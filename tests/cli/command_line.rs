@@ -188,6 +188,7 @@ fn every_stage_can_be_dumped() {
         ("plan", ""),
         ("kernels", "no elementwise functions"),
         ("certificate", ""),
+        ("strategy", "the posterior is Gaussian, as the graph proves"),
     ] {
         let (code, out, err) = told(&f, &format!("dump model.ppl data.csv --stage {stage}"));
         assert!(code == 0 && !out.is_empty() && out.contains(words), "{stage}\n{out}\n{err}");
@@ -199,6 +200,11 @@ fn every_stage_can_be_dumped() {
     .unwrap();
     let (code, out, err) = told(&f, "dump gamma.ppl data.csv --stage kernels");
     assert!(code == 0 && out.contains("out0 = "), "{out}\n{err}");
+    let (code, out, err) = told(&f, "fit model.ppl data.csv --trace");
+    assert!(
+        code == 0 && out.starts_with("attempts\n") && out.contains("kept (the only answer so far)"),
+        "{out}\n{err}"
+    );
     let (code, out, err) = told(&f, "dump model.ppl --stage model");
     assert!(code == 0 && out.starts_with("param mu scalar in real\n"), "{out}\n{err}");
 }
@@ -244,6 +250,9 @@ fn draws_that_are_kept_do_not_change_what_is_said() {
     let numbers = |out: &str| {
         let mut fit: serde_json::Value = serde_json::from_str(out).unwrap();
         fit["seconds"] = serde_json::Value::Null;
+        for tried in fit["trace"].as_array_mut().into_iter().flatten() {
+            tried["seconds"] = serde_json::Value::Null;
+        }
         fit
     };
     let (_, plain, _) = told(&f, "fit model.ppl data.csv --json");

@@ -138,6 +138,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         kept,
         chains: None,
         findings,
+        trace: Vec::new(),
     };
     if options.nuts != Nuts::Never && !trusted {
         let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };

@@ -1,6 +1,7 @@
 //! Which of two fits of the same model is to be preferred.
 
-use super::{Fit, KHAT_LIMIT};
+use super::super::{Fit, KHAT_LIMIT, Path};
+use super::trace::Preference;
 
 /// A fit whose evidence is so much smaller than that of another, in nats, overlooks a part of the posterior.
 const OVERLOOKED: f64 = 0.03;
@@ -8,20 +9,29 @@ const OVERLOOKED: f64 = 0.03;
 /// than too large, and by Markov's inequality it is too large by so many nats once in seven times at most.
 const MOSTLY_OVERLOOKED: f64 = 2.0;
 /// Weights with a k̂ from this on have no mean, and say nothing of the evidence.
-pub(super) const NO_MEAN: f64 = 1.0;
+pub(in super::super) const NO_MEAN: f64 = 1.0;
 
-/// Whether one fit is to be preferred to another: by whether its weights can be relied on, by what it saw of
-/// the posterior, by its doubts, by k̂.
-pub(super) fn better(one: &Fit, other: &Fit) -> bool {
+/// Whether one fit is to be preferred to another.
+pub(in super::super) fn better(one: &Fit, other: &Fit) -> bool {
+    preferred(one, other).0
+}
+
+/// Whether one fit is to be preferred to another, and what decides: whether it was sampled as was asked for,
+/// what it saw of the posterior, its doubts, k̂.
+pub(super) fn preferred(one: &Fit, other: &Fit) -> (bool, Preference) {
+    let [one_sampled, other_sampled] = [one, other].map(|fit| fit.path == Path::Nuts);
+    if one_sampled != other_sampled {
+        return (one_sampled, Preference::Sampled);
+    }
     let [one_relied, other_relied] = [one, other].map(|fit| fit.khat < KHAT_LIMIT);
     let both = one_relied && other_relied;
     let more = one.log_evidence - other.log_evidence;
     let known = (one_relied || other_relied) && one.khat < NO_MEAN && other.khat < NO_MEAN;
     if known && more.abs() > if both { OVERLOOKED } else { MOSTLY_OVERLOOKED } {
-        return more > 0.0;
+        return (more > 0.0, Preference::Evidence);
     }
     if both && one.is_doubtful() != other.is_doubtful() {
-        return other.is_doubtful();
+        return (other.is_doubtful(), Preference::Doubts);
     }
-    one.khat < other.khat
+    (one.khat < other.khat, Preference::Weights)
 }
