@@ -1,9 +1,10 @@
 //! The checks and corrections of a fit, for a Gaussian found by any method.
 
-use super::bend::Bent;
-use super::gaussian::Gaussian;
-use super::warp::Warped;
-use super::{Fit, Options, check};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::transport::layers::Bent;
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::importance::check::check;
+use crate::infer::{Fit, Options};
 use crate::num::linalg;
 use crate::target::Target;
 use crate::vi::Scale;

@@ -1,11 +1,11 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises
 //! about a fit.
 
-pub use super::coordinates::Coordinates;
+pub use crate::infer::coordinates::Coordinates;
 
-use super::coordinates::Moved;
-use super::gaussian::Gaussian;
 use crate::certify::{Certificate, Tier};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::coordinates::Moved;
 use crate::num::linalg::symmetric_eigen;
 use crate::num::stream::Stream;
 use crate::target::Target;

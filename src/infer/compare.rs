@@ -1,9 +1,10 @@
 //! The default fit and every named method on one model, judged by the same number of fresh draws.
 
-use super::gaussian::{Ending, Gaussian};
-use super::methods::{self, Approximation, Descent, Named, Settings, descend, judge};
-use super::model::{Model, fit_model};
-use super::{Finding, Fit, Options, Path, Progress, Severity};
+use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::methods;
+use crate::infer::methods::{Approximation, Descent, Named, Settings, descend, judge};
+use crate::infer::model::{Model, fit_model};
+use crate::infer::{Finding, Fit, Options, Path, Progress, Severity};
 use crate::num::stream::child;
 use crate::target::{ModelTarget, Target};
 use crate::vi;

@@ -1,8 +1,8 @@
 //! The coordinates in which a certified plan runs: the model's own, or those in which the upper bound on the
 //! curvature is the identity.
 
-use super::mode;
 use crate::certify::{Certificate, Sparse};
+use crate::infer::search::modes;
 use crate::num::linalg::{Pattern, cholesky, dot, solve_lower_many, solve_lower_transposed_many};
 use crate::target::{Evaluator, Target};
 use crate::vi::{self, Constants};
@@ -133,7 +133,7 @@ impl Coordinates {
         // A step of one over the smoothness gains; where the log density is quadratic, a whitened one leads
         // to the mode.
         let mut best: Vec<f64> = slope.iter().map(|g| g / self.constants.smoothness).collect();
-        mode::follow(evaluator.as_mut(), best.clone(), STEPS, &mut |place| {
+        modes::follow(evaluator.as_mut(), best.clone(), STEPS, &mut |place| {
             best.clone_from(&place.z);
             let flat = dot(&place.slope, &place.slope).sqrt() <= steepest;
             if flat { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

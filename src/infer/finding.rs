@@ -5,7 +5,7 @@
 //! severity, told in the one table below, which the manual prints. No decision of a fit may rest on anything
 //! but that severity.
 
-use super::Fit;
+use crate::infer::Fit;
 use crate::target::Trouble;
 
 /// How much a finding matters for whoever uses the answer.

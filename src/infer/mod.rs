@@ -4,85 +4,72 @@
 //! [`fit`] needs no setting. Where the importance weights have a light tail (k̂ below 0.7) the summaries are
 //! those of the weighted draws, so the Gaussian is a proposal rather than the answer; where they have not,
 //! the fit says so in its findings.
+//!
+//! | folder | what is there |
+//! |---|---|
+//! | `strategy` | what is known of a model, the attempts that this calls for, and which answer is kept |
+//! | `search` | modes, other modes, whitening |
+//! | `approximate` | the best Gaussian, by sampling or by quadrature, and transport maps that bring a posterior closer to one |
+//! | `nested` | coordinates integrated out given others: partition, Hessian, modes, groups |
+//! | `proposal` | what importance draws come from: the Gaussian, mixtures of Student-t's, grids |
+//! | `importance` | draws, weights, how many are needed, summaries |
+//! | `diagnose` | what may be wrong with an answer, or with the posterior itself |
+//! | `sampling` | NUTS and its chains |
+//! | `methods` | methods by name |
 
-mod adapt;
-mod affine;
+mod approximate;
 mod assess;
-mod bend;
-mod bent;
-mod cells;
 pub mod certified;
-mod check;
 pub mod compare;
 mod coordinates;
-mod doubt;
-mod draws;
-mod elsewhere;
-mod ending;
+mod diagnose;
+mod effort;
 mod finding;
-mod flow;
-mod gaussian;
-mod improper;
-mod level;
-mod local;
-mod mass;
+mod importance;
 pub mod methods;
-mod mode;
 mod model;
 mod nested;
-mod nuts;
 mod options;
-mod overlooked;
-mod priors;
-mod proper;
-mod psis;
-mod quadrature;
-mod resample;
-mod rivals;
-mod sample;
-mod sampled;
+mod proposal;
+mod sampling;
 mod screen;
-mod shape;
+mod search;
 mod strategy;
-mod students;
-mod summary;
-mod symmetry;
 #[cfg(test)]
 mod tests;
-mod thrift;
-mod trials;
-mod warp;
-mod weigh;
-mod whiten;
 
+pub use approximate::gaussian::{Ending, Gaussian};
 pub use assess::assess;
-pub use cells::Cells;
-pub use doubt::doubt;
+pub use diagnose::doubt::doubt;
 pub use finding::{Finding, Inner, Kind, Severity, first_few};
-pub use gaussian::{Ending, Gaussian};
+pub use importance::psis::{Smoothed, smooth};
+pub use importance::sample::Proposal;
+pub use importance::summary::Output;
 pub use model::{Model, fit_model};
 pub use options::{Nuts, Options, Stop};
-pub use psis::{Smoothed, smooth};
-pub use sample::Proposal;
-pub use sampled::{Chains, EFFECTIVE, RHAT};
+pub use proposal::grid::Cells;
+pub use proposal::student::Students;
+pub use sampling::chains::{Chains, EFFECTIVE, RHAT};
 pub use strategy::{Attempt, Enough, Facts, Outcome, Planned, Preference, Strategy, Tried, plan, strategy};
-pub use students::Students;
-pub use summary::Output;
 
 use crate::num::linalg::{dot, solve_lower};
 use crate::num::real::LN_2PI;
 use crate::target::Target;
 use crate::vi::Scale;
-use bend::Bent;
-use check::check;
-use ending::{ended, excuse};
-use flow::Reached;
-use rivals::Rival;
+use approximate::transport::layers;
+use approximate::transport::layers::Bent;
+use approximate::transport::map::Warped;
+use approximate::{gaussian, quadrature};
+use diagnose::ending::{ended, excuse};
+use importance::check::check;
+use importance::summary::Layout;
+use importance::{budget, summary};
+use proposal::flow::Reached;
+use search::rivals::Rival;
+use search::{modes as search_modes, whiten};
 use std::ops::ControlFlow;
 use strategy::better;
-use summary::Layout;
 use thiserror::Error;
-use warp::Warped;
 
 /// From this k̂ on importance weights cannot be relied on.
 pub const KHAT_LIMIT: f64 = 0.7;
@@ -279,21 +266,21 @@ fn by_sampling(
     if target.dimension() == 0 {
         return Err(Error::NoParameters);
     }
-    let found = from_modes(target, modes(target, mode::others(target), options)?, options, watch)?;
+    let found = from_modes(target, modes(target, search_modes::others(target), options)?, options, watch)?;
     let gradients = found.gradients - found.fitted.gradients;
     let fitted = polished(target, found.fitted, options);
     Ok(Approach { gradients: gradients + fitted.gradients, fitted, ..found })
 }
 
 /// Where searches for a mode end, from the origin and from so many random points.
-fn modes(target: &dyn Target, others: u64, options: &Options) -> Result<mode::Modes, Error> {
-    mode::find(target, options, target.dimension() <= options.dense, others).ok_or(Error::NoStart)
+fn modes(target: &dyn Target, others: u64, options: &Options) -> Result<search_modes::Modes, Error> {
+    search_modes::find(target, options, target.dimension() <= options.dense, others).ok_or(Error::NoStart)
 }
 
 /// Whitening at each mode and the Gaussian fit from the best.
 fn from_modes(
     target: &dyn Target,
-    found: mode::Modes,
+    found: search_modes::Modes,
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Approach, Error> {
@@ -323,7 +310,7 @@ fn from_modes(
 fn of_parts(
     target: &dyn Target,
     start: &(Gaussian, f64),
-    parts: Vec<mode::Part>,
+    parts: Vec<search_modes::Part>,
     known: &[Rival],
 ) -> Vec<Rival> {
     let constant = 0.5 * start.0.mean.len() as f64 * LN_2PI;
@@ -351,7 +338,7 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
     // is.
     let proved = solution.quadratic && target.is_gaussian();
     let concave = proved || solution.concave && !solution.quadratic;
-    if !concave && d <= mode::SEVERAL && has_other_modes(target, &solution.q, options) {
+    if !concave && d <= search_modes::SEVERAL && has_other_modes(target, &solution.q, options) {
         return None;
     }
     let (path, ending) = if proved {
@@ -379,13 +366,14 @@ fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> 
 fn has_other_modes(target: &dyn Target, q: &Gaussian, options: &Options) -> bool {
     let d = q.mean.len();
     let factor = q.factor.dense(d);
-    let is_other = |mode: &mode::Mode| {
+    let is_other = |mode: &search_modes::Mode| {
         let mut away: Vec<f64> = mode.point.iter().zip(&q.mean).map(|(z, m)| z - m).collect();
         solve_lower(&factor, d, &mut away);
         dot(&away, &away).sqrt() > ELSEWHERE + (d as f64).sqrt()
     };
-    modes(target, mode::others(target), options).is_ok_and(|found| {
-        let apart = |a: &mode::Mode, b: &mode::Mode| a.distance(b).is_some_and(|far| far > ELSEWHERE);
+    modes(target, search_modes::others(target), options).is_ok_and(|found| {
+        let apart =
+            |a: &search_modes::Mode, b: &search_modes::Mode| a.distance(b).is_some_and(|far| far > ELSEWHERE);
         // A Gaussian over several modes is near each, and a good one for none.
         let several =
             found.modes.iter().enumerate().any(|(k, a)| found.modes[..k].iter().any(|b| apart(a, b)));
@@ -459,8 +447,8 @@ fn polished(target: &dyn Target, fitted: gaussian::Fitted, options: &Options) ->
     if done || options.tolerance > FINE || fitted.q.mean.len() > FEW || options.stop.requested() {
         return fitted;
     }
-    let draws = thrift::spared(target, draws::PILOT, FEW_DRAWS);
-    let judged = bend::judge(&Warped::flat(target), &fitted.q, draws, options);
+    let draws = effort::spared(target, budget::PILOT, FEW_DRAWS);
+    let judged = layers::judge(&Warped::flat(target), &fitted.q, draws, options);
     if !(judged.elbo[2] > FAR) {
         return fitted;
     }
@@ -483,7 +471,7 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
     if let Some(fit) = early.as_ref().filter(|fit| !fit.is_doubtful()) {
         return ended(fit.clone(), &found, options);
     }
-    let bent = bend::grow(straight, bend::LAYERS, options);
+    let bent = layers::grow(straight, layers::LAYERS, options);
     let fit = check(&bent.reached(&Warped::flat(target), &found.fitted.q, &found.rivals), options);
     let worse = |early: &Fit| fit.path != Path::Nuts && fit.is_doubtful() && early.khat < fit.khat;
     ended(early.filter(worse).unwrap_or(fit), &found, options)
@@ -491,7 +479,7 @@ fn complete(target: &dyn Target, found: Approach, options: &Options) -> Fit {
 
 /// ELBO, its standard error and half the variance of the log weights: by the draws that judge the Gaussian,
 /// or as it was fitted where more tell it.
-fn best_known(fitted: &gaussian::Fitted, judged: &bend::Judged) -> [f64; 3] {
+fn best_known(fitted: &gaussian::Fitted, judged: &layers::Judged) -> [f64; 3] {
     let [elbo, _, half_variance] = judged.elbo;
     match fitted.draws > judged.pilot.ratios.len() || !elbo.is_finite() {
         true => [fitted.elbo, fitted.elbo_se, half_variance],
@@ -502,7 +490,7 @@ fn best_known(fitted: &gaussian::Fitted, judged: &bend::Judged) -> [f64; 3] {
 /// Importance sampling as fitted, where coordinates are so few that draws of a mixture may do without bends.
 fn without_bends(target: &dyn Target, found: &Approach, straight: &Bent, options: &Options) -> Option<Fit> {
     let q = &found.fitted.q;
-    let few = q.mean.len() <= draws::FEW_TO_LEARN && options.nuts != Nuts::Always;
+    let few = q.mean.len() <= budget::FEW_TO_LEARN && options.nuts != Nuts::Always;
     let options = Options { nuts: Nuts::Never, ..options.clone() };
     few.then(|| check(&straight.reached(&Warped::flat(target), q, &found.rivals), &options))
 }

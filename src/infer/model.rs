@@ -6,16 +6,18 @@
 //! standardised coordinates `v / s²` is one over the diagonal of the precision matrix, so the Gaussian fitted
 //! there says which blend suits each element.
 
-use super::bend::{Bent, LAYERS, grow};
-use super::gaussian::Gaussian;
-use super::level::level;
-use super::rivals::Rival;
-use super::strategy::{Attempt, Tried, in_suitable_coordinates, outcome};
-use super::{
-    Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, Options, Path, Progress, approach, by_sampling,
-    complete, conclude, doubt, polished, refine, whiten,
-};
 use crate::data::Dataset;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::transport::layers::{Bent, LAYERS, grow};
+use crate::infer::diagnose::doubt::doubt;
+use crate::infer::diagnose::level::level;
+use crate::infer::search::rivals::Rival;
+use crate::infer::search::whiten;
+use crate::infer::strategy::{Attempt, Tried, in_suitable_coordinates, outcome};
+use crate::infer::{
+    Approach, Ending, Error, Finding, Fit, KHAT_LIMIT, Options, Path, Progress, approach, by_sampling,
+    complete, conclude, polished, refine,
+};
 use crate::lower::{Coordinates, Lowered, lower_with};
 use crate::num::linalg::invert_lower;
 use crate::source::Checked;
@@ -149,7 +151,8 @@ fn in_best_coordinates(
     let other = blend(model, &standardised, &first.fitted.q);
     let mut candidates = vec![(&standardised, first.fitted, "in standardised coordinates (non-centred)")];
     if let Some((blended, start)) = &other
-        && let Ok(second) = refine(blended, start.clone(), super::gaussian::FIRST, &rough, watch)
+        && let Ok(second) =
+            refine(blended, start.clone(), crate::infer::approximate::gaussian::FIRST, &rough, watch)
     {
         gradients += second.gradients;
         candidates.push((blended, second, "in coordinates between centred and non-centred"));

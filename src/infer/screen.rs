@@ -1,8 +1,8 @@
 //! Leaves out what priors rule out before an equation is solved for it: far from where an equation is tame, a
 //! draw may cost as much as thousands elsewhere.
 
-use super::flow::Flow;
-use super::gaussian::Gaussian;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::proposal::flow::Flow;
 use crate::target::{Evaluator, Target};
 
 /// A draw at which the priors say so many nats less than at the centre of the posterior is left out: data
@@ -19,7 +19,7 @@ impl<'t> Screen<'t> {
     /// For a model that solves equations, from the centre of a Gaussian; None for others, whose densities
     /// cost the same everywhere.
     pub(super) fn new(flow: &'t dyn Flow, q: &Gaussian) -> Option<Screen<'t>> {
-        if !flow.cheap() || !flow.model().solves_equations() {
+        if !flow.places_cheaply() || !flow.model().solves_equations() {
             return None;
         }
         let prior = flow.model().prior()?;

@@ -142,7 +142,7 @@ fn the_highest_of_many_modes_is_found_whatever_the_seed() {
     let target = from_fn(d, scattered(&centres));
     for seed in 1..=10 {
         let options = Options { seed, ..Options::default() };
-        let found = mode::find(&target, &options, true, mode::others(&target)).unwrap();
+        let found = search_modes::find(&target, &options, true, search_modes::others(&target)).unwrap();
         let away: f64 = found.modes[0].point.iter().zip(&centres[7]).map(|(z, c)| (z - c).powi(2)).sum();
         assert!(away < 1e-6, "seed {seed}: {away}");
     }
@@ -162,11 +162,11 @@ fn tailed(freedom: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 + Send + Sync {
 #[test]
 fn a_slow_fall_is_told_with_its_power() {
     let target = from_fn(5, tailed(3.0));
-    let told = improper::reasons(&target, &run(&target)).unwrap();
+    let told = crate::infer::diagnose::tails::reasons(&target, &run(&target)).unwrap();
     let Finding::SlowTails { names, power } = &told else { panic!("{told}") };
     assert!(names == &["z[1]"] && (power - 4.0).abs() < 0.05, "{told}");
     let target = from_fn(5, tailed(30.0));
-    assert_eq!(improper::reasons(&target, &run(&target)), None);
+    assert_eq!(crate::infer::diagnose::tails::reasons(&target, &run(&target)), None);
 }
 
 #[test]

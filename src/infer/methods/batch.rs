@@ -1,7 +1,7 @@
 //! Batches of draws: standard normals in pairs of opposite sign, and the target at many points at once.
 
-use super::super::gaussian::Gaussian;
-use super::super::summary::Layout;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::importance::summary::Layout;
 use crate::num::linalg::dot;
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
@@ -80,7 +80,7 @@ pub(super) fn at_draws(target: &dyn Target, q: &Gaussian, stream: Stream, n: usi
     for row in u.chunks_exact(n) {
         logs.iter_mut().zip(row).for_each(|(l, u)| *l += 0.5 * u * u);
     }
-    let [mean, se, _] = super::super::elbo(&logs, Layout::INDEPENDENT);
+    let [mean, se, _] = crate::infer::elbo(&logs, Layout::INDEPENDENT);
     let constant = q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI;
     Some(Batch { z, slope, elbo: [mean + constant, se] })
 }

@@ -13,10 +13,10 @@
 //! the paper's for targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO
 //! is lower beyond noise is taken back and tried with a quarter of λ is ours: funnels need it.
 
-use super::super::gaussian::Gaussian;
-use super::batch::{Batch, at_draws, narrower, row_means};
-use super::stepping::{Steps, Time, drive};
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::methods::batch::{Batch, at_draws, narrower, row_means};
+use crate::infer::methods::stepping::{Steps, Time, drive};
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{
     add_product, add_product_lower, add_transposed_product, cholesky, lower_product, mirror, symmetric_eigen,
 };

@@ -7,11 +7,11 @@
 //! What the climb gains on its own draws and fresh draws do not confirm is the gap; draws are doubled until
 //! it is small.
 
-use super::super::gaussian::Ending;
-use super::super::mode;
-use super::super::{Finding, Progress};
-use super::batch::{evaluate, matched};
-use super::{Approximation, Error, Found, Job, Watch, judge};
+use crate::infer::approximate::gaussian::Ending;
+use crate::infer::methods::batch::{evaluate, matched};
+use crate::infer::methods::{Approximation, Error, Found, Job, Watch, judge};
+use crate::infer::search::modes;
+use crate::infer::{Finding, Progress};
 use crate::num::real::LN_2PI;
 use crate::num::stream::{Stream, child};
 use crate::target::{Evaluator, Target};
@@ -118,7 +118,7 @@ impl Climb<'_, '_> {
             let mut reached = None;
             let (before, n) = (self.gradients, fixed.n);
             let (watch, stopped) = (&mut *self.watch, &mut self.stopped);
-            let taken = mode::follow(fixed, w.clone(), self.steps, &mut |at| {
+            let taken = modes::follow(fixed, w.clone(), self.steps, &mut |at| {
                 trail.push(at.value);
                 reached = Some((at.z.clone(), at.value));
                 let progress = Progress {

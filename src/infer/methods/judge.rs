@@ -1,14 +1,14 @@
 //! How good an approximation is, by fresh draws of its own: the same draws for every method, so that they
 //! compare.
 
-use super::super::elbo;
-use super::super::gaussian::Gaussian;
-use super::super::psis::smooth;
-use super::super::sample::{layout, log_weights};
-use super::super::summary::Layout;
-use super::super::warp::Warped;
-use super::thin::Standardised;
-use super::{Approximation, mixture};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::elbo;
+use crate::infer::importance::psis::smooth;
+use crate::infer::importance::sample::{layout, log_weights};
+use crate::infer::importance::summary::Layout;
+use crate::infer::methods::thin::Standardised;
+use crate::infer::methods::{Approximation, mixture};
 use crate::target::Target;
 
 /// What fresh draws say.

@@ -1,9 +1,10 @@
 //! The Laplace approximation: the mode and the inverse of minus the Hessian there, on the unconstrained
 //! scale.
 
-use super::super::gaussian::{Ending, Gaussian};
-use super::super::{Error as NoFit, mode, whiten};
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::Error as NoFit;
+use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::search::{modes, whiten};
 use crate::num::linalg::{dot, lower_transposed_product};
 use crate::vi::Scale;
 
@@ -25,7 +26,7 @@ fn run(job: &Job, _: Watch) -> Result<Found, Error> {
     let d = job.d;
     let mut evaluator = job.target.evaluator();
     let searched =
-        mode::find(job.target, job.options, true, mode::others(job.target)).ok_or(NoFit::NoStart)?;
+        modes::find(job.target, job.options, true, modes::others(job.target)).ok_or(NoFit::NoStart)?;
     let gradients = searched.gradients + searched.modes.len();
     let mut why = Error::NoMode;
     let mut best: Option<(Gaussian, f64)> = None;

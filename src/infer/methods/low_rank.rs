@@ -1,10 +1,10 @@
 //! A covariance that is diagonal plus a few directions, for many coordinates: the ELBO on fixed draws,
 //! climbed by L-BFGS.
 
-use super::batch::add_to_rows;
-use super::fixed::{Form, climb};
-use super::thin::Thin;
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::methods::batch::add_to_rows;
+use crate::infer::methods::fixed::{Form, climb};
+use crate::infer::methods::thin::Thin;
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::vi::Scale;
@@ -150,6 +150,6 @@ mod tests {
     fn the_gradient_of_the_elbo_on_fixed_draws_is_that_of_differences() {
         let form = Low { mean: vec![0.2, -0.1, 0.3], scales: vec![0.9, 1.2, 0.7], rank: 2 };
         let w = [0.1, 0.2, -0.3, 0.15, 0.4, -0.2, 0.3, -0.5, 0.05, 0.6, -0.1, 0.2];
-        super::super::fixed::tests::check_gradient(&form, &w);
+        crate::infer::methods::fixed::tests::check_gradient(&form, &w);
     }
 }

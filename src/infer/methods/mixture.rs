@@ -1,15 +1,17 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and
 //! summaries.
 
-use super::super::check::{PLAIN, poor, summaries};
-use super::super::gaussian::{Ending, Gaussian};
-use super::super::psis::smooth;
-use super::super::sample::Proposal;
-use super::super::sampled::sampled;
-use super::super::summary::{self, Layout};
-use super::super::warp::Warped;
-use super::super::{Fit, KHAT_LIMIT, Nuts, Options, Path, draws, elbo, resample};
-use super::thin::Thin;
+use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::importance::check::{PLAIN, poor, summaries};
+use crate::infer::importance::psis::smooth;
+use crate::infer::importance::sample::Proposal;
+use crate::infer::importance::summary;
+use crate::infer::importance::summary::Layout;
+use crate::infer::importance::{budget, resample};
+use crate::infer::methods::thin::Thin;
+use crate::infer::sampling::chains::sampled;
+use crate::infer::{Fit, KHAT_LIMIT, Nuts, Options, Path, elbo};
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
@@ -79,7 +81,7 @@ fn log_density(parts: &[Thin], z: &[f64]) -> Vec<f64> {
 /// ELBO.
 pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> Fit {
     let names = target.output_names();
-    let most = (draws::HELD / names.len().max(1)).clamp(PLAIN, MOST);
+    let most = (budget::HELD / names.len().max(1)).clamp(PLAIN, MOST);
     let mut count = options.draws.unwrap_or(FEWEST).min(most);
     let (drawn, logs, smoothed) = loop {
         let drawn = blocks(target, parts, count, options.seed, true);
@@ -87,8 +89,8 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         let smoothed = smooth(&logs);
         let errors = (0..names.len().saturating_sub(target.beside()))
             .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT, false))
-            .map(|e| draws::worst(e.weighted));
-        if draws::margin(errors, false) >= 1.0
+            .map(|e| budget::worst(e.weighted));
+        if budget::margin(errors, false) >= 1.0
             || smoothed.khat >= KHAT_LIMIT
             || count >= most
             || options.draws.is_some()
@@ -106,7 +108,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     let trusted = smoothed.khat < KHAT_LIMIT;
     let findings = (!trusted).then(|| poor(target, smoothed.khat, &weighted, &plain)).into_iter().collect();
     let weights = if trusted { &smoothed.weights } else { &even };
-    let keep = options.keep.min(draws::HELD / names.len().max(1));
+    let keep = options.keep.min(budget::HELD / names.len().max(1));
     let chosen = resample::systematic(weights, keep);
     let pick = |j: usize| {
         let values = column(&drawn, j);

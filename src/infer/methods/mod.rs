@@ -27,9 +27,9 @@ pub(super) use polish::{Polished, polish};
 pub use stochastic::{Descended, Descent, descend, fit_by_descent};
 pub use thin::Thin;
 
-use super::assess::assess_gaussian;
-use super::gaussian::{Ending, Gaussian};
-use super::{Finding, Fit, Options, Progress};
+use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::assess::assess_gaussian;
+use crate::infer::{Finding, Fit, Options, Progress};
 use crate::source::nearest;
 use crate::target::Target;
 use crate::vi::{self, Row};
@@ -153,7 +153,7 @@ impl Found {
 pub enum Error {
     /// There is nothing to fit, or nowhere to start.
     #[error(transparent)]
-    Start(#[from] super::Error),
+    Start(#[from] crate::infer::Error),
     /// The searches for a mode run off.
     #[error(
         "the log density has no mode that can be found: the search for one runs away, or ends on a slope"
@@ -218,7 +218,7 @@ pub fn approximate(
 ) -> Result<Found, Error> {
     let d = target.dimension();
     if d == 0 {
-        return Err(super::Error::NoParameters.into());
+        return Err(crate::infer::Error::NoParameters.into());
     }
     let chosen = [settings.steps, settings.batch];
     if !method.tunable && chosen != [None, None] {

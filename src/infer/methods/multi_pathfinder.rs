@@ -1,9 +1,9 @@
 //! Multi-path Pathfinder: several paths from different starts; their draws together, weighted and smoothed.
 
-use super::super::gaussian::Ending;
-use super::super::{Error as NoFit, Finding, Progress};
-use super::pathfinder::path;
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::approximate::gaussian::Ending;
+use crate::infer::methods::pathfinder::path;
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::{Error as NoFit, Finding, Progress};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 

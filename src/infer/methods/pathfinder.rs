@@ -7,11 +7,12 @@
 //! The Gaussian there has the covariance Σ and the mean `θ + Σ ∇log p(θ)`; the one with the largest ELBO, by
 //! a few draws, is the answer.
 
-use super::super::gaussian::Ending;
-use super::super::{Error as NoFit, Progress, mode};
-use super::batch::normals;
-use super::thin::Thin;
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::approximate::gaussian::Ending;
+use crate::infer::methods::batch::normals;
+use crate::infer::methods::thin::Thin;
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::search::modes;
+use crate::infer::{Error as NoFit, Progress};
 use crate::num::linalg::{dot, solve_lower_transposed_many};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
@@ -58,7 +59,7 @@ pub(super) fn path(job: &Job, index: u64, watch: Watch) -> Result<Path, Error> {
     let followed = (0..TRIES).find_map(|k| {
         let mut stream = Stream::new(job.options.seed, STARTS, index * TRIES + k);
         let start = (0..job.d).map(|_| 4.0 * stream.uniform() - 2.0).collect();
-        mode::follow(&mut *evaluator, start, STEPS, &mut |at| {
+        modes::follow(&mut *evaluator, start, STEPS, &mut |at| {
             places.push((at.z.clone(), at.slope.clone()));
             ControlFlow::Continue(())
         })

@@ -11,14 +11,15 @@
 //! difference is a sum over directions, and where a few of them have most of the noise it may be small by
 //! chance.
 
-use super::super::gaussian::{Fitted, Gaussian};
-use super::super::sample::{layout, log_weights};
-use super::super::warp::Warped;
-use super::super::{Options, Stop, elbo, mode};
-use super::Approximation;
-use super::batch::matched;
-use super::fixed::{Fixed, Form};
-use super::saa::Full;
+use crate::infer::approximate::gaussian::{Fitted, Gaussian};
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::importance::sample::{layout, log_weights};
+use crate::infer::methods::Approximation;
+use crate::infer::methods::batch::matched;
+use crate::infer::methods::fixed::{Fixed, Form};
+use crate::infer::methods::saa::Full;
+use crate::infer::search::modes;
+use crate::infer::{Options, Stop, elbo};
 use crate::num::stream::{Stream, child};
 use crate::target::Target;
 use crate::vi::Scale;
@@ -100,7 +101,7 @@ pub(in super::super) fn polish(
 fn climb(set: &mut Fixed<Full>, w: Vec<f64>, enough: f64, stop: &Stop) -> Option<(Vec<f64>, f64, usize)> {
     let mut trail: Vec<f64> = Vec::new();
     let mut end = w.clone();
-    let taken = mode::follow(set, w, STEPS, &mut |at| {
+    let taken = modes::follow(set, w, STEPS, &mut |at| {
         trail.push(at.value);
         end.clone_from(&at.z);
         let slow = trail.len().checked_sub(STRETCH + 1).is_some_and(|k| at.value - trail[k] < enough);

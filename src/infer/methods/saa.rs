@@ -1,10 +1,10 @@
 //! Sample-average approximation with a full covariance (Burroni, Domke, Sheldon 2024; Giordano, Ingram,
 //! Broderick 2024).
 
-use super::super::gaussian::Gaussian;
-use super::batch::add_to_rows;
-use super::fixed::{Form, climb};
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::methods::batch::add_to_rows;
+use crate::infer::methods::fixed::{Form, climb};
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
 use crate::num::linalg::{add_product_lower, lower_product, lower_transposed_product};
 use crate::vi::Scale;
 
@@ -134,6 +134,6 @@ mod tests {
         let form =
             Full { mean: vec![0.2, -0.1, 0.3], factor: vec![1.1, 0.0, 0.0, 0.3, 0.7, 0.0, -0.2, 0.1, 0.9] };
         let w = [0.1, 0.2, -0.3, 0.15, 0.4, -0.2, 0.3, -0.5, 0.05];
-        super::super::fixed::tests::check_gradient(&form, &w);
+        crate::infer::methods::fixed::tests::check_gradient(&form, &w);
     }
 }

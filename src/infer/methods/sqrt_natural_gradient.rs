@@ -8,13 +8,13 @@
 //! with `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the
 //! identity.
 
-use super::super::gaussian::Gaussian;
-use super::super::quadrature::precision;
-use super::super::summary::Layout;
-use super::super::whiten;
-use super::batch::{add_to_rows, normals, row_means};
-use super::stepping::{Steps, Time, drive};
-use super::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::quadrature::precision;
+use crate::infer::importance::summary::Layout;
+use crate::infer::methods::batch::{add_to_rows, normals, row_means};
+use crate::infer::methods::stepping::{Steps, Time, drive};
+use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::search::whiten;
 use crate::num::linalg::{
     add_product_lower, cholesky, dot, lower_product, mirror, solve_lower, solve_lower_many,
     solve_lower_transposed, solve_lower_transposed_many,
@@ -131,7 +131,7 @@ impl Steps for Flow<'_> {
         for (_, _, h) in &all {
             curvature.iter_mut().zip(h).for_each(|(c, h)| *c += h / n as f64);
         }
-        let [mean, se, _] = super::super::elbo(&logs, Layout::INDEPENDENT);
+        let [mean, se, _] = crate::infer::elbo(&logs, Layout::INDEPENDENT);
         let log_det: f64 = (0..d).map(|i| state.root[i * d + i].ln()).sum();
         let elbo = mean - log_det + 0.5 * d as f64 * LN_2PI;
         Some(Look { slope: row_means(&slopes, n), curvature, elbo: [elbo, se] })

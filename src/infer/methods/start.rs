@@ -1,11 +1,12 @@
 //! Where the methods that move a Gaussian begin: at the best mode, with the curvature there, as the default
 //! fit does.
 
-use super::super::gaussian::Gaussian;
-use super::super::{Error as NoFit, mode, whiten};
-use super::batch::at_draws;
-use super::pathfinder::path;
-use super::{Error, Job};
+use crate::infer::Error as NoFit;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::methods::batch::at_draws;
+use crate::infer::methods::pathfinder::path;
+use crate::infer::methods::{Error, Job};
+use crate::infer::search::{modes, whiten};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 use crate::vi::Scale;
@@ -29,8 +30,8 @@ impl Job<'_> {
         }
         let d = self.d;
         let mut evaluator = self.target.evaluator();
-        let found =
-            mode::find(self.target, self.options, dense, mode::others(self.target)).ok_or(NoFit::NoStart)?;
+        let found = modes::find(self.target, self.options, dense, modes::others(self.target))
+            .ok_or(NoFit::NoStart)?;
         let mut gradients = found.gradients + found.modes.len() + LOOK;
         let mut best: Option<(Gaussian, f64)> = None;
         for mode in found.modes {

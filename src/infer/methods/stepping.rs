@@ -1,9 +1,9 @@
 //! The loop of methods that move a Gaussian by what a batch of its draws says: a step that does harm is taken
 //! back.
 
-use super::super::Progress;
-use super::super::gaussian::{Ending, Gaussian};
-use super::{Error, Watch};
+use crate::infer::Progress;
+use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::methods::{Error, Watch};
 
 /// Failures in a row that end a method.
 const TRIES: usize = 40;

@@ -4,11 +4,12 @@
 //! The iterations are exactly those of [`crate::vi`], on the target as seen from these coordinates. A
 //! diagonal factor means something in the model's own axes alone, so these are then only scaled, not mixed.
 
-use super::super::assess::assess_gaussian;
-use super::super::gaussian::{Ending, Gaussian, gap};
-use super::super::{Error as NoFit, Finding, Fit, Options, whiten};
-use super::{Error, Job, Settings};
 use crate::certify::{Certificate, Tier};
+use crate::infer::approximate::gaussian::{Ending, Gaussian, gap};
+use crate::infer::assess::assess_gaussian;
+use crate::infer::methods::{Error, Job, Settings};
+use crate::infer::search::whiten;
+use crate::infer::{Error as NoFit, Finding, Fit, Options};
 use crate::num::linalg::cholesky;
 use crate::num::stream::child;
 use crate::target::Target;

@@ -5,10 +5,10 @@
 //! c_k)² - 1) q_k q_kᵀ) D`, `log det C = Σ log D_i + Σ log (1 + c_k)`, and the inverse has `-c_k / (1 + c_k)`
 //! in the place of c_k.
 
-use super::super::assess::assess_gaussian;
-use super::super::gaussian::Gaussian;
-use super::super::{Fit, Options};
-use super::batch::add_to_rows;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::assess::assess_gaussian;
+use crate::infer::methods::batch::add_to_rows;
+use crate::infer::{Fit, Options};
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, qr, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 use crate::vi::Scale;

@@ -1,7 +1,7 @@
 //! Modes of the inner coordinates at some outer points, from which searches for others begin.
 
-use super::super::gaussian::Gaussian;
-use super::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
 use crate::num::sobol::Sobol;
 use rayon::prelude::*;
 
@@ -52,7 +52,7 @@ pub(super) fn around(conditional: &Conditional, q: &Gaussian, count: usize, seed
 pub(super) fn points(q: &Gaussian, count: usize, wider: f64, [seed, before]: [u64; 2]) -> Vec<f64> {
     let d = q.mean.len();
     let mut u = vec![0.0; d * count];
-    Sobol::new(d, seed, super::PURPOSE).fill_normal(before, count, &mut u);
+    Sobol::new(d, seed, crate::infer::nested::PURPOSE).fill_normal(before, count, &mut u);
     u.iter_mut().for_each(|u| *u *= wider);
     let mut out = vec![0.0; d * count];
     q.factor.apply(&u, [d, count], &mut out);

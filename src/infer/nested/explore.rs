@@ -5,10 +5,10 @@
 //! follows it takes hundreds of solutions for each step. A parabola through a hundred values has the whole
 //! Gaussian, and is not misled by what is small.
 
-use super::super::gaussian::Gaussian;
-use super::anchors::{Anchor, around};
-use super::conditional::{Conditional, LANES};
-use super::marginal::widths;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::nested::anchors::{Anchor, around};
+use crate::infer::nested::conditional::{Conditional, LANES};
+use crate::infer::nested::marginal::widths;
 use crate::num::linalg::{cholesky, dot, lower_product, solve_cholesky, solve_lower, symmetric_eigen};
 use crate::num::stream::child;
 use crate::vi::Scale;

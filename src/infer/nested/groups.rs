@@ -8,8 +8,8 @@
 //! in pairs of opposite sign: the skewness of a group cancels. Where groups have one or two coordinates, they
 //! are the points of a lattice instead, and the integral over each group is known to some digits.
 
-use super::conditional::{LANES, Lanes, Solver};
-use super::lattice::{Lattice, Shifted};
+use crate::infer::nested::conditional::{LANES, Lanes, Solver};
+use crate::infer::nested::lattice::{Lattice, Shifted};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F16, Packed, Real};
 use crate::num::stream::Stream;
@@ -261,7 +261,7 @@ fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
     let key = |b: usize| {
         let mut key = DefaultHasher::new();
         outer.iter().chain(u.iter().take(KEYED)).for_each(|x| x[b].to_bits().hash(&mut key));
-        Stream::new(0, super::PURPOSE, key.finish())
+        Stream::new(0, crate::infer::nested::PURPOSE, key.finish())
     };
     (0..LANES).map(key).collect()
 }

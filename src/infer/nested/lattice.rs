@@ -1,7 +1,7 @@
 //! Lattices of points at which integrals over one or two coordinates of a group are found to many digits.
 
-use super::conditional::{LANES, Lanes};
-use super::groups::{Candidates, places};
+use crate::infer::nested::conditional::{LANES, Lanes};
+use crate::infer::nested::groups::{Candidates, places};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 

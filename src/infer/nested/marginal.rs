@@ -1,12 +1,13 @@
 //! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from
 //! the model.
 
-use super::super::flow::{Flow, Placed};
-use super::super::warp::Warped;
-use super::conditional::{self, Conditional, LANES, Lanes, Solver, part};
-use super::groups::{alternatives, pick};
-use super::lattice::Lattice;
-use super::partition::How;
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::nested::conditional;
+use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::infer::nested::groups::{alternatives, pick};
+use crate::infer::nested::lattice::Lattice;
+use crate::infer::nested::partition::How;
+use crate::infer::proposal::flow::{Flow, Placed};
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
 use std::sync::Mutex;
@@ -279,14 +280,14 @@ impl Flow for Nested<'_> {
     }
 
     fn most_draws(&self) -> usize {
-        if self.dear() { SEARCHED } else { usize::MAX }
+        if self.searches_each_draw() { SEARCHED } else { usize::MAX }
     }
 
-    fn cheap(&self) -> bool {
+    fn places_cheaply(&self) -> bool {
         false
     }
 
-    fn dear(&self) -> bool {
+    fn searches_each_draw(&self) -> bool {
         self.conditional.parts.how != How::Quadratic
     }
 
@@ -300,7 +301,7 @@ impl Flow for Nested<'_> {
         }
     }
 
-    fn tells_alone(&self) -> bool {
+    fn outer_margin_is_exact(&self) -> bool {
         self.conditional.parts.how == How::Quadratic || self.conditional.integrates()
     }
 

@@ -9,36 +9,35 @@
 //! and shows in k̂.
 
 mod anchors;
-mod aside;
 mod climb;
-mod colours;
 mod conditional;
-mod curb;
 mod explore;
 mod groups;
+mod hessian;
 mod lattice;
 mod marginal;
 mod partition;
-mod pattern;
 mod rule;
-mod span;
+mod shoulders;
 mod surface;
 mod tails;
 #[cfg(test)]
 mod tests;
 mod tune;
 
-use super::bend::{Bent, Judged, LAYERS, grow, judge};
-use super::cells;
-use super::flow::{Flow, Reached};
-use super::gaussian::{FIRST, Gaussian};
-use super::mode::{Mode, Modes};
-use super::rivals::Rival;
-use super::thrift::spared;
-use super::warp::Warped;
-use super::{
-    Approach, Finding, Fit, Inner, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, better, draws,
-    excuse, finish, from_modes, modes, refine, whiten,
+use crate::infer::approximate::gaussian::{FIRST, Gaussian};
+use crate::infer::approximate::transport::layers::{Bent, Judged, LAYERS, grow, judge};
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::effort::spared;
+use crate::infer::importance::budget;
+use crate::infer::proposal::flow::{Flow, Reached};
+use crate::infer::proposal::grid;
+use crate::infer::search::modes::{Mode, Modes};
+use crate::infer::search::rivals::Rival;
+use crate::infer::search::whiten;
+use crate::infer::{
+    Approach, Finding, Fit, Inner, KHAT_LIMIT, LIGHT, Options, Path, Progress, best_known, better, excuse,
+    finish, from_modes, modes, refine,
 };
 use crate::num::linalg::{cholesky, dot};
 use crate::target::{ModelTarget, Target};
@@ -122,17 +121,17 @@ pub(super) fn fit(
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Tried {
-    let few = target.dimension() <= draws::FEW_TO_LEARN;
+    let few = target.dimension() <= budget::FEW_TO_LEARN;
     let mut best: Option<Fit> = None;
     let others = Cell::new(few);
     let put_off = (ways == Ways::Promising && !few).then_some(&others);
     let whole = Whole { target, options, judged: OnceCell::new(), put_off, reaches_far: Cell::new(false) };
     let mut attempt = |conditional: Conditional| -> bool {
-        let light = if conditional.hangs_together() { LIGHT_TOGETHER } else { LIGHT };
+        let light = if conditional.is_one_block() { LIGHT_TOGETHER } else { LIGHT };
         // Draws around a mode of all inner coordinates together do not come where groups, one by one, have
         // mass.
         let known = best.as_ref().is_some_and(|fit| fit.khat < KHAT_LIMIT && !fit.is_doubtful());
-        if known && whole.reaches_far.get() && conditional.hangs_together() {
+        if known && whole.reaches_far.get() && conditional.is_one_block() {
             return false;
         }
         let Some(found) = with(&whole, conditional, watch) else { return false };
@@ -198,7 +197,7 @@ fn with(
     let q = &found.fitted.q;
     conditional.anchor(q, options.seed);
     conditional.look_how_far(q, options.seed);
-    let aside = aside::aside(&conditional, q, options.seed);
+    let aside = shoulders::aside(&conditional, q, options.seed);
     if aside.is_wide {
         conditional.reach_far();
     }
@@ -208,7 +207,7 @@ fn with(
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
     }
-    if conditional.hangs_together() {
+    if conditional.is_one_block() {
         conditional.lengthen(q);
     }
     let mut fit = weigh(whole, &conditional, &scales, &found, options)?;
@@ -281,7 +280,7 @@ fn weigh(
     // Of many outer coordinates no other proposal makes up for so much, and inner ones that hang together are
     // none the better for any.
     let left = conditional.parts.leaves_many();
-    let together = conditional.hangs_together() && !conditional.is_smooth();
+    let together = conditional.is_one_block() && !conditional.is_smooth();
     let hopeless = (left || together) && judged.elbo[2] > HOPELESS && judged.khat >= KHAT_LIMIT;
     if hopeless || whole.puts_off(conditional, judged) {
         return None;
@@ -294,7 +293,7 @@ fn weigh(
     // Light weights need no bending, which takes thousands of gradients, each many of the model.
     let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
-        let draws = if conditional.integrates() { pilot } else { draws::pilot(target) };
+        let draws = if conditional.integrates() { pilot } else { budget::pilot(target) };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
         let is_bent = !bent.target.layers.is_empty();
         // What nothing has bent was weighed, or will be.
@@ -376,7 +375,7 @@ fn centred(conditional: &mut Conditional, options: &Options) -> Option<Start> {
         conditional.recentre(top, &marginal::widths(&scales));
         let reach: Vec<f64> = scales.iter().map(|s| (REACH * s).min(FARTHEST)).collect();
         conditional.look_around(top, &reach, options.seed);
-        let higher = aside::higher(conditional, top);
+        let higher = shoulders::higher(conditional, top);
         if higher.is_empty() || again == AGAIN {
             return Some(Start::Modes(found, scales));
         }
@@ -408,10 +407,10 @@ impl Whole<'_> {
     /// draw takes a search, and what comes of thousands with such weights is seldom light, unless the outer
     /// coordinates are so few that a grid serves them.
     fn puts_off(&self, conditional: &Conditional, first: &Judged) -> bool {
-        let many = conditional.parts.outer.len() > cells::MOST_DEAR;
-        let dear = many && conditional.is_smooth() && conditional.hangs_together();
+        let many = conditional.parts.outer.len() > grid::MOST_SEARCHED;
+        let costly = many && conditional.is_smooth() && conditional.is_one_block();
         let heavy = first.khat >= NOT_LIGHT[0] && first.elbo[2] >= NOT_LIGHT[1];
-        let told = self.put_off.filter(|_| dear && heavy);
+        let told = self.put_off.filter(|_| costly && heavy);
         told.inspect(|others| others.set(true)).is_some()
     }
 

@@ -1,7 +1,7 @@
 //! Decides which parameters are taken given the others: as many as the log density is quadratic in, or
 //! concave.
 
-use super::super::whiten;
+use crate::infer::search::whiten;
 use crate::lower::Form;
 use crate::num::linalg::cholesky;
 use crate::num::stream::Stream;

@@ -10,9 +10,9 @@
 //! an eighth of a nat. Where it is known what the prior adds to the Hessian, the rest of it is interpolated
 //! instead, which hardly changes, and the sum factored.
 
-use super::super::gaussian::Gaussian;
-use super::anchors::Anchor;
-use super::conditional::{LANES, Lanes};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::nested::anchors::Anchor;
+use crate::infer::nested::conditional::{LANES, Lanes};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::{Pattern, cholesky, dot, invert_lower, solve_cholesky};
 use crate::num::real::{F16, LN_2PI, Real};

@@ -1,17 +1,17 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
-use super::super::Options;
-use super::super::bend::judge;
-use super::super::gaussian::Gaussian;
-use super::super::warp::Warped;
-use super::conditional::{Conditional, LANES, Lanes, Solver};
-use super::explore::explore;
-use super::groups::pick;
-use super::lattice::Lattice;
-use super::marginal::{Marginal, Nested};
-use super::partition::{How, Partition, partitions};
-use super::pattern::pattern;
 use crate::data::Dataset;
+use crate::infer::Options;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::transport::layers::judge;
+use crate::infer::approximate::transport::map::Warped;
+use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver};
+use crate::infer::nested::explore::explore;
+use crate::infer::nested::groups::pick;
+use crate::infer::nested::hessian::pattern::pattern;
+use crate::infer::nested::lattice::Lattice;
+use crate::infer::nested::marginal::{Marginal, Nested};
+use crate::infer::nested::partition::{How, Partition, partitions};
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::real::LN_2PI;
 use crate::num::special::{lgamma, log_phi};
@@ -522,7 +522,7 @@ fn long_tails_of_what_hangs_together_are_drawn() {
     });
     let parts = Partition { inner: vec![1, 2, 3], outer: vec![0], how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
-    assert!(conditional.hangs_together());
+    assert!(conditional.is_one_block());
     let q = Gaussian { mean: vec![0.0], factor: Scale::identity(1) };
     let judged = |conditional: &Conditional| {
         let marginal = Marginal::new(conditional, &[1.0]);

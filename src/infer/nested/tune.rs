@@ -6,9 +6,9 @@
 //! the same at all of them, so one shift and one scale for each coordinate are fitted there, v = m + s u: by
 //! natural gradients of the ELBO, from the residuals r = u + s ∇log p that vanish where the two agree.
 
-use super::super::gaussian::Gaussian;
-use super::anchors::points;
-use super::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::nested::anchors::points;
+use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
 use crate::num::stream::{Stream, child};
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Which of two fits of the same model is to be preferred.
 
-use super::super::{Fit, KHAT_LIMIT, Path};
-use super::trace::Preference;
+use crate::infer::strategy::trace::Preference;
+use crate::infer::{Fit, KHAT_LIMIT, Path};
 
 /// A fit whose evidence is so much smaller than that of another, in nats, overlooks a part of the posterior.
 const OVERLOOKED: f64 = 0.03;

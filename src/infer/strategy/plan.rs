@@ -1,6 +1,6 @@
 //! The attempts that a model calls for, in their order: a function of what is known of it, and of nothing else.
 
-use super::super::{Fit, KHAT_LIMIT, LIGHT, Path};
+use crate::infer::{Fit, KHAT_LIMIT, LIGHT, Path};
 
 /// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
 pub(super) const MAX_DIMENSION_AS_A_WHOLE_FIRST: usize = 200;

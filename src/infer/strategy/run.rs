@@ -1,13 +1,14 @@
 //! Makes the attempts of a plan, one after another, until the best answer is good enough.
 
-use super::super::level::level;
-use super::super::model::{Model, Watch, as_a_whole, states_told};
-use super::super::nested::{self, Ways};
-use super::super::overlooked::overlooked;
-use super::super::{Approach, Error, Fit, Nuts, Options, Path, complete, without_sampling};
-use super::choose::preferred;
-use super::plan::{Attempt, Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
-use super::trace::{Outcome, Preference, Tried};
+use crate::infer::diagnose::level::level;
+use crate::infer::diagnose::overlooked::overlooked;
+use crate::infer::model::{Model, Watch, as_a_whole, states_told};
+use crate::infer::nested;
+use crate::infer::nested::Ways;
+use crate::infer::strategy::choose::preferred;
+use crate::infer::strategy::plan::{Attempt, Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
+use crate::infer::strategy::trace::{Outcome, Preference, Tried};
+use crate::infer::{Approach, Error, Fit, Nuts, Options, Path, complete, without_sampling};
 use crate::lower::in_states;
 use crate::target::{ModelTarget, Target};
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! What was tried, and what came of it.
 
-use super::plan::Attempt;
+use crate::infer::strategy::plan::Attempt;
 
 /// An attempt that was made.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,21 +6,21 @@ mod solver;
 
 pub(super) use solver::Solver;
 
-use super::super::gaussian::Gaussian;
-use super::super::quadrature::precision;
-use super::super::thrift::spared;
-use super::anchors::{Anchor, anchors, around, points};
-use super::colours::{Reading, read};
-use super::curb::Curb;
-use super::groups::{farthest, groups, places, sizes};
-use super::lattice::{Lattice, lattice};
-use super::partition::{How, Partition};
-use super::pattern::{PROBES, ROUNDING, pattern};
-use super::rule::Rule;
-use super::span::Span;
-use super::surface::{Surface, anchors_for};
-use super::tails::Tails;
-use super::tune::Tuning;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::quadrature::precision;
+use crate::infer::effort::spared;
+use crate::infer::nested::anchors::{Anchor, anchors, around, points};
+use crate::infer::nested::groups::{farthest, groups, places, sizes};
+use crate::infer::nested::hessian::basis::Span;
+use crate::infer::nested::hessian::colouring::{Reading, read};
+use crate::infer::nested::hessian::pattern::{PROBES, ROUNDING, pattern};
+use crate::infer::nested::hessian::prior::Curb;
+use crate::infer::nested::lattice::{Lattice, lattice};
+use crate::infer::nested::partition::{How, Partition};
+use crate::infer::nested::rule::Rule;
+use crate::infer::nested::surface::{Surface, anchors_for};
+use crate::infer::nested::tails::Tails;
+use crate::infer::nested::tune::Tuning;
 use crate::num::linalg::Pattern;
 use crate::num::stream::Stream;
 use crate::structure::Group;
@@ -176,7 +176,7 @@ impl<'t> Conditional<'t> {
         if centre.len() >= LANES || !varies_with_one(&solver.hessians(&outer)) {
             return None;
         }
-        let mut stream = Stream::new(seed, super::PURPOSE, 2);
+        let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 2);
         let mut place = |p: usize| centre[p / LANES] + reach[p / LANES] * (2.0 * stream.uniform() - 1.0);
         let outer: Vec<f64> = (0..centre.len() * LANES).map(&mut place).collect();
         Span::new(&solver.hessians(&outer), &self.reading.entries, self.parts.inner.len(), seed)
@@ -456,7 +456,7 @@ impl<'t> Conditional<'t> {
     }
 
     /// Whether the inner coordinates are not Gaussian given the outer ones, and fall into no groups.
-    pub(super) fn hangs_together(&self) -> bool {
+    pub(super) fn is_one_block(&self) -> bool {
         self.parts.how != How::Quadratic && self.group_count() == 1
     }
 

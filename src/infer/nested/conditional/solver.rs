@@ -5,18 +5,18 @@
 //! another: exact (but for rounding) where the log density is quadratic in x, by small forward differences
 //! where it is not: their error is smooth, and only in the spread of draws, which weights correct.
 
-mod glide;
+mod by_surface;
 mod integral;
-mod leap;
+mod krylov;
+mod quadratic;
 mod search;
 mod slope;
-mod trek;
 
 pub(super) use slope::pays;
 
-use super::super::partition::How;
-use super::super::tune::Tuning;
-use super::{Conditional, Curb, LANES, Lanes, lanes};
+use crate::infer::nested::conditional::{Conditional, Curb, LANES, Lanes, lanes};
+use crate::infer::nested::partition::How;
+use crate::infer::nested::tune::Tuning;
 use crate::num::real::LN_2PI;
 use crate::num::slices::ln;
 use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
@@ -103,7 +103,7 @@ impl<'c> Solver<'c> {
         self.width = count;
         self.y.clear();
         self.y.resize(self.conditional.parts.inner.len(), [0.0; LANES]);
-        let failed = self.glide(&all);
+        let failed = self.follow_surface(&all);
         self.for_some(&all, &failed, Self::find);
         self.integrate();
     }
@@ -114,11 +114,11 @@ impl<'c> Solver<'c> {
         self.y.fill([0.0; LANES]);
         match this.parts.how {
             How::Quadratic => {
-                if !self.leap_by_span(outer) {
-                    self.leap(outer);
+                if !self.solve_quadratic_in_basis(outer) {
+                    self.solve_quadratic(outer);
                 }
             }
-            How::Searched if this.costly() && !this.factor.is_empty() => self.trek(outer),
+            How::Searched if this.costly() && !this.factor.is_empty() => self.search_by_krylov(outer),
             How::Searched => {
                 let failed = self.approach(outer);
                 self.for_some(outer, &failed, Self::search);

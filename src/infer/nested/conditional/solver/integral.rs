@@ -5,8 +5,8 @@
 //! given θ. Groups are independent given θ, so each has weights of its own at the points of the rule, and one
 //! reverse sweep for each point serves all groups.
 
-use super::super::super::groups::known;
-use super::{LANES, Lanes, Solver};
+use crate::infer::nested::conditional::solver::{LANES, Lanes, Solver};
+use crate::infer::nested::groups::known;
 use std::sync::atomic::Ordering;
 
 /// A point of the rule, the mode first, and the outer point that it belongs to.

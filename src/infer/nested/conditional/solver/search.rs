@@ -1,9 +1,11 @@
 //! Searches for modes by Newton's steps, from anchors where there are any; and a Gaussian to draw from where
 //! they do not end at one.
 
-use super::super::super::anchors::nearest;
-use super::super::super::climb::Climb;
-use super::{CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, add, product};
+use crate::infer::nested::anchors::nearest;
+use crate::infer::nested::climb::Climb;
+use crate::infer::nested::conditional::solver::{
+    CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, add, product,
+};
 
 /// Width of differences where the log density is not quadratic, in steps.
 pub(super) const NARROW: f64 = 3e-5;

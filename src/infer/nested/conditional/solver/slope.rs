@@ -9,7 +9,7 @@
 //! y, S_y is zero and differences of any width are exact. Groups that are independent given θ do not meet in
 //! any third derivative, so each direction moves one coordinate of every group.
 
-use super::{How, LANES, Lanes, Solver, add, product, spread};
+use crate::infer::nested::conditional::solver::{How, LANES, Lanes, Solver, add, product, spread};
 
 /// How far the gradient is differenced along each direction, in standard deviations: twice, and once.
 const TWICE: f64 = 0.01;

@@ -1,0 +1,426 @@
+//! Fits a Gaussian by natural-gradient steps on sticking-the-landing estimates, with batches that grow as
+//! noise dominates.
+//!
+//! With `z = m + C u` and the residual `r = u + Cᵀ∇log p(z)`, which vanishes where q and p agree, the
+//! gradient of the ELBO in q's own coordinates is `E r` for the mean and `A = sym E[r uᵀ]` for the
+//! covariance. To second order the ELBO that is left to gain is `½‖E r‖² + ¼‖A‖²`, and the natural-gradient
+//! step `m + C E r`, `C (I + Φ(A))` (Φ: lower triangle, half the diagonal) takes it all. Draws come in
+//! independent groups, so that the gap is estimated without bias from products of different groups, and its
+//! noise from their spread. The gap that is reported comes from draws that had no part in choosing the
+//! Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small,
+//! which it may be by chance.
+
+use crate::infer::{Progress, Stop};
+use crate::num::linalg::{add_product_lower, dot, lower_product};
+use crate::num::real::LN_2PI;
+use crate::num::sobol::Sobol;
+use crate::num::stream::Stream;
+use crate::target::Target;
+use crate::vi::Scale;
+use rayon::prelude::*;
+use std::ops::{ControlFlow, Range};
+
+/// Who draws: the batches of the fit.
+const PURPOSE: u64 = 0x6761_7573;
+/// Independent groups of draws in a batch.
+const GROUPS: usize = 8;
+/// Draws evaluated together.
+const CHUNK: usize = 32;
+/// Draws of a group at the start.
+pub(in crate::infer) const FIRST: usize = 8;
+/// Dimensions up to which a batch is made of Sobol points: beyond, few points are no better spread than
+/// random ones.
+const SPREAD: usize = 24;
+/// A gap below this is the rounding of a target that is Gaussian.
+const EXACT: f64 = 1e-13;
+/// Standard deviation of the log weights of a Gaussian posterior, which is rounding: in nats, and as a share
+/// of what rounds.
+const LEVEL: [f64; 2] = [1e-5, 1e-9];
+/// Smallest share of a natural-gradient step worth trying.
+const LEAST_STEP: f64 = 1e-5;
+
+/// q = N(mean, C Cᵀ).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gaussian {
+    /// Mean on the unconstrained scale.
+    pub mean: Vec<f64>,
+    /// Factor of the covariance: diagonal, or lower triangular.
+    pub factor: Scale,
+}
+
+impl Gaussian {
+    /// Standard deviations of the coordinates.
+    pub(in crate::infer) fn scales(&self) -> Vec<f64> {
+        self.factor.lengths(self.mean.len())
+    }
+
+    fn shrink(&mut self, by: f64) {
+        match &mut self.factor {
+            Scale::Dense(c) | Scale::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
+        }
+    }
+
+    /// A share `rho` of the natural-gradient step, no longer than a trust radius.
+    fn step(&self, measure: &Measure, rho: f64) -> Gaussian {
+        let d = self.mean.len();
+        let root = (d as f64).sqrt();
+        let total = &measure.average;
+        let (r, a) = total.split_at(d);
+        let length = dot(r, r).sqrt() * std::f64::consts::SQRT_2;
+        let scale = rho.min((0.7 + 0.1 * root) / length.max(f64::MIN_POSITIVE)) * std::f64::consts::SQRT_2;
+        let local: Vec<f64> = r.iter().map(|x| scale * x).collect();
+        let mut mean = vec![0.0; d];
+        self.factor.apply(&local, [d, 1], &mut mean);
+        mean.iter_mut().zip(&self.mean).for_each(|(x, m)| *x += m);
+        let spread = 2.0 * dot(a, a).sqrt();
+        let rho = rho.min((0.7 + 0.1 * root) / spread.max(f64::MIN_POSITIVE));
+        let factor = match &self.factor {
+            // Packed diagonal entries are A/2 = Φ, the others A/√2.
+            Scale::Diagonal(s) => {
+                Scale::Diagonal(s.iter().zip(a).map(|(s, a)| s * (rho * a).clamp(-1.0, 1.0).exp()).collect())
+            }
+            Scale::Dense(c) => {
+                let mut change = vec![0.0; d * d];
+                let mut packed = a.iter();
+                for i in 0..d {
+                    for (j, x) in change[i * d..=i * d + i].iter_mut().enumerate() {
+                        let a = rho * packed.next().copied().unwrap_or(0.0);
+                        *x = if j == i { a.clamp(-1.0, 1.0).exp() } else { a * std::f64::consts::SQRT_2 };
+                    }
+                }
+                let mut out = vec![0.0; d * d];
+                lower_product(c, &change, [d, d], &mut out);
+                Scale::Dense(out)
+            }
+        };
+        Gaussian { mean, factor }
+    }
+}
+
+/// What a batch says about a Gaussian.
+struct Measure {
+    /// Gradient, packed so that its squared norm is the gap: `E r / √2`, then the lower triangle of A,
+    /// diagonal / 2, the rest / √2.
+    average: Vec<f64>,
+    /// Unbiased estimate of the gap, its standard error, and what noise adds to the squared norm of
+    /// `average`.
+    gap: f64,
+    gap_se: f64,
+    noise: f64,
+    elbo: f64,
+    elbo_se: f64,
+}
+
+struct Group {
+    packed: Vec<f64>,
+    elbo: f64,
+}
+
+/// Sums over the draws of a group.
+struct Sums {
+    stream: Stream,
+    sobol: Option<Sobol>,
+    mean: Vec<f64>,
+    a: Vec<f64>,
+    elbo: f64,
+}
+
+impl Sums {
+    fn new(d: usize, dense: bool, seed: u64, index: u64) -> Sums {
+        let mut stream = Stream::new(seed, PURPOSE, index);
+        let sobol = (d <= SPREAD).then(|| Sobol::new(d, stream.bits(), PURPOSE));
+        Sums { stream, sobol, mean: vec![0.0; d], a: vec![0.0; if dense { d * d } else { d }], elbo: 0.0 }
+    }
+
+    /// The next `b` standard normal draws after `done`.
+    fn next(&mut self, done: usize, b: usize) -> Vec<f64> {
+        let mut u = vec![0.0; self.mean.len() * b];
+        match &self.sobol {
+            Some(sobol) => sobol.fill_normal(done as u64, b, &mut u),
+            None => antithetic(&mut self.stream, &mut u, b),
+        }
+        u
+    }
+
+    /// Adds `b` draws, given the target's values and gradients there.
+    fn add(&mut self, q: &Gaussian, u: &[f64], value: &[f64], g: &[f64]) {
+        let (d, b) = (self.mean.len(), value.len());
+        let mut r = vec![0.0; d * b];
+        q.factor.apply_transposed(g, [d, b], &mut r);
+        r.iter_mut().zip(u).for_each(|(r, u)| *r += u);
+        self.elbo += value.iter().sum::<f64>() + 0.5 * dot(u, u);
+        self.mean.iter_mut().zip(r.chunks_exact(b)).for_each(|(m, r)| *m += r.iter().sum::<f64>());
+        match &q.factor {
+            Scale::Dense(_) => {
+                add_product_lower(0.5, &r, u, [d, b], &mut self.a);
+                add_product_lower(0.5, u, &r, [d, b], &mut self.a);
+            }
+            Scale::Diagonal(_) => {
+                let rows = r.chunks_exact(b).zip(u.chunks_exact(b));
+                self.a.iter_mut().zip(rows).for_each(|(a, (r, u))| *a += dot(r, u));
+            }
+        }
+    }
+
+    /// The averages over `n` draws; None if anything is not finite.
+    fn averages(self, dense: bool, n: usize) -> Option<Group> {
+        let d = self.mean.len();
+        let each = 1.0 / n as f64;
+        let root = std::f64::consts::FRAC_1_SQRT_2;
+        let mut packed: Vec<f64> = self.mean.iter().map(|m| root * each * m).collect();
+        if dense {
+            for i in 0..d {
+                packed.extend(self.a[i * d..i * d + i].iter().map(|x| root * each * x));
+                packed.push(0.5 * each * self.a[i * d + i]);
+            }
+        } else {
+            packed.extend(self.a.iter().map(|x| 0.5 * each * x));
+        }
+        packed.iter().all(|x| x.is_finite()).then_some(Group { packed, elbo: self.elbo * each })
+    }
+}
+
+/// Some groups of `n` draws each, evaluated side by side; None if anything is not finite.
+fn groups(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, indices: Range<u64>) -> Option<Vec<Group>> {
+    let d = q.mean.len();
+    let dense = matches!(q.factor, Scale::Dense(_));
+    let mut evaluator = target.evaluator();
+    let mut sums: Vec<Sums> = indices.map(|index| Sums::new(d, dense, seed, index)).collect();
+    for done in (0..n).step_by(CHUNK) {
+        let b = CHUNK.min(n - done);
+        let all = b * sums.len();
+        let us: Vec<Vec<f64>> = sums.iter_mut().map(|sums| sums.next(done, b)).collect();
+        let u: Vec<f64> =
+            (0..d).flat_map(|i| us.iter().flat_map(move |u| &u[i * b..(i + 1) * b])).copied().collect();
+        let (mut z, mut g, mut value) = (vec![0.0; d * all], vec![0.0; d * all], vec![0.0; all]);
+        q.factor.apply(&u, [d, all], &mut z);
+        z.chunks_exact_mut(all).zip(&q.mean).for_each(|(row, m)| row.iter_mut().for_each(|z| *z += m));
+        evaluator.evaluate(&z, all, &mut value, &mut g);
+        if value.iter().chain(&g).any(|x| !x.is_finite()) {
+            return None;
+        }
+        for (k, (sums, u)) in sums.iter_mut().zip(&us).enumerate() {
+            let own = g.chunks_exact(all).flat_map(|row| &row[k * b..(k + 1) * b]).copied();
+            sums.add(q, u, &value[k * b..(k + 1) * b], &own.collect::<Vec<f64>>());
+        }
+    }
+    sums.into_iter().map(|sums| sums.averages(dense, n)).collect()
+}
+
+/// Standard normal draws in pairs of opposite sign.
+fn antithetic(stream: &mut Stream, u: &mut [f64], b: usize) {
+    for row in u.chunks_exact_mut(b) {
+        let (plus, minus) = row.split_at_mut(b / 2);
+        stream.fill_normal(plus);
+        plus.iter().zip(minus).for_each(|(p, m)| *m = -p);
+    }
+}
+
+fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -> Option<Measure> {
+    // Small groups share a call, so that no lane of it is idle; two calls at least, for two threads.
+    let together = (CHUNK / n.max(1)).clamp(1, GROUPS / 2);
+    let some = |k: u64| {
+        groups(target, q, n, seed, first + k..(first + GROUPS as u64).min(first + k + together as u64))
+    };
+    // All of them even if one fails: what was evaluated must not depend on which thread was first.
+    let groups: Vec<Option<Vec<Group>>> =
+        (0..GROUPS as u64).step_by(together).collect::<Vec<_>>().into_par_iter().map(some).collect();
+    let groups: Vec<Group> = groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    let k = GROUPS as f64;
+    let mut total = vec![0.0; groups.first()?.packed.len()];
+    groups.iter().for_each(|g| total.iter_mut().zip(&g.packed).for_each(|(t, x)| *t += x));
+    let own: Vec<f64> = groups.iter().map(|g| dot(&g.packed, &g.packed)).collect();
+    let with: Vec<f64> = groups.iter().map(|g| dot(&g.packed, &total)).collect();
+    let (whole, sum) = (dot(&total, &total), own.iter().sum::<f64>());
+    let gap = (whole - sum) / (k * (k - 1.0));
+    let noise = ((sum - whole / k) / (k - 1.0)).max(0.0) / k;
+    let without = |j: usize| (whole - 2.0 * with[j] + own[j] - (sum - own[j])) / ((k - 1.0) * (k - 2.0));
+    let jackknife = ((k - 1.0) / k * (0..GROUPS).map(|j| (without(j) - gap).powi(2)).sum::<f64>()).sqrt();
+    // Where one group outweighs the others their spread says nothing; noise spread evenly over all entries
+    // gives the least error that there can be.
+    let gap_se = jackknife.max(noise * (2.0 / total.len() as f64).sqrt());
+    let elbo = groups.iter().map(|g| g.elbo).sum::<f64>() / k;
+    let spread = groups.iter().map(|g| (g.elbo - elbo).powi(2)).sum::<f64>();
+    total.iter_mut().for_each(|x| *x /= k);
+    let d = q.mean.len();
+    Some(Measure {
+        average: total,
+        gap,
+        gap_se,
+        noise,
+        elbo: elbo + q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI,
+        elbo_se: (spread / (k * (k - 1.0))).sqrt(),
+    })
+}
+
+/// What is left to gain for a Gaussian found by any method, in nats, by fresh draws: an estimate and its
+/// standard error; None if anything is not finite.
+pub(in crate::infer) fn gap(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Option<[f64; 2]> {
+    let m = measure(target, q, draws.div_ceil(GROUPS), seed, 0)?;
+    [m.gap, m.gap_se].iter().all(|x| x.is_finite()).then_some([m.gap.max(0.0), m.gap_se])
+}
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The target is Gaussian to rounding.
+    Exact,
+    /// The gap is below the tolerance.
+    Converged,
+    /// The gradients were used up first.
+    Budget,
+    /// The watcher stopped it.
+    Stopped,
+}
+
+/// A fitted Gaussian.
+#[derive(Clone)]
+pub(in crate::infer) struct Fitted {
+    pub(in crate::infer) q: Gaussian,
+    /// Upper estimate of its gap, from draws that had no part in choosing it.
+    pub(in crate::infer) gap: f64,
+    pub(in crate::infer) elbo: f64,
+    pub(in crate::infer) elbo_se: f64,
+    /// Draws behind the ELBO; without end where it is by quadrature.
+    pub(in crate::infer) draws: usize,
+    pub(in crate::infer) gradients: usize,
+    /// What noise adds to the squared norm of a gradient from one draw: the part of so many that a gap has
+    /// where it was fitted to as many.
+    pub(in crate::infer) noise: f64,
+    /// Draws of a group at the end.
+    pub(in crate::infer) batch: usize,
+    pub(in crate::infer) ending: Ending,
+}
+
+/// What limits a fit.
+pub(in crate::infer) struct Limits {
+    pub(in crate::infer) seed: u64,
+    pub(in crate::infer) tolerance: f64,
+    pub(in crate::infer) gradients: usize,
+    /// Draws of a group at the start.
+    pub(in crate::infer) batch: usize,
+    /// Ends the fit with what it has.
+    pub(in crate::infer) stop: Stop,
+}
+
+/// A measured Gaussian and the share of its step that was last tried.
+struct Tried {
+    q: Gaussian,
+    measure: Measure,
+    share: f64,
+}
+
+/// What a batch says of the gap, with standard errors on top for a coverage above 95 % (the error itself is
+/// estimated from few groups).
+fn bound(m: &Measure) -> f64 {
+    m.gap.max(0.0) + 2.5 * m.gap_se
+}
+
+/// Most that the ELBO of a draw may vary where a step can be read from it, in roots of the dimension.
+const WILD: f64 = 1000.0;
+
+/// Whether a step can be read from a measure: everything is a number (squares of what is finite may not be),
+/// and it is not all the work of a few draws far out.
+fn usable(m: &Measure, draws: usize, d: usize) -> bool {
+    let numbers = [m.gap, m.gap_se, m.noise, m.elbo, m.elbo_se].iter().all(|x| x.is_finite());
+    numbers && m.elbo_se * (draws as f64).sqrt() <= WILD * (d as f64).sqrt()
+}
+
+/// Whether `log p - log q` is the same at all draws, but for rounding: a log density that jumps has slopes of
+/// a Gaussian, and is none.
+fn is_level(m: &Measure, draws: usize) -> bool {
+    m.elbo_se * (draws as f64).sqrt() <= LEVEL[0] + LEVEL[1] * m.elbo.abs()
+}
+
+/// Whether an ELBO is lower than another beyond noise.
+fn worse(new: &Measure, old: &Measure) -> bool {
+    new.elbo < old.elbo - 4.0 * new.elbo_se.hypot(old.elbo_se) - 1e-9 * (1.0 + old.elbo.abs())
+}
+
+/// Fits from a start. None if draws are not finite however narrow the start is made.
+pub(in crate::infer) fn fit(
+    target: &dyn Target,
+    start: Gaussian,
+    limits: &Limits,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Option<Fitted> {
+    let (mut q, mut n, mut largest, mut gradients) = (start, limits.batch, 0.5_f64, 0);
+    let mut last: Option<Tried> = None;
+    let mut narrowed = 0;
+    // A batch that ends the fit is followed by a fresh one, which decides.
+    let mut candidate: Option<f64> = None;
+    for iteration in 0_u64.. {
+        let found = measure(target, &q, n, limits.seed, iteration * GROUPS as u64);
+        gradients += n * GROUPS;
+        let spent = gradients + n * GROUPS > limits.gradients;
+        let good = found
+            .filter(|m| usable(m, n * GROUPS, q.mean.len()))
+            .filter(|new| last.as_ref().is_none_or(|old| !worse(new, &old.measure)));
+        let Some(new) = good else {
+            // Trouble: take the step back, and try a quarter of it; at the start, a narrower start.
+            candidate = None;
+            match &mut last {
+                Some(old) if old.share > LEAST_STEP && !spent => {
+                    old.share *= 0.25;
+                    largest = 2.0 * old.share;
+                    q = old.q.step(&old.measure, old.share);
+                }
+                Some(_) => break,
+                None if narrowed < 40 && !limits.stop.requested() => {
+                    narrowed += 1;
+                    q.shrink(0.5);
+                }
+                None => return None,
+            }
+            continue;
+        };
+        let gap = bound(&new);
+        let progress = Progress { iteration, gradients, elbo: new.elbo, elbo_se: new.elbo_se, gap_nats: gap };
+        let stop = watch(&progress).is_break() || limits.stop.requested();
+        let d = q.mean.len() as f64;
+        let exact = new.gap.max(0.0) + new.noise < EXACT * d && is_level(&new, n * GROUPS);
+        let ending = if exact {
+            Some(Ending::Exact)
+        } else if gap <= limits.tolerance {
+            Some(Ending::Converged)
+        } else if spent && candidate.is_some() {
+            Some(Ending::Budget)
+        } else {
+            None
+        };
+        let stated = candidate.map_or(gap, |before| gap.max(before));
+        let ended = |ending: Ending| Fitted { gap: stated, ..fitted(q.clone(), &new, gradients, n, ending) };
+        if let Some(ending) = ending
+            && (exact || candidate.is_some())
+        {
+            return Some(ended(ending));
+        }
+        if stop {
+            return Some(ended(Ending::Stopped));
+        }
+        candidate = (ending.is_some() || spent).then_some(gap);
+        if candidate.is_some() {
+            last = None;
+            continue;
+        }
+        // The share of the step that pays best when its squared length is part gain, part noise.
+        let gain = new.gap.max(0.0);
+        let share = largest.min((gain / (gain + new.noise)).max(0.02));
+        if gain < new.noise {
+            n *= 2;
+        }
+        largest = (1.5 * largest).min(1.0);
+        let next = q.step(&new, share);
+        last = Some(Tried { q, measure: new, share });
+        q = next;
+    }
+    let old = last?;
+    let Tried { q, measure, .. } = old;
+    Some(fitted(q, &measure, gradients, n, Ending::Budget))
+}
+
+fn fitted(q: Gaussian, m: &Measure, gradients: usize, batch: usize, ending: Ending) -> Fitted {
+    let draws = GROUPS * batch;
+    let noise = m.noise * draws as f64;
+    Fitted { q, gap: bound(m), elbo: m.elbo, elbo_se: m.elbo_se, draws, gradients, noise, batch, ending }
+}

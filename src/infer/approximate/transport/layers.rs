@@ -1,0 +1,152 @@
+//! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
+
+use crate::infer::approximate::gaussian;
+use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::approximate::transport::map::{Warp, Warped};
+use crate::infer::approximate::transport::residuals;
+use crate::infer::approximate::transport::residuals::shape;
+use crate::infer::importance::budget;
+use crate::infer::importance::sample::{Pilot, layout, pilot};
+use crate::infer::proposal::flow::{Flow, Reached};
+use crate::infer::search::rivals::Rival;
+use crate::infer::{Options, elbo};
+use crate::num::stream::child;
+use crate::target::Target;
+use crate::vi::Scale;
+use std::ops::ControlFlow;
+
+/// Who draws, for seeds of its own.
+const PURPOSE: u64 = 0x6265_6e64;
+
+/// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
+const CLOSE: f64 = 0.02;
+/// Most layers.
+pub(in crate::infer) const LAYERS: usize = 4;
+/// A layer that gains less, in nats, is the last.
+const LITTLE: f64 = 0.01;
+/// Shares of a layer that are tried.
+const SHARES: [f64; 3] = [1.0, 0.5, 0.25];
+
+/// Bent coordinates and the Gaussian in them.
+pub(in crate::infer) struct Bent<'t> {
+    pub(in crate::infer) target: Warped<'t>,
+    pub(in crate::infer) q: Gaussian,
+    pub(in crate::infer) gradients: usize,
+    /// ELBO, its standard error and half the variance of the log weights, before any bending.
+    pub(in crate::infer) first: [f64; 3],
+    /// What a few draws tell of it.
+    pub(in crate::infer) judged: Judged,
+    /// How many they are.
+    draws: usize,
+}
+
+impl<'t> Bent<'t> {
+    /// No bending.
+    pub(in crate::infer) fn straight(target: &'t dyn Target, q: &Gaussian, options: &Options) -> Bent<'t> {
+        Bent::judged_by(budget::pilot(target), target, q, options)
+    }
+
+    /// The same, it and what comes of it judged by so many draws.
+    pub(in crate::infer) fn judged_by(
+        draws: usize,
+        target: &'t dyn Target,
+        q: &Gaussian,
+        options: &Options,
+    ) -> Bent<'t> {
+        let target = Warped::flat(target);
+        let judged = judge(&target, q, draws, options);
+        Bent { target, q: q.clone(), gradients: 0, first: judged.elbo, judged, draws }
+    }
+}
+
+impl Bent<'_> {
+    /// For importance draws, with the Gaussian as fitted in the coordinates of `flat`.
+    pub(in crate::infer) fn reached<'a>(
+        &'a self,
+        flat: &'a dyn Flow,
+        q: &'a Gaussian,
+        rivals: &'a [Rival],
+    ) -> Reached<'a> {
+        Reached {
+            rivals,
+            plain: (flat, q),
+            plain_draws: None,
+            bent: (&self.target, &self.q),
+            first: self.first,
+            judged: &self.judged,
+            gradients: self.gradients,
+        }
+    }
+}
+
+/// What a few draws tell of a Gaussian.
+#[derive(Clone, Debug)]
+pub(in crate::infer) struct Judged {
+    /// ELBO, its standard error and half the variance of the log weights.
+    pub(in crate::infer) elbo: [f64; 3],
+    /// Tail shape of the weights.
+    pub(in crate::infer) khat: f64,
+    /// The draws.
+    pub(in crate::infer) pilot: Pilot,
+}
+
+/// Judges a Gaussian by so many draws.
+pub(in crate::infer) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
+    let pilot = pilot(flow, q, draws, options.seed);
+    let copies = flow.copies();
+    Judged { elbo: elbo(&pilot.ratios, layout(copies)), khat: pilot.khat(copies), pilot }
+}
+
+/// Adds layers, up to so many in all, while they raise the ELBO.
+pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Bent<'t> {
+    let d = bent.q.mean.len();
+    if matches!(bent.q.factor, Scale::Diagonal(_)) {
+        return bent;
+    }
+    let count = (32 * d).clamp(2048, 8192);
+    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
+        let seed = child(options.seed, PURPOSE, 1 + bent.target.layers.len() as u64);
+        let leaders = bent.target.layers.last().map(Warp::leaders);
+        let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
+        bent.gradients += count;
+        if found.gain < residuals::LEAST_GAIN {
+            break;
+        }
+        let Some(next) = add(&bent, &found.warp, options) else { break };
+        let gained = next.judged.elbo[0] - bent.judged.elbo[0];
+        if !(gained > 0.0) {
+            bent.gradients = next.gradients;
+            break;
+        }
+        bent = next;
+        if gained < LITTLE {
+            break;
+        }
+    }
+    bent
+}
+
+/// The Gaussian refitted with one more layer, the largest share of it that does no harm.
+fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> {
+    let d = bent.q.mean.len();
+    let standard = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
+    let [before, se, spread] = bent.judged.elbo;
+    let target = SHARES.iter().find_map(|&share| {
+        let mut layers = bent.target.layers.clone();
+        layers.push(warp.damped(share));
+        let target = Warped { inner: bent.target.inner, layers };
+        let after = judge(&target, &standard, bent.draws, options).elbo;
+        (after[0] > before - se).then_some(target)
+    })?;
+    let limits = gaussian::Limits {
+        seed: child(options.seed, PURPOSE, 0),
+        tolerance: (0.1 * spread).max(0.02),
+        gradients: (20 * d).clamp(4096, 8192),
+        batch: 32,
+        stop: options.stop.clone(),
+    };
+    let fitted = gaussian::fit(&target, standard, &limits, &mut |_| ControlFlow::Continue(()))?;
+    let judged = judge(&target, &fitted.q, bent.draws, options);
+    let gradients = bent.gradients + fitted.gradients;
+    Some(Bent { target, q: fitted.q, gradients, first: bent.first, judged, draws: bent.draws })
+}

@@ -1,0 +1,6 @@
+//! Where the log density has its modes, and the curvature there.
+
+pub(in crate::infer) mod modes;
+pub(in crate::infer) mod other_modes;
+pub(in crate::infer) mod rivals;
+pub(in crate::infer) mod whiten;
