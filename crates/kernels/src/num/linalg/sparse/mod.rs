@@ -1,8 +1,13 @@
 //! Sparse symmetric matrices: a Cholesky factorisation that keeps them sparse, of several matrices of one
 //! pattern at once.
 
-use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Packed};
+mod eliminate;
+mod order;
+
+pub use eliminate::Held;
+
+use crate::num::dispatch::best_lanes;
+use eliminate::{Backward, Eliminate, Forward};
 
 /// The pattern of a family of symmetric matrices, analysed once: an order of elimination, and the pattern of
 /// the factor.
@@ -17,22 +22,17 @@ pub struct Pattern {
     start: Vec<usize>,
     /// The rows below the diagonal, ascending within a column.
     rows: Vec<usize>,
+    /// The first column from which on the factor has no zeros, if these are more than a block.
+    tail: usize,
 }
 
 impl Pattern {
-    /// From the entries (row, column), each unordered pair once, every diagonal entry among them. Rows with
-    /// few entries are eliminated first, which keeps hierarchies (groups below shared parameters) and chains
-    /// free of fill.
+    /// From the entries (row, column), each unordered pair once, every diagonal entry among them. The order
+    /// of elimination is one of little fill: hierarchies (groups below shared parameters) and chains have
+    /// none.
     pub fn new(d: usize, entries: &[(u32, u32)]) -> Pattern {
-        let mut degree = vec![0usize; d];
-        for &(i, j) in entries {
-            degree[i as usize] += 1;
-            degree[j as usize] += 1;
-        }
-        let mut order: Vec<usize> = (0..d).collect();
-        order.sort_by_key(|&i| degree[i]);
         let mut place = vec![0; d];
-        order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        order::order(d, entries).iter().enumerate().for_each(|(k, &i)| place[i] = k);
         let ordered = |&(i, j): &(u32, u32)| {
             let (p, q) = (place[i as usize], place[j as usize]);
             (p.min(q), p.max(q))
@@ -43,7 +43,10 @@ impl Pattern {
             false => d + start[column] + rows[start[column]..start[column + 1]].partition_point(|&r| r < row),
         };
         let slots = entries.iter().map(|e| slot(ordered(e))).collect();
-        Pattern { place, slots, start, rows }
+        let full = |&j: &usize| start[j + 1] - start[j] == d - 1 - j;
+        let dense = (0..d).rev().take_while(full).count();
+        let tail = if dense > eliminate::BLOCK { d - dense } else { d };
+        Pattern { place, slots, start, rows, tail }
     }
 
     /// Number of rows.
@@ -192,115 +195,6 @@ impl Pattern {
     }
 }
 
-/// Numbers of several matrices that registers hold together. As arrays of numbers the compiler would handle
-/// them one by one.
-pub trait Held {
-    /// What holds them.
-    type Numbers: Packed;
-}
-
-impl Held for [f64; 1] {
-    type Numbers = f64;
-}
-impl Held for [f64; 16] {
-    type Numbers = F16;
-}
-
-struct Eliminate<'a, const W: usize> {
-    pattern: &'a Pattern,
-    diagonal: &'a mut [[f64; W]],
-    below: &'a mut [[f64; W]],
-}
-
-impl<T: Packed, const W: usize> LaneWork<T> for Eliminate<'_, W>
-where
-    [f64; W]: Held<Numbers = T>,
-{
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Packed>(self, view: View<T, U>) {
-        let Eliminate { pattern: Pattern { start, rows: all_rows, .. }, diagonal, below } = self;
-        for j in 0..diagonal.len() {
-            let pivot = view.load(&diagonal[j]).sqrt();
-            view.store(pivot, &mut diagonal[j]);
-            let (first, last) = (start[j], start[j + 1]);
-            let (done, later) = below.split_at_mut(last);
-            let column = &mut done[first..];
-            column.iter_mut().for_each(|x| view.store(view.load(x) / pivot, x));
-            let rows = &all_rows[first..last];
-            for (a, &p) in rows.iter().enumerate() {
-                let factor = view.load(&column[a]);
-                subtract(view, &mut diagonal[p], factor, factor);
-                let mut at = start[p];
-                for (b, &q) in rows.iter().enumerate().skip(a + 1) {
-                    while all_rows[at] < q {
-                        at += 1;
-                    }
-                    subtract(view, &mut later[at - last], factor, view.load(&column[b]));
-                }
-            }
-        }
-    }
-}
-
-struct Forward<'a, const W: usize> {
-    pattern: &'a Pattern,
-    factor: &'a [[f64; W]],
-    y: &'a mut [[f64; W]],
-}
-
-impl<T: Packed, const W: usize> LaneWork<T> for Forward<'_, W>
-where
-    [f64; W]: Held<Numbers = T>,
-{
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Packed>(self, view: View<T, U>) {
-        let Forward { pattern, factor, y } = self;
-        let (pivots, below) = factor.split_at(pattern.dimension());
-        for (j, pivot) in pivots.iter().enumerate() {
-            let value = view.load(&y[j]) / view.load(pivot);
-            view.store(value, &mut y[j]);
-            for at in pattern.start[j]..pattern.start[j + 1] {
-                subtract(view, &mut y[pattern.rows[at]], value, view.load(&below[at]));
-            }
-        }
-    }
-}
-
-struct Backward<'a, const W: usize> {
-    pattern: &'a Pattern,
-    factor: &'a [[f64; W]],
-    y: &'a mut [[f64; W]],
-}
-
-impl<T: Packed, const W: usize> LaneWork<T> for Backward<'_, W>
-where
-    [f64; W]: Held<Numbers = T>,
-{
-    type Out = ();
-
-    #[inline(always)]
-    fn run<U: Packed>(self, view: View<T, U>) {
-        let Backward { pattern, factor, y } = self;
-        let (pivots, below) = factor.split_at(pattern.dimension());
-        for (j, pivot) in pivots.iter().enumerate().rev() {
-            let mut value = view.load(&y[j]);
-            for at in pattern.start[j]..pattern.start[j + 1] {
-                value -= view.load(&y[pattern.rows[at]]) * view.load(&below[at]);
-            }
-            view.store(value / view.load(pivot), &mut y[j]);
-        }
-    }
-}
-
-#[inline(always)]
-fn subtract<T: Packed, U: Packed, const W: usize>(view: View<T, U>, from: &mut [f64; W], a: U, b: U) {
-    view.store(view.load(from) - a * b, from);
-}
-
 /// The pattern of the factor from the entries (column, row) on and below the diagonal: where the rows of each
 /// column begin, and the rows. A column has its own rows and those of the columns whose first row it is.
 fn fill(d: usize, entries: impl Iterator<Item = (usize, usize)>) -> (Vec<usize>, Vec<usize>) {
@@ -420,6 +314,32 @@ mod tests {
                     symmetric_eigen(&full[k], d).map_or(f64::NAN, |e| e.values.iter().map(|x| x.ln()).sum());
                 assert!((log_det - exact).abs() < 1e-10, "{log_det} {exact}");
             }
+        }
+    }
+
+    /// A dense tail of any size is eliminated in blocks to the bits that columns one after another give.
+    #[test]
+    fn blocks_give_the_same_bits() {
+        let mut rng = Stream::new(6, 0, 0);
+        for (few, tail) in [(0, 1), (5, 48), (30, 49), (40, 101), (7, 150)] {
+            let d = few + tail;
+            let mut entries: Vec<(u32, u32)> = (0..d as u32).map(|i| (i, i)).collect();
+            for i in 0..few as u32 {
+                (0..3).for_each(|_| entries.push((i, few as u32 + (rng.uniform() * tail as f64) as u32)));
+            }
+            (0..tail).for_each(|i| (0..i).for_each(|j| entries.push(((few + i) as u32, (few + j) as u32))));
+            entries.sort_unstable();
+            entries.dedup();
+            let mut value = |i, j| if i == j { 1.0 + d as f64 } else { rng.uniform() - 0.5 };
+            let values: Vec<[f64; SIDES]> =
+                entries.iter().map(|&(i, j)| [(); SIDES].map(|()| value(i, j))).collect();
+            let pattern = Pattern::new(d, &entries);
+            assert_eq!(d - pattern.tail >= tail, tail > eliminate::BLOCK, "{} of {d}", pattern.tail);
+            let by_columns = Pattern { tail: d, ..pattern.clone() };
+            let [mut blocks, mut columns] = [Vec::new(), Vec::new()];
+            pattern.factor(&values, &mut blocks);
+            by_columns.factor(&values, &mut columns);
+            assert!(blocks == columns && blocks.iter().flatten().all(|x| x.is_finite()));
         }
     }
 }
