@@ -4,6 +4,7 @@
 //! Names as arguments restrict the table. Models of posteriordb need its data beside the repository and are
 //! left out where they are not.
 
+mod crossed;
 #[path = "../simulated/mod.rs"]
 mod simulated;
 
@@ -31,6 +32,8 @@ enum Data {
     Folder(&'static str),
     Hierarchical,
     Wide,
+    /// Ratings, or whether they are high.
+    Crossed(bool),
 }
 
 #[rustfmt::skip]
@@ -47,6 +50,8 @@ const TABLE: &[Row] = &[
     Row { name: "radon, all states", model: "benches/models/radon_noncentered.ppl", data: Data::Folder("radon_all-radon_variable_intercept_noncentered"), limit: 15.0 },
     Row { name: "hierarchical logistic", model: "benches/models/hierarchical_logistic.ppl", data: Data::Hierarchical, limit: 5.0 },
     Row { name: "logistic 100000 x 100", model: "benches/models/logistic_wide.ppl", data: Data::Wide, limit: 5.0 },
+    Row { name: "crossed effects", model: "benches/models/crossed.ppl", data: Data::Crossed(false), limit: 20.0 },
+    Row { name: "crossed, logistic", model: "benches/models/crossed_logistic.ppl", data: Data::Crossed(true), limit: 60.0 },
 ];
 
 fn main() {
@@ -80,6 +85,7 @@ fn data_of(data: Data) -> Option<(PathBuf, Option<Value>)> {
         Data::Folder(name) => Some((stored(name)?, None)),
         Data::Hierarchical => written("hierarchical.json", simulated::hierarchical()),
         Data::Wide => written("wide.json", simulated::logistic(100_000, 100)),
+        Data::Crossed(binary) => written("crossed.json", crossed::ratings(binary)),
     }
 }
 

@@ -1,15 +1,15 @@
-//! The two simulated tables of the benches, from fixed seeds.
+//! The simulated tables of the benches, from fixed seeds.
 
 use stickler::num::stream::Stream;
 
-/// A logistic regression.
+/// A regression.
 pub struct Table {
     /// Outcomes.
     pub y: Vec<f64>,
     /// Columns, row by row.
     pub x: Vec<f64>,
-    /// Rows of a group, if there are groups.
-    group: Option<usize>,
+    /// Lists of the group that each row is in, counted from one.
+    pub groups: Vec<(&'static str, Vec<usize>)>,
 }
 
 impl Table {
@@ -17,7 +17,8 @@ impl Table {
     pub fn text(&self) -> String {
         let n = self.y.len();
         let mut lists = vec![numbers("y", &self.y), rows(&self.x, self.x.len() / n)];
-        lists.extend(self.group.map(|size| list("group", (0..n).map(|i| (i / size + 1).to_string()))));
+        let of_groups = |(name, of): &(&str, Vec<usize>)| list(name, of.iter().map(usize::to_string));
+        lists.extend(self.groups.iter().map(of_groups));
         format!("{{{}}}", lists.join(", "))
     }
 }
@@ -35,7 +36,8 @@ pub fn hierarchical() -> Table {
     stream.fill_normal(&mut x);
     let eta = |i: usize| (0..k).map(|c| x[i * k + c] * z[i / GROUP * k + c]).sum();
     let y = outcomes(&mut stream, (0..groups * GROUP).map(eta));
-    Table { y, x, group: Some(GROUP) }
+    let group = (0..groups * GROUP).map(|i| i / GROUP + 1).collect();
+    Table { y, x, groups: vec![("group", group)] }
 }
 
 /// An intercept of zero and `k` standard normal columns.
@@ -45,10 +47,11 @@ pub fn logistic(n: usize, k: usize) -> Table {
     let mut x = vec![0.0; n * k];
     stream.fill_normal(&mut x);
     let y = outcomes(&mut stream, x.chunks_exact(k).map(|r| r.iter().zip(&beta).map(|(a, b)| a * b).sum()));
-    Table { y, x, group: None }
+    Table { y, x, groups: Vec::new() }
 }
 
-fn outcomes(stream: &mut Stream, eta: impl Iterator<Item = f64>) -> Vec<f64> {
+/// Ones with these log odds, and zeros.
+pub fn outcomes(stream: &mut Stream, eta: impl Iterator<Item = f64>) -> Vec<f64> {
     eta.map(|e| f64::from(stream.uniform() < 1.0 / (1.0 + (-e).exp()))).collect()
 }
 

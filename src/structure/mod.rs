@@ -13,7 +13,7 @@ mod separable;
 
 pub use affine::Affine;
 pub use groups::{Group, groups};
-pub use separable::{Separable, separate};
+pub use separable::{Separable, separate, separate_given};
 
 use crate::graph::{Graph, NodeId};
 use crate::ops::scalar::ScalarRow;

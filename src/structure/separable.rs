@@ -1,4 +1,5 @@
-//! A log density as a sum of functions of one affine form each: what can be integrated without sampling.
+//! A log density as a sum of functions of one affine form each: what can be integrated without sampling, and
+//! what has a Hessian that is known form by form.
 
 use super::Structure;
 use super::affine::Affine;
@@ -8,6 +9,7 @@ use crate::ops::array::{Concat, CumSum, MatMul, Solve, Sum, Take, TriangularSolv
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// `log p(z) = F(A z + c)` with `F(t) = Σ_i φ_i(t_i)`: its Hessian in `t` is diagonal.
 pub struct Separable {
@@ -22,6 +24,7 @@ pub struct Separable {
 /// How the elements of a node depend on the forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Class {
+    /// On none, or on given variables alone.
     Constant,
     /// Each element on one form.
     Univariate,
@@ -31,24 +34,43 @@ enum Class {
 
 /// Writes the sum of the roots as a sum of functions of one form each; None if it is not one.
 pub fn separate(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
+    separate_given(graph, roots, dimension, &[])
+}
+
+/// The same where these of the variables are given: functions may depend on any of them, which are elements
+/// of the forms too, each by itself.
+pub fn separate_given(
+    graph: &Graph,
+    roots: &[NodeId],
+    dimension: usize,
+    given: &[Range<usize>],
+) -> Option<Separable> {
     // A quick look without coefficients, so that models that are not of this kind lose no time.
-    if ranks(graph, roots, |_| AFFINE).contains(&NEITHER) {
+    let is_given = |offset: usize| given.iter().any(|range| range.contains(&offset));
+    let rank = |offset: usize| if is_given(offset) { 0 } else { AFFINE };
+    if ranks(graph, roots, rank).contains(&NEITHER) {
         return None;
     }
     if let Some((graph, now)) = unrolled(graph, MOST_WRITTEN_OUT) {
         let roots: Vec<NodeId> = roots.iter().map(|r| now[r.0 as usize]).collect();
-        return separate_plain(&graph, &roots, dimension);
+        return separate_plain(&graph, &roots, dimension, &is_given);
     }
-    separate_plain(graph, roots, dimension)
+    separate_plain(graph, roots, dimension, &is_given)
 }
 
 /// Most nodes of a recursion that is written out to be taken apart.
 const MOST_WRITTEN_OUT: usize = 100_000;
 
-fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
+fn separate_plain(
+    graph: &Graph,
+    roots: &[NodeId],
+    dimension: usize,
+    is_given: &dyn Fn(usize) -> bool,
+) -> Option<Separable> {
     let structure = Structure::new(graph, roots, dimension);
     let mut copier = Copier {
         structure: &structure,
+        varies: varies(graph, is_given),
         b: Builder::new(),
         known: HashMap::new(),
         forms: Vec::new(),
@@ -57,6 +79,16 @@ fn separate_plain(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<S
     let roots: Vec<NodeId> = roots.iter().map(|&r| Some(copier.copy(r)?.0)).collect::<Option<_>>()?;
     let affine = Affine::concat(copier.forms.iter());
     Some(Separable { affine, graph: copier.b.finish(), roots })
+}
+
+/// Whether each node depends on variables that are not given.
+fn varies(graph: &Graph, is_given: &dyn Fn(usize) -> bool) -> Vec<bool> {
+    let mut varies: Vec<bool> = Vec::with_capacity(graph.len());
+    for (_, node) in graph.iter() {
+        let input = matches!(node.op, Op::Input { offset } if !is_given(offset));
+        varies.push(input || node.args.iter().any(|a| varies[a.0 as usize]));
+    }
+    varies
 }
 
 /// How nodes depend on the coordinates, as far as a quick look tells: affine, perhaps as a sum of functions
@@ -140,6 +172,8 @@ fn rank_of(op: &Op, of: &[u8], input: impl Fn(usize) -> u8) -> u8 {
 
 struct Copier<'s> {
     structure: &'s Structure<'s>,
+    /// Whether each node depends on variables that are not given.
+    varies: Vec<bool>,
     b: Builder,
     known: HashMap<NodeId, (NodeId, Class)>,
     forms: Vec<Affine>,
@@ -172,7 +206,8 @@ impl Copier<'_> {
         }
         if let Some(form) = self.structure.affine(id) {
             let form = Affine::clone(form);
-            return Some((self.input(form, node.dims.clone()), Class::Univariate));
+            let class = if self.varies[id.0 as usize] { Class::Univariate } else { Class::Constant };
+            return Some((self.input(form, node.dims.clone()), class));
         }
         match &node.op {
             Op::Map(row) => self.elementwise(row, &node.args, None, Some(&node.dims)),
@@ -219,9 +254,7 @@ impl Copier<'_> {
         sum: Option<Option<NodeId>>,
         dims: Option<&[usize]>,
     ) -> Option<(NodeId, Class)> {
-        let graph = self.structure.graph();
-        let varying: Vec<usize> =
-            (0..args.len()).filter(|&k| graph.node(args[k]).constant().is_none()).collect();
+        let varying: Vec<usize> = (0..args.len()).filter(|&k| self.varies[args[k].0 as usize]).collect();
         if row.jumps && !varying.is_empty() {
             return None;
         }
@@ -245,17 +278,25 @@ impl Copier<'_> {
         }
         match sum {
             None => {
-                let class = if smooth { Class::Univariate } else { Class::Additive };
+                let class = match (varying.is_empty(), smooth) {
+                    (true, _) => Class::Constant,
+                    (false, true) => Class::Univariate,
+                    (false, false) => Class::Additive,
+                };
                 Some((self.b.map(row, &nodes).ok()?, class))
             }
             Some(weight) => {
-                let weight = match weight {
-                    Some(w) => Some(self.copy(w)?.0),
-                    None => None,
-                };
+                let weight = self.weight(weight)?;
                 Some((self.b.map_sum(row, &nodes, weight).ok()?, Class::Additive))
             }
         }
+    }
+
+    /// The weight of a sum in the new graph, if it has one; None if it is no number.
+    fn weight(&mut self, weight: Option<NodeId>) -> Option<Option<NodeId>> {
+        let Some(weight) = weight else { return Some(None) };
+        let (copied, class) = self.copy(weight)?;
+        (class == Class::Constant).then_some(Some(copied))
     }
 
     /// A function of the difference of two affine forms, which becomes one form.
@@ -285,10 +326,7 @@ impl Copier<'_> {
         match sum {
             None => Some((self.b.map(row, &nodes).ok()?, Class::Univariate)),
             Some(weight) => {
-                let weight = match weight {
-                    Some(w) => Some(self.copy(w)?.0),
-                    None => None,
-                };
+                let weight = self.weight(weight)?;
                 Some((self.b.map_sum(row, &nodes, weight).ok()?, Class::Additive))
             }
         }

@@ -39,11 +39,35 @@ impl ModelTarget {
     /// The log density at points that share these coordinates, in order.
     pub fn given(&self, held: &[usize]) -> Given {
         let dimension = self.lowered().dimension;
-        let Rewritten { graph, terms, .. } = self.rewritten();
+        let Rewritten { graph: whole, terms, .. } = self.rewritten();
+        let Opened { graph, read, places, alone, others, end } = Opened::new(whole, terms, held, dimension);
+        let shared = Plan::new(whole, &[read, alone].concat(), dimension);
+        let rest = Plan::of_sum_in(&graph, &others, end, dimension);
+        let whole = Plan::of_sum(&graph, &others, end);
+        Given { shared, read: places, rest, whole, held: held.to_vec(), dimension }
+    }
+}
+
+/// A graph that reads what follows from some coordinates alone like further coordinates.
+pub(super) struct Opened {
+    pub(super) graph: Graph,
+    /// What it reads, in the graph of the model, and where each stands among the coordinates.
+    pub(super) read: Vec<NodeId>,
+    pub(super) places: Vec<Range<usize>>,
+    /// Terms that follow from those coordinates alone, and the others.
+    pub(super) alone: Vec<NodeId>,
+    pub(super) others: Vec<NodeId>,
+    /// Coordinates and further ones.
+    pub(super) end: usize,
+}
+
+impl Opened {
+    /// Of a graph of so many coordinates and its terms, where these coordinates are given.
+    pub(super) fn new(graph: &Graph, terms: &[NodeId], held: &[usize], dimension: usize) -> Opened {
+        let mut end = dimension;
         let follows = follows(graph, held, dimension);
         let of = |id: &NodeId| follows[id.0 as usize];
         let read = read(graph, terms, &follows);
-        let mut end = dimension;
         let mut next = |id: &NodeId| {
             end += graph.node(*id).len();
             end - graph.node(*id).len()..end
@@ -51,10 +75,7 @@ impl ModelTarget {
         let places: Vec<Range<usize>> = read.iter().map(&mut next).collect();
         let open = graph.with_inputs(read.iter().zip(&places).map(|(&id, place)| (id, place.start)));
         let (alone, others): (Vec<NodeId>, Vec<NodeId>) = terms.iter().partition(|id| of(id) == From::Shared);
-        let shared = Plan::new(graph, &[read.clone(), alone].concat(), dimension);
-        let rest = Plan::of_sum_in(&open, &others, end, dimension);
-        let whole = Plan::of_sum(&open, &others, end);
-        Given { shared, read: places, rest, whole, held: held.to_vec(), dimension }
+        Opened { graph: open, read, places, alone, others, end }
     }
 }
 
@@ -176,7 +197,7 @@ impl GivenEvaluator<'_> {
         }
         let whole = self.whole.get_or_insert_with(|| Workspace::new(plan));
         put(&mut whole.inputs(plan)[..*dimension], z, width, width);
-        hand_over(&self.shared, self.of, whole.inputs(plan));
+        hand_over(&self.shared, (shared, read), whole.inputs(plan));
         whole.forward(plan, true);
         whole.reverse(plan);
         let slopes = whole.gradient(plan);
@@ -201,7 +222,7 @@ impl GivenEvaluator<'_> {
         put(inputs, z, draws, width);
         self.shared.forward(plan, true);
         self.spent = false;
-        hand_over(&self.shared, self.of, self.rest.inputs(&self.of.rest));
+        hand_over(&self.shared, (plan, read), self.rest.inputs(&self.of.rest));
         let terms = (read.len()..plan.roots()).map(|root| self.shared.root(plan, root, 0));
         self.terms = Some(terms.fold(F16::zero(), |sum, x| sum + x));
     }
@@ -216,9 +237,13 @@ fn put(inputs: &mut [F16], z: &[f64], draws: usize, width: usize) {
 }
 
 /// Copies what the rest reads to where it reads it.
-fn hand_over(from: &Workspace<F16>, given: &Given, inputs: &mut [F16]) {
-    for (root, place) in given.read.iter().enumerate() {
-        let values = from.root_values(&given.shared, root);
+pub(super) fn hand_over(
+    from: &Workspace<F16>,
+    (shared, places): (&Plan, &[Range<usize>]),
+    inputs: &mut [F16],
+) {
+    for (root, place) in places.iter().enumerate() {
+        let values = from.root_values(shared, root);
         inputs[place.clone()].iter_mut().enumerate().for_each(|(i, to)| *to = values.get(i));
     }
 }

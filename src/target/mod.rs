@@ -1,5 +1,6 @@
 //! The one interface that inference sees: a log density on unconstrained coordinates, for batches of draws.
 
+mod curvature;
 mod given;
 mod grouped;
 mod model;
@@ -8,6 +9,7 @@ mod simulate;
 mod threads;
 mod trouble;
 
+pub use curvature::{Curvature, CurvatureEvaluator, Varying};
 pub use given::{Given, GivenEvaluator};
 pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
 pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
@@ -30,6 +32,17 @@ pub trait Target: Send + Sync {
     /// The log density as a sum of functions of one affine form each, if it is known to be one.
     fn separable(&self) -> Option<Separable> {
         None
+    }
+
+    /// Its curvature in these coordinates, ascending, given all others, if it is known to be a sum of
+    /// functions of one affine form each then.
+    fn curvature(&self, _inner: &[usize]) -> Option<Curvature> {
+        None
+    }
+
+    /// Elements of the graph that the former is read from.
+    fn elements(&self) -> usize {
+        0
     }
 
     /// Whether it is proved to be quadratic everywhere, so that the posterior is Gaussian.

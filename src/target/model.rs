@@ -1,7 +1,7 @@
 //! A compiled model as a target: what the language's front end gives to inference.
 
 use super::simulate::{Buffers, Simulation};
-use super::{Evaluator, Target, Trouble};
+use super::{Curvature, Evaluator, Target, Trouble};
 use crate::certify::{Certificate, Tier, certify};
 use crate::data::Dataset;
 use crate::graph::{Builder, Graph, Node, NodeId};
@@ -262,6 +262,18 @@ pub fn element_names(name: &str, dims: &[usize], labels: &[Option<std::sync::Arc
 impl Target for ModelTarget {
     fn dimension(&self) -> usize {
         self.lowered.dimension
+    }
+
+    fn elements(&self) -> usize {
+        let (graph, terms) = (&self.lowered.graph, self.term_nodes());
+        let needed = graph.needed(&terms);
+        let varies = |node: &Node| node.constant().is_none();
+        let nodes = graph.iter().filter(|(id, node)| needed[id.0 as usize] && varies(node));
+        nodes.map(|(_, node)| node.len()).sum()
+    }
+
+    fn curvature(&self, inner: &[usize]) -> Option<Curvature> {
+        self.curvature_of(inner)
     }
 
     fn separable(&self) -> Option<Separable> {

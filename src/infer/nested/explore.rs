@@ -7,7 +7,7 @@
 
 use crate::infer::approximate::gaussian::Gaussian;
 use crate::infer::nested::anchors::{Anchor, around};
-use crate::infer::nested::conditional::{Conditional, LANES};
+use crate::infer::nested::conditional::{Conditional, LANES, Solver, part};
 use crate::infer::nested::marginal::widths;
 use crate::num::linalg::{cholesky, dot, lower_product, solve_cholesky, solve_lower, symmetric_eigen};
 use crate::num::stream::child;
@@ -32,10 +32,21 @@ const WIDTHS: [f64; 2] = [0.15, 3.0];
 /// The step and the change of scales that end it.
 const SHORT: f64 = 0.5;
 const ALIKE: std::ops::Range<f64> = 0.65..1.5;
+/// Most of Newton's steps, the longest (of logarithms of scales mostly), the share of the last step that
+/// differences are taken over with the widest and the narrowest, and twice what is left to gain, in nats,
+/// when the mode is reached.
+const NEWTON: usize = 30;
+const LONGEST_STEP: f64 = 1.0;
+const WIDTH: f64 = 0.05;
+const NARROWEST: f64 = 1e-3;
+const REACHED: f64 = 0.01;
 
 /// A Gaussian for the outer coordinates, with which the conditional is centred; None where too few points
 /// have modes.
 pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussian> {
+    if conditional.is_large() {
+        return climb(conditional);
+    }
     let d = conditional.parts.outer.len();
     let mut q = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
     let terms = (d + 1) * (d + 2) / 2;
@@ -53,6 +64,79 @@ pub(super) fn explore(conditional: &mut Conditional, seed: u64) -> Option<Gaussi
         }
     }
     Some(q)
+}
+
+/// The same where solving takes long, by Newton's steps from second differences: all that a step needs is
+/// solved for together.
+fn climb(conditional: &mut Conditional) -> Option<Gaussian> {
+    let d = conditional.parts.outer.len();
+    let (mut at, mut width) = (vec![0.0; d], WIDTH);
+    let mut highest: Option<(f64, Vec<f64>)> = None;
+    for _ in 0..NEWTON {
+        let (value, slope, curvature) = differences(conditional, &at, width)?;
+        // A step that led down is taken back by half.
+        if let Some((_, before)) = highest.as_ref().filter(|(highest, _)| value < *highest) {
+            at.iter_mut().zip(before).for_each(|(x, before)| *x = 0.5 * (*x + before));
+            continue;
+        }
+        highest = Some((value, at.clone()));
+        let eigen = symmetric_eigen(&curvature, d)?;
+        let (mut step, mut decrement) = (vec![0.0; d], 0.0);
+        let mut covariance = vec![0.0; d * d];
+        for (axis, value) in eigen.vectors.chunks_exact(d).zip(&eigen.values) {
+            let (along, curvature) = (dot(axis, &slope), value.abs().max(FLATTEST));
+            decrement += along * along / curvature;
+            for i in 0..d {
+                step[i] += axis[i] * along / curvature;
+                (0..d).for_each(|j| covariance[i * d + j] += axis[i] * axis[j] / curvature);
+            }
+        }
+        let length = dot(&step, &step).sqrt();
+        at.iter_mut().zip(&step).for_each(|(x, step)| *x += step * (LONGEST_STEP / length).min(1.0));
+        width = (WIDTH * length).clamp(NARROWEST, WIDTH);
+        if decrement < REACHED {
+            cholesky(&mut covariance, d).ok()?;
+            (0..d).for_each(|i| covariance[i * d + i + 1..(i + 1) * d].fill(0.0));
+            let q = Gaussian { mean: at, factor: Scale::Dense(covariance) };
+            conditional.recentre(&q.mean, &widths(&q.scales()));
+            return Some(q);
+        }
+    }
+    None
+}
+
+/// The log density of the outer coordinates at a point, its gradient and minus its Hessian, by differences
+/// of this width; None where there is no mode.
+fn differences(conditional: &Conditional, at: &[f64], width: f64) -> Option<(f64, Vec<f64>, Vec<f64>)> {
+    let d = at.len();
+    let mut moves: Vec<Vec<(usize, f64)>> = vec![Vec::new()];
+    moves.extend((0..d).flat_map(|i| [vec![(i, width)], vec![(i, -width)]]));
+    moves.extend((0..d).flat_map(|i| (0..i).map(move |j| vec![(i, width), (j, width)])));
+    let count = moves.len();
+    let mut points: Vec<f64> = at.iter().flat_map(|x| std::iter::repeat_n(*x, count)).collect();
+    for (k, moves) in moves.iter().enumerate() {
+        moves.iter().for_each(|&(i, by)| points[i * count + k] += by);
+    }
+    let mut solver = Solver::new(conditional).anchoring();
+    let mut values = Vec::with_capacity(count);
+    for first in (0..count).step_by(LANES) {
+        let some = first..count.min(first + LANES);
+        solver.solve(&part(&points, count, some.clone()), some.len());
+        values.extend_from_slice(&solver.log_marginal[..some.len()]);
+    }
+    let value = values[0];
+    let (ahead, behind) = (|i: usize| values[1 + 2 * i], |i: usize| values[2 + 2 * i]);
+    let slope = (0..d).map(|i| (ahead(i) - behind(i)) / (2.0 * width)).collect();
+    let mut curvature = vec![0.0; d * d];
+    let mut both = values[1 + 2 * d..].iter();
+    for i in 0..d {
+        curvature[i * d + i] = (2.0 * value - ahead(i) - behind(i)) / (width * width);
+        for j in 0..i {
+            let x = (ahead(i) + ahead(j) - value - both.next()?) / (width * width);
+            (curvature[i * d + j], curvature[j * d + i]) = (x, x);
+        }
+    }
+    values.iter().all(|x| x.is_finite()).then_some((value, slope, curvature))
 }
 
 /// What a parabola through log densities says in the coordinates of a Gaussian: along each principal axis how

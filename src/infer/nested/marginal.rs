@@ -288,7 +288,7 @@ impl Flow for Nested<'_> {
     }
 
     fn searches_each_draw(&self) -> bool {
-        self.conditional.parts.how != How::Quadratic
+        self.conditional.parts.how != How::Quadratic || self.conditional.is_smooth()
     }
 
     /// All outer coordinates: logarithms of scales have tails that no Student-t in all coordinates together
@@ -302,7 +302,8 @@ impl Flow for Nested<'_> {
     }
 
     fn outer_margin_is_exact(&self) -> bool {
-        self.conditional.parts.how == How::Quadratic || self.conditional.integrates()
+        let exact = self.conditional.parts.how == How::Quadratic && !self.conditional.is_smooth();
+        exact || self.conditional.integrates()
     }
 
     fn copies(&self) -> usize {

@@ -207,7 +207,7 @@ fn with(
     if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
         tune::tune(&mut conditional, q, options.seed);
     }
-    if conditional.is_one_block() {
+    if conditional.is_one_block() && !conditional.is_large() {
         conditional.lengthen(q);
     }
     let mut fit = weigh(whole, &conditional, &scales, &found, options)?;

@@ -5,7 +5,7 @@ use crate::infer::search::whiten;
 use crate::lower::Form;
 use crate::num::linalg::cholesky;
 use crate::num::stream::Stream;
-use crate::target::{Evaluator, ModelTarget, Target};
+use crate::target::{DRAWS, Evaluator, ModelTarget, Target};
 
 /// Who draws: points at which the log density is probed.
 const PURPOSE: u64 = 0x7061_7274;
@@ -25,6 +25,10 @@ const MOST_OUTER_INTEGRATED: usize = 150;
 /// How many inner coordinates there are for each outer one then, at least.
 const MOST_OF_ALL: usize = 3;
 const CONCAVE: std::ops::RangeInclusive<usize> = 4..=400;
+/// The same where the functions of forms tell that it is concave.
+const LARGE: std::ops::RangeInclusive<usize> = 401..=20_000;
+/// Half the width of the differences that second derivatives of functions of forms are.
+const STEP: f64 = 1e-3;
 
 /// Fewest coordinates of a parameter that may be the effects of groups, where these are searched and where a
 /// Gaussian gives them; so many that they are taken alone first, and most.
@@ -91,9 +95,11 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     let all = coordinates(&mut blocks.iter());
     let few = |inner: &[usize]| (1..=MOST_OUTER_CONCAVE).contains(&(d - inner.len()));
     let mut out = Vec::new();
-    if CONCAVE.contains(&all.len()) && few(&all) && concave(&mut *evaluator, d, &all, seed) {
+    if few(&all) && is_concave(target, &all, seed) {
         out.push(split(d, all, How::Searched));
     }
+    // So many are all taken at once.
+    let first = usize::from(!out.is_empty() && LARGE.contains(&d));
     // Effects of groups: as few parameters as leave few others, the largest first, because what has few
     // coordinates is shared by all groups; then all that are no single numbers.
     let large = blocks.iter().take_while(|b| b.1 >= FEW_EFFECTS).count();
@@ -110,7 +116,7 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
         // With few coordinates left, a grid serves these, and groups that are independent given them have
         // weights of their own.
         let at = match effects.len() {
-            n if n >= MANY_EFFECTS => place.min(out.len()),
+            n if n >= MANY_EFFECTS => (first + place).min(out.len()),
             n if d - n <= FEW_LEFT => 0,
             _ => out.len(),
         };
@@ -218,6 +224,25 @@ fn quadratic(evaluator: &mut dyn Evaluator, d: usize, within: &[usize], seed: u6
         }
     }
     seen
+}
+
+/// Whether the log density is concave in these coordinates: every function of an affine form, where it is a
+/// sum of such, or else its Hessian at random points.
+fn is_concave(target: &ModelTarget, within: &[usize], seed: u64) -> bool {
+    let d = target.dimension();
+    let few = CONCAVE.contains(&within.len());
+    if !few && !LARGE.contains(&within.len()) {
+        return false;
+    }
+    let Some(curvature) = target.curvature(within) else {
+        return few && concave(&mut *target.evaluator(), d, within, seed);
+    };
+    let points: Vec<Vec<f64>> = (0..DRAWS as u64).map(|k| probe(d, seed, k).0).collect();
+    let z: Vec<f64> = (0..d * DRAWS).map(|p| points[p % DRAWS][p / DRAWS]).collect();
+    let mut second = Vec::new();
+    curvature.evaluator().second(&z, &vec![STEP; curvature.varying().len()], &mut second);
+    let most = second.as_flattened().iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    second.as_flattened().iter().all(|x| *x <= ROUNDING * most)
 }
 
 /// Whether minus the Hessian within these coordinates is positive definite at random points.

@@ -19,8 +19,11 @@ use crate::num::real::{F16, LN_2PI, Real};
 use crate::vi::Scale;
 use std::ops::Range;
 
-/// Most terms of a polynomial, and highest degree.
-const MOST_TERMS: usize = 60;
+/// Most terms of a polynomial, the same where each anchor takes long, and where factors hardly bend besides;
+/// and the highest degree.
+pub(super) const MOST_TERMS: usize = 60;
+pub(super) const MOST_TERMS_LARGE: usize = 20;
+pub(super) const MOST_TERMS_NARROW: usize = 15;
 const DEGREE: usize = 5;
 /// Anchors for each term, and fewest in all.
 const ANCHORS_EACH: usize = 5;
@@ -55,13 +58,13 @@ pub(super) struct Surface {
     determinant: Vec<f64>,
 }
 
-/// Anchors that polynomials in so many coordinates need.
-pub(super) fn anchors_for(d: usize) -> usize {
-    (ANCHORS_EACH * (terms(d).len() + 1)).max(FEWEST_ANCHORS).next_multiple_of(LANES)
+/// Anchors that polynomials of so many terms at most need in so many coordinates.
+pub(super) fn anchors_for(d: usize, most: usize) -> usize {
+    (ANCHORS_EACH * (terms(d, most).len() + 1)).max(FEWEST_ANCHORS).next_multiple_of(LANES)
 }
 
-/// The terms of polynomials of the highest degree that has not too many, lowest degree first.
-fn terms(d: usize) -> Vec<(usize, usize)> {
+/// The terms of polynomials of the highest degree that has not more, lowest degree first.
+fn terms(d: usize, most: usize) -> Vec<(usize, usize)> {
     let mut all: Vec<(usize, usize)> = Vec::new();
     // Terms of the last degree, with the coordinate from which on they may be multiplied, so that each
     // product comes once.
@@ -69,7 +72,7 @@ fn terms(d: usize) -> Vec<(usize, usize)> {
     for _ in 0..DEGREE {
         let grown: Vec<(usize, usize)> =
             last.iter().flat_map(|&(term, from)| (from..d).map(move |v| (term, v))).collect();
-        if 1 + all.len() + grown.len() > MOST_TERMS {
+        if 1 + all.len() + grown.len() > most {
             break;
         }
         let first = all.len() + 1;
@@ -81,12 +84,13 @@ fn terms(d: usize) -> Vec<(usize, usize)> {
 
 impl Surface {
     /// Through anchors around a Gaussian, whose factors have this pattern, with what the prior adds to the
-    /// Hessian at each where that is known; None where anchors are too few.
+    /// Hessian at each where that is known, and so many terms at most; None where anchors are too few.
     pub(super) fn new(
         anchors: &[Anchor],
         q: &Gaussian,
         pattern: &Pattern,
         known: Option<&[Vec<f64>]>,
+        most_terms: usize,
     ) -> Option<Surface> {
         let Scale::Dense(factor) = &q.factor else { return None };
         let d = q.mean.len();
@@ -96,7 +100,7 @@ impl Surface {
             inverse,
             reach: 0.0,
             top: f64::NEG_INFINITY,
-            terms: terms(d),
+            terms: terms(d, most_terms),
             columns: pattern.columns(),
             coefficients: Vec::new(),
             rest: known.is_some(),

@@ -13,12 +13,13 @@ use crate::infer::nested::anchors::{Anchor, anchors, around, points};
 use crate::infer::nested::groups::{farthest, groups, places, sizes};
 use crate::infer::nested::hessian::basis::Span;
 use crate::infer::nested::hessian::colouring::{Reading, read};
-use crate::infer::nested::hessian::pattern::{PROBES, ROUNDING, pattern};
+use crate::infer::nested::hessian::forms::Forms;
+use crate::infer::nested::hessian::pattern::{PROBES, ROUNDING, pattern, sound};
 use crate::infer::nested::hessian::prior::Curb;
 use crate::infer::nested::lattice::{Lattice, lattice};
 use crate::infer::nested::partition::{How, Partition};
 use crate::infer::nested::rule::Rule;
-use crate::infer::nested::surface::{Surface, anchors_for};
+use crate::infer::nested::surface::{MOST_TERMS, MOST_TERMS_LARGE, MOST_TERMS_NARROW, Surface, anchors_for};
 use crate::infer::nested::tails::Tails;
 use crate::infer::nested::tune::Tuning;
 use crate::num::linalg::Pattern;
@@ -41,10 +42,14 @@ const MOST_COLOURS: usize = 20;
 const MOST_COLOURS_FULL: usize = 8;
 const MOST_COLOURS_SMOOTH: usize = 160;
 const MOST_OUTER_SMOOTH: usize = 4;
+/// Entries beyond which colours are not counted: they are too many.
+const MOST_COLOURED: usize = 30_000;
 /// Colours from which on it is worth while to see whether Hessians have much in common, and how far around
 /// the origin.
 const MANY_COLOURS: usize = 3;
 const AROUND: f64 = 3.0;
+/// Gradients that a Hessian costs where the functions that it is read from are known.
+const OF_FORMS: usize = 2;
 /// Bounds on the gradients of the outer coordinates, and on what they may take for each of them: a Gaussian
 /// in few coordinates that has not settled after so many for each is far from the posterior, and what comes
 /// after it knows.
@@ -62,10 +67,15 @@ const LITTLE: f64 = 1e-5;
 /// Groups that reach further, in standard deviations, have a share of their mass where draws around their
 /// modes hardly come.
 const FAR: f64 = 8.0;
+/// Outer coordinates (logarithms of scales, mostly) that are known so well, in standard deviations, leave
+/// little for factors to bend over.
+const NARROW: f64 = 0.05;
 /// Entries of the prior's Hessian that differ by a larger share between anchors follow the outer coordinates.
 const VARIES: f64 = 0.01;
-/// Most work of one factorisation.
+/// Most work of one factorisation where each draw takes one, and where they are found at few points alone:
+/// that of a dense matrix of two thousand rows.
 const MOST_WORK: usize = 20_000_000;
+const MOST_WORK_SMOOTH: usize = 3_000_000_000;
 
 /// What is known before any outer point is.
 pub(super) struct Conditional<'t> {
@@ -80,6 +90,10 @@ pub(super) struct Conditional<'t> {
     /// The factor of the curvature there.
     factor: Vec<f64>,
     reading: Reading,
+    /// The functions that Hessians are read from, where the graph tells them, instead of from gradients; and
+    /// the colours that gradients would take.
+    forms: Option<Forms>,
+    colours: usize,
     /// The group of each inner coordinate: groups are independent given the outer coordinates.
     pub(super) group: Vec<usize>,
     /// The log density at points that share the outer coordinates, where that saves much.
@@ -93,6 +107,8 @@ pub(super) struct Conditional<'t> {
     /// Points at which groups are integrated out, where the outer coordinates are too many for differences.
     rule: Option<Rule>,
     pattern: Pattern,
+    /// Whether a factorisation takes more than each draw can have of its own.
+    pub(super) large: bool,
     /// What Hessians have in common at all outer points, where one takes many gradients and that is known.
     span: Option<Span>,
     /// Modes from which those that draws come from are searched, and the scales of the outer coordinates.
@@ -114,17 +130,39 @@ impl<'t> Conditional<'t> {
     /// Gaussian.
     pub(super) fn new(target: &'t dyn Target, parts: Partition, seed: u64) -> Option<Conditional<'t>> {
         let k = parts.inner.len();
-        let (columns, diagonal) = pattern(target, &parts, seed)?;
-        let (reading, group) = (read(&columns), groups(&columns));
+        let found = Forms::new(target, &parts, seed);
+        let (columns, diagonal) = match &found {
+            Some(forms) => (forms.columns(), sound(target, &parts, &forms.diagonal, seed)?),
+            None => pattern(target, &parts, seed)?,
+        };
+        let group = groups(&columns);
+        let few = found.as_ref().is_none_or(|forms| forms.entries.len() <= MOST_COLOURED);
+        let coloured = few.then(|| read(&columns));
+        let colours = coloured.as_ref().map_or(usize::MAX, |reading| reading.colours.len());
+        let forms = found.filter(|forms| colours.saturating_mul(target.operations()) > forms.operations());
+        let (mut forms, reading) = match (forms, coloured) {
+            (None, coloured) => (None, coloured?),
+            (Some(forms), _) => {
+                let reading = Reading::of_forms(&forms.entries);
+                (Some(forms), reading)
+            }
+        };
         let pattern = Pattern::new(k, &reading.entries);
-        let many = parts.how == How::Searched && reading.colours.len() > most_colours(parts.outer.len());
-        if many || pattern.work() > MOST_WORK {
+        let many = forms.is_none() && parts.how == How::Searched && colours > most_colours(parts.outer.len());
+        let most_work = match forms.is_some() && parts.outer.len() <= MOST_OUTER_SMOOTH {
+            true => MOST_WORK_SMOOTH,
+            false => MOST_WORK,
+        };
+        if many || pattern.work() > most_work {
             return None;
         }
-        let steps = diagonal.iter().map(|h| h.sqrt().recip()).collect();
+        let steps: Vec<f64> = diagonal.iter().map(|h| h.sqrt().recip()).collect();
+        if let Some(forms) = &mut forms {
+            forms.measure_in(&steps, parts.how);
+        }
         let reference = vec![0.0; k];
         let (centre, drift) = (vec![0.0; parts.outer.len()], vec![0.0; k * parts.outer.len()]);
-        let gradients = AtomicUsize::new(PROBES.len() * k);
+        let gradients = AtomicUsize::new(if forms.is_some() { PROBES.len() } else { PROBES.len() * k });
         let mut found = Conditional {
             target,
             parts,
@@ -134,12 +172,15 @@ impl<'t> Conditional<'t> {
             drift,
             factor: Vec::new(),
             reading,
+            forms,
+            colours,
             group,
             held: None,
             grouped: None,
             far: f64::INFINITY,
             wide: false,
             rule: None,
+            large: pattern.work() > MOST_WORK,
             pattern,
             span: None,
             anchors: OnceLock::new(),
@@ -149,6 +190,10 @@ impl<'t> Conditional<'t> {
             curb: None,
             gradients,
         };
+        // One step leads from anywhere to the mode of a quadratic, and a factorisation takes long.
+        if found.large && found.parts.how == How::Quadratic {
+            return Some(found);
+        }
         let origin = found.centre.clone();
         found.recentre(&origin, &vec![1e-3; origin.len()]);
         found.look_around(&origin, &vec![AROUND; origin.len()], seed);
@@ -162,8 +207,7 @@ impl<'t> Conditional<'t> {
 
     /// The same; None where that is too little, or would save little.
     fn span(&self, centre: &[f64], reach: &[f64], seed: u64) -> Option<Span> {
-        let colours = self.reading.colours.len();
-        if self.parts.how != How::Quadratic || colours < MANY_COLOURS {
+        if self.parts.how != How::Quadratic || self.reading.colours.len() < MANY_COLOURS {
             return None;
         }
         let mut solver = Solver::new(self);
@@ -195,6 +239,7 @@ impl<'t> Conditional<'t> {
         let column = |b: usize| (0..k).filter(|&a| relative(a, b).abs() > ROUNDING).collect();
         let columns: Vec<Vec<usize>> = (0..k).map(column).collect();
         let (reading, group) = (read(&columns), groups(&columns));
+        let colours = reading.colours.len();
         let pattern = Pattern::new(k, &reading.entries);
         if pattern.work() > MOST_WORK {
             return None;
@@ -224,12 +269,15 @@ impl<'t> Conditional<'t> {
             drift,
             factor,
             reading,
+            forms: None,
+            colours,
             group,
             held: None,
             grouped: None,
             far: f64::INFINITY,
             wide: false,
             rule: None,
+            large: pattern.work() > MOST_WORK,
             pattern,
             span: None,
             anchors: OnceLock::new(),
@@ -349,11 +397,19 @@ impl<'t> Conditional<'t> {
     /// Solves at points around a Gaussian for the outer coordinates, and goes by what these have in common
     /// from then on; whether it can.
     pub(super) fn smooth(&mut self, q: &Gaussian, seed: u64) -> bool {
-        let anchors = around(self, q, anchors_for(q.mean.len()), seed);
-        self.curb = Curb::new(self.target, &self.parts, &self.pattern, seed);
+        let narrow = q.scales().iter().all(|s| *s < NARROW);
+        let most = match self.is_large() {
+            true if narrow => MOST_TERMS_NARROW,
+            true => MOST_TERMS_LARGE,
+            false => MOST_TERMS,
+        };
+        let anchors = around(self, q, anchors_for(q.mean.len(), most), seed);
+        // What is interpolated less what the prior adds must be factored for each draw.
+        let curb = || Curb::new(self.target, &self.parts, &self.pattern, seed);
+        self.curb = (!self.is_large()).then(curb).flatten();
         let known = self.curb.is_some().then(|| self.known(&anchors)).filter(|known| varies(known));
         self.curb.take_if(|_| known.is_none());
-        self.surface = Surface::new(&anchors, q, &self.pattern, known.as_deref());
+        self.surface = Surface::new(&anchors, q, &self.pattern, known.as_deref(), most);
         self.surface.is_some()
     }
 
@@ -385,10 +441,15 @@ impl<'t> Conditional<'t> {
     /// Whether a Hessian costs so much that it is worth while to find few of them: it has many colours, or
     /// nearly as many as coordinates, as that of a latent function has, and not very few.
     pub(super) fn costly(&self) -> bool {
-        let colours = self.reading.colours.len();
-        let full = 2 * colours > self.parts.inner.len() && self.parts.outer.len() <= MOST_OUTER_SMOOTH;
+        let colours = self.colours;
+        let full = colours > self.parts.inner.len() / 2 && self.parts.outer.len() <= MOST_OUTER_SMOOTH;
         let most = if full { MOST_COLOURS_FULL } else { MOST_COLOURS };
-        self.parts.how == How::Searched && colours > most
+        self.is_large() || self.parts.how == How::Searched && colours > most
+    }
+
+    /// Whether modes and factors are found at few outer points for that reason alone.
+    pub(super) fn is_large(&self) -> bool {
+        self.large
     }
 
     /// Solves at points around a Gaussian for the outer coordinates; what draws come from is then found from
@@ -423,7 +484,7 @@ impl<'t> Conditional<'t> {
             return SMOOTH_GRADIENTS;
         }
         let most = (GRADIENTS_EACH * (1 + self.parts.outer.len())).min(MOST_GRADIENTS);
-        (MOST_EVALUATIONS / (1 + self.reading.colours.len())).clamp(FEWEST_GRADIENTS, most)
+        (MOST_EVALUATIONS / (1 + self.colours())).clamp(FEWEST_GRADIENTS, most)
     }
 
     /// The place of each standard normal number of a draw within its group, where gradients of the outer
@@ -447,12 +508,12 @@ impl<'t> Conditional<'t> {
 
     /// Gradients that one and a Hessian take.
     fn gradients_each(&self) -> usize {
-        1 + if self.span.is_some() { 1 } else { self.reading.colours.len() }
+        1 + if self.span.is_some() { 1 } else { self.colours() }
     }
 
     /// Gradients beside one that a Hessian takes.
     pub(super) fn colours(&self) -> usize {
-        self.reading.colours.len()
+        if self.forms.is_some() { OF_FORMS } else { self.reading.colours.len() }
     }
 
     /// Whether the inner coordinates are not Gaussian given the outer ones, and fall into no groups.

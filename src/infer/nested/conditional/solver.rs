@@ -14,7 +14,8 @@ mod slope;
 
 pub(super) use slope::pays;
 
-use crate::infer::nested::conditional::{Conditional, Curb, LANES, Lanes, lanes};
+use crate::infer::nested::conditional::{Conditional, Curb, LANES, Lanes, OF_FORMS, lanes};
+use crate::infer::nested::hessian::forms::{Forms, FormsEvaluator};
 use crate::infer::nested::partition::How;
 use crate::infer::nested::tune::Tuning;
 use crate::num::real::LN_2PI;
@@ -36,6 +37,7 @@ pub(in super::super) struct Solver<'c> {
     pub(in super::super) evaluator: Box<dyn Evaluator + 'c>,
     held: Option<GivenEvaluator<'c>>,
     grouped: Option<GroupedEvaluator<'c>>,
+    forms: Option<FormsEvaluator<'c>>,
     /// Of the prior, where it is known what that adds to Hessians.
     prior: Option<Box<dyn Evaluator + 'c>>,
     points: Vec<f64>,
@@ -69,6 +71,7 @@ impl<'c> Solver<'c> {
             evaluator: conditional.target.evaluator(),
             held: conditional.held.as_ref().map(Given::evaluator),
             grouped: None,
+            forms: conditional.forms.as_ref().map(Forms::evaluator),
             prior: conditional.curb.as_ref().map(Curb::evaluator),
             points: Vec::new(),
             values: Vec::new(),
@@ -179,6 +182,7 @@ impl<'c> Solver<'c> {
     /// first and the last, or the current point where there is but one.
     fn measure_by(&mut self, outer: &[Lanes], by: Option<f64>, ways: &[f64]) -> (Lanes, Vec<Lanes>) {
         let this = self.conditional;
+        let by = if by.is_some() && self.read_from_forms(outer) { None } else { by };
         let colours = if by.is_some() { this.reading.colours.len() } else { 0 };
         let width = self.width;
         let count = (1 + ways.len() * colours) * width;
@@ -209,6 +213,18 @@ impl<'c> Solver<'c> {
         }
         self.keep_partial(count);
         (spread(&self.values[..width]), self.slope_of(0, count))
+    }
+
+    /// Reads the entries of minus the Hessian from the functions of forms; whether these are known.
+    fn read_from_forms(&mut self, outer: &[Lanes]) -> bool {
+        let Some(mut forms) = self.forms.take() else { return false };
+        let width = std::mem::replace(&mut self.width, LANES);
+        self.fill(outer, LANES);
+        self.width = width;
+        forms.entries(&self.points, &mut self.entries);
+        self.conditional.gradients.fetch_add(OF_FORMS * width, Ordering::Relaxed);
+        self.forms = Some(forms);
+        true
     }
 
     /// The slope in y of one set of points, of so many points in all.

@@ -12,6 +12,13 @@ pub(in crate::infer) struct Reading {
     pub(in crate::infer) colours: Vec<Vec<usize>>,
 }
 
+impl Reading {
+    /// Of entries that are read from no gradients.
+    pub(in crate::infer) fn of_forms(entries: &[(u32, u32)]) -> Reading {
+        Reading { entries: entries.to_vec(), from: Vec::new(), colours: Vec::new() }
+    }
+}
+
 /// Columns with more entries than this many times the median get a colour each, and their rows are read from
 /// them.
 const CROWDED: usize = 4;

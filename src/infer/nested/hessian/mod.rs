@@ -2,5 +2,6 @@
 
 pub(in crate::infer) mod basis;
 pub(in crate::infer) mod colouring;
+pub(in crate::infer) mod forms;
 pub(in crate::infer) mod pattern;
 pub(in crate::infer) mod prior;

@@ -9,7 +9,7 @@ pub(in crate::infer) const ROUNDING: f64 = 1e-10;
 /// Outer coordinates of the points at which the pattern of a Hessian is found, give or take a little: at
 /// round numbers an entry may vanish that does not elsewhere (a correlation of zero).
 pub(in crate::infer) const PROBES: [f64; 5] = [0.0, 1.0, -1.0, 2.5, -2.5];
-const LITTLE: f64 = 0.1;
+pub(in crate::infer) const LITTLE: f64 = 0.1;
 /// Most inner coordinates of which every pair may count.
 const MOST_PAIRED: usize = 150;
 /// Random directions in which the gradient is looked at, how far out, and how much larger it may be twice as
@@ -42,13 +42,7 @@ pub(in crate::infer) fn pattern(
         found.extend(hessian(&mut *evaluator, &z, parts));
     }
     let (first, others) = found.split_first()?;
-    let sound = first.diagonal.iter().filter(|x| **x > 0.0).count();
-    if sound < k
-        && (parts.how != How::Searched || 2 * sound < k || !tame(&mut *evaluator, parts, &mut stream))
-    {
-        return None;
-    }
-    let diagonal = first.diagonal.iter().map(|x| if *x > 0.0 { *x } else { 1.0 }).collect();
+    let diagonal = sound(target, parts, &first.diagonal, seed)?;
     let mut columns = first.columns.clone();
     if others.iter().any(|f| f.columns != columns) {
         if k <= MOST_PAIRED {
@@ -63,6 +57,21 @@ pub(in crate::infer) fn pattern(
     }
     symmetrise(&mut columns);
     Some((columns, diagonal))
+}
+
+/// The diagonal with ones in place of what is not positive; None unless it is that of a Gaussian, or nearly
+/// so where modes are searched.
+pub(in crate::infer) fn sound(
+    target: &dyn Target,
+    parts: &Partition,
+    diagonal: &[f64],
+    seed: u64,
+) -> Option<Vec<f64>> {
+    let (k, sound) = (diagonal.len(), diagonal.iter().filter(|x| **x > 0.0).count());
+    let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 4);
+    let mut nearly =
+        || parts.how == How::Searched && 2 * sound >= k && tame(&mut *target.evaluator(), parts, &mut stream);
+    (sound == k || nearly()).then(|| diagonal.iter().map(|x| if *x > 0.0 { *x } else { 1.0 }).collect())
 }
 
 /// Whether the gradient in the inner coordinates grows no faster than that of a Gaussian, far out in random

@@ -1,5 +1,7 @@
 //! What is integrated out against closed forms, and the two ways to it against each other.
 
+mod crossed;
+
 use crate::data::Dataset;
 use crate::infer::Options;
 use crate::infer::approximate::gaussian::Gaussian;

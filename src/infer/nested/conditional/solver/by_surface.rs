@@ -2,17 +2,24 @@
 
 use crate::infer::nested::conditional::solver::search::NARROW;
 use crate::infer::nested::conditional::solver::{
-    CHORDS, Curb, LANES, LONG, Lanes, Solver, add, lanes, product,
+    CHORDS, Curb, LANES, LONG, Lanes, ROUGHLY, Solver, add, lanes, product,
 };
+use crate::infer::nested::partition::How;
 use crate::infer::nested::surface::Surface;
 
-/// Twice what is left to gain where the surface has led to the mode; where more steps would be needed, far
+/// Twice what is left to gain where the surface has led to the mode, and where draws may come from beside
+/// it; where more steps would be needed, far
 /// from the anchors; and the share of it that each step may leave.
 const GLIDED: f64 = 1e-4;
+const GLIDED_ROUGHLY: f64 = 1e-2;
 const BESIDE: f64 = 0.1;
 const FALLS: f64 = 0.7;
 /// Twice what the first step may promise where it goes by the curvature of the prior there.
 const LONG_CURBED: f64 = 1000.0;
+/// The same for each of very many coordinates, and most steps then: a factorisation takes longer than all of
+/// them. Where the log density is quadratic each step leaves the same share, from however far.
+const LONG_EACH: f64 = 0.05;
+const CHORDS_LARGE: usize = 12;
 /// Width of differences of determinants in the outer coordinates.
 const ASIDE: f64 = 1e-5;
 /// A log density so far below the highest adds nothing, even with so many times what a step promises.
@@ -26,12 +33,20 @@ impl Solver<'_> {
         let Some(surface) = &self.conditional.surface else { return (0..self.width).collect() };
         self.by_surface(outer, surface);
         let volume = self.volume();
-        let long = if self.prior.is_some() { LONG_CURBED } else { LONG };
+        let (large, quadratic) = (self.conditional.is_large(), self.conditional.parts.how == How::Quadratic);
+        let (long, most) = match (large, self.prior.is_some()) {
+            (true, _) if quadratic => (f64::INFINITY, CHORDS_LARGE),
+            (true, _) => (LONG_EACH * self.y.len() as f64, CHORDS_LARGE),
+            (false, true) => (LONG_CURBED, CHORDS),
+            (false, false) => (LONG, CHORDS),
+        };
+        let enough = if self.near == ROUGHLY { GLIDED_ROUGHLY } else { GLIDED };
         let (mut left, mut open, mut failed) = ([long; LANES], [true; LANES], [false; LANES]);
-        for _ in 0..CHORDS {
+        for _ in 0..most {
             let (value, slope) = self.measure(outer, None);
-            let step = self.ascent(&slope);
-            let decrement = product(&step, &slope);
+            let mut step = slope;
+            self.conditional.pattern.solve_lower(&self.factor, &mut step);
+            let decrement = product(&step, &step);
             let mut by = [0.0; LANES];
             for b in 0..LANES {
                 if !open[b] {
@@ -39,17 +54,18 @@ impl Solver<'_> {
                 }
                 // What adds nothing to any sum need not be found.
                 let nothing = value[b] + volume[b] + GENEROUS * decrement[b] < surface.top - NOTHING;
-                let falls = decrement[b] >= 0.0 && decrement[b] < left[b].max(GLIDED);
+                let falls = decrement[b] >= 0.0 && decrement[b] < left[b].max(enough);
                 failed[b] = !falls && !nothing;
-                open[b] = falls && !nothing && decrement[b] >= GLIDED;
+                open[b] = falls && !nothing && decrement[b] >= enough;
                 by[b] = f64::from(falls && !nothing);
                 left[b] = FALLS * decrement[b];
                 self.log_marginal[b] = value[b] + 0.5 * decrement[b];
             }
-            add(&mut self.y, &by, &step);
             if open[..self.width].iter().all(|open| !open) {
                 break;
             }
+            self.conditional.pattern.solve_transposed(&self.factor, &mut step);
+            add(&mut self.y, &by, &step);
         }
         // Draws may come from beside the mode: their weights know.
         (0..self.width).filter(|&b| failed[b] || open[b] && !(left[b] < BESIDE)).collect()
