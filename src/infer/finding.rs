@@ -74,8 +74,6 @@ findings! {
         khat: f64,
         /// The quantities whose means the weights move most.
         moved: Vec<String>,
-        /// Whether the model has groups, whose coordinates may be chosen.
-        hierarchical: bool,
     } Doubtful "heavy-weights" "k-hat is not below 0.7: the approximation may be poor, and its summaries are not corrected"
     Runaway {
         /// The parameters.

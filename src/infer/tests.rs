@@ -327,6 +327,19 @@ fn heavy_tails_in_few_coordinates_are_known() {
     );
 }
 
+/// What ends a fit by NUTS is whether its chains have mixed, not how the Gaussian before them ended.
+#[test]
+fn chains_that_have_mixed_have_converged() {
+    let data = Dataset::from_texts(&[("data.csv", "y\n3\n-1\n0.5\n2\n-2.5\n")]).unwrap();
+    let text = "data { y : real[N] }\nparam m ~ normal(0, 5)\nparam s ~ half_normal(3)\ny ~ normal(m, s)";
+    let model = Model { program: &crate::syntax::parse(text).unwrap(), source: text, data: &data };
+    let declared = ModelTarget::new(text, &data).unwrap();
+    let options = Options { nuts: Nuts::Always, ..Options::default() };
+    let fit = fit_model(&model, &declared, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(fit.chains.as_ref().is_some_and(Chains::mixed) && fit.path == Path::Nuts, "{:?}", fit.chains);
+    assert!(fit.status == Ending::Converged && !fit.is_doubtful(), "{:?} {:?}", fit.status, fit.findings);
+}
+
 /// Two components that overlap: one may take some of the other's rows, far from the mode. The reference is
 /// NUTS of another program, 120,000 draws of which 24,000 are effective.
 #[test]

@@ -17,7 +17,7 @@ impl Display for Finding {
 
 fn words(finding: &Finding) -> String {
     match finding {
-        Finding::HeavyWeights { khat, moved, hierarchical } => heavy_weights(*khat, moved, *hierarchical),
+        Finding::HeavyWeights { khat, moved } => heavy_weights(*khat, moved),
         Finding::Runaway { names } => format!(
             "the posterior of {} reaches beyond 1e100: it has no mean that can be told, and may have no finite mass; a prior that is a \
              distribution would hold it",
@@ -234,14 +234,10 @@ fn not_a_number(trouble: &Trouble) -> String {
     )
 }
 
-fn heavy_weights(khat: f64, moved: &[String], hierarchical: bool) -> String {
-    let advice = match hierarchical {
-        true => "try another parameterisation (centred or non-centred), or sample with `--fallback nuts`",
-        false => "sample with `--fallback nuts`, or say with priors what is known of these",
-    };
+fn heavy_weights(khat: f64, moved: &[String]) -> String {
     format!(
         "k-hat is {khat:.2}, not below {KHAT_LIMIT}: the Gaussian may be a poor approximation, most of all for {}, and \
-         its summaries are not corrected; {advice}",
+         its summaries are not corrected; sample with `--fallback nuts`, or say with priors what is known of these",
         moved.join(", ")
     )
 }

@@ -72,11 +72,6 @@ pub trait Target: Send + Sync {
         false
     }
 
-    /// Whether priors of some parameters may depend on others.
-    fn is_hierarchical(&self) -> bool {
-        true
-    }
-
     /// About how many additions and multiplications a gradient takes; zero where nobody has counted.
     fn operations(&self) -> usize {
         0

@@ -299,12 +299,6 @@ impl Target for ModelTarget {
         self.find_trouble(z)
     }
 
-    fn is_hierarchical(&self) -> bool {
-        let made_from_others = self.lowered.parameters.iter().any(|p| p.form.is_noncentered());
-        let mut priors = self.lowered.terms.iter().filter(|t| t.kind == TermKind::Prior);
-        made_from_others || priors.any(|t| self.lowered.graph.inputs_below(&[t.node]).len() > 1)
-    }
-
     fn operations(&self) -> usize {
         self.density.operations()
     }
@@ -570,6 +564,13 @@ impl ModelTarget {
             (0..F16::WIDTH).for_each(|lane| input.set_lane(lane, z[i * draws + lane % draws]));
         }
         (F16::WIDTH, profile(plan, &mut workspace, PROFILE_ROUNDS))
+    }
+
+    /// Whether priors of some parameters depend on others.
+    pub fn is_hierarchical(&self) -> bool {
+        let made_from_others = self.lowered.parameters.iter().any(|p| p.form.is_noncentered());
+        let mut priors = self.lowered.terms.iter().filter(|t| t.kind == TermKind::Prior);
+        made_from_others || priors.any(|t| self.lowered.graph.inputs_below(&[t.node]).len() > 1)
     }
 
     /// The nodes of all terms, for dumps of the graph.

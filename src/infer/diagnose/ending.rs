@@ -1,6 +1,7 @@
 //! How a fit ended: its status, what it says of the gap that is left, and where that is no fault.
 
 use crate::infer::approximate::gaussian;
+use crate::infer::sampling::chains::Chains;
 use crate::infer::search::rivals;
 use crate::infer::{Approach, Ending, Finding, Fit, KHAT_LIMIT, Options, Path};
 
@@ -9,7 +10,16 @@ const NOWHERE: f64 = 1000.0;
 
 /// A fit with what is known of how it was found.
 pub(in crate::infer) fn ended(mut fit: Fit, found: &Approach, options: &Options) -> Fit {
-    fit.status = found.fitted.ending;
+    fit.status = match fit.chains.as_ref().map(Chains::mixed) {
+        Some(mixed) if found.fitted.ending != Ending::Stopped => {
+            if mixed {
+                Ending::Converged
+            } else {
+                Ending::Budget
+            }
+        }
+        _ => found.fitted.ending,
+    };
     if fit.path != Path::Nuts {
         fit.path = if fit.status == Ending::Exact { Path::Gaussian } else { found.path };
     }

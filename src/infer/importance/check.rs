@@ -8,7 +8,6 @@ use crate::infer::proposal::flow::Reached;
 use crate::infer::proposal::trials;
 use crate::infer::sampling::chains;
 use crate::infer::{Ending, Finding, Fit, KHAT_LIMIT, Nuts, Options, Output, Path};
-use crate::target::Target;
 use rayon::prelude::*;
 
 /// Quantities named where weights are heavy.
@@ -70,7 +69,7 @@ pub(in crate::infer) fn check(reached: &Reached, options: &Options) -> Fit {
     let mut findings: Vec<Finding> = match runaways {
         Some(runaways) => vec![runaways],
         None if trusted => Vec::new(),
-        None => vec![poor(flat.model(), khat, &corrected[..judged], &gaussian)],
+        None => vec![poor(khat, &corrected[..judged], &gaussian)],
     };
     // A standard error that comes from a long tail is itself too small.
     let least = if tail < KHAT_LIMIT { 0.5 } else { 1.0 };
@@ -142,18 +141,13 @@ fn runaways(outputs: &[Output]) -> Option<Finding> {
 
 /// Says that k̂ is too large, naming the quantities whose means the weights move most, in standard
 /// deviations.
-pub(in crate::infer) fn poor(
-    target: &dyn Target,
-    khat: f64,
-    corrected: &[Output],
-    gaussian: &[Output],
-) -> Finding {
+pub(in crate::infer) fn poor(khat: f64, corrected: &[Output], gaussian: &[Output]) -> Finding {
     let moved = |(c, g): (&Output, &Output)| ((c.mean - g.mean).abs() / g.sd, g.name.clone());
     let mut moves: Vec<(f64, String)> =
         corrected.iter().zip(gaussian).map(moved).filter(|(size, _)| size.is_finite()).collect();
     moves.sort_by(|a, b| b.0.total_cmp(&a.0));
     let moved = moves.into_iter().take(NAMED).map(|(_, name)| name).collect();
-    Finding::HeavyWeights { khat, moved, hierarchical: target.is_hierarchical() }
+    Finding::HeavyWeights { khat, moved }
 }
 
 pub(in crate::infer) fn summaries(

@@ -106,7 +106,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
     };
     let (plain, weighted) = (under(&even), under(&smoothed.weights));
     let trusted = smoothed.khat < KHAT_LIMIT;
-    let findings = (!trusted).then(|| poor(target, smoothed.khat, &weighted, &plain)).into_iter().collect();
+    let findings = (!trusted).then(|| poor(smoothed.khat, &weighted, &plain)).into_iter().collect();
     let weights = if trusted { &smoothed.weights } else { &even };
     let keep = options.keep.min(budget::HELD / names.len().max(1));
     let chosen = resample::systematic(weights, keep);

@@ -31,6 +31,11 @@ pub struct Chains {
 }
 
 impl Chains {
+    /// Whether all chains tell the same, and draws suffice for quantiles.
+    pub fn mixed(&self) -> bool {
+        self.rhat <= RHAT && self.effective >= EFFECTIVE
+    }
+
     pub(in crate::infer) fn finding(&self) -> Finding {
         let Chains { count, length, rhat, effective, divergent } = *self;
         Finding::Sampled { count, length, rhat, effective, divergent }
@@ -102,12 +107,14 @@ pub(in crate::infer) fn sampled(
     let judged = &rows[..rows.len() - standard.beside().min(rows.len())];
     let rhat = judged.iter().map(|r| r.1).filter(|x| x.is_finite()).fold(1.0, f64::max);
     let size = judged.iter().map(|r| r.2).filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
+    let (count, divergent) = (nuts::CHAINS, chains.divergent);
+    let told = Chains { count, length, rhat, effective: size, divergent };
     let mut findings = Vec::new();
-    if !(rhat <= RHAT) || !(size >= EFFECTIVE) {
+    if !told.mixed() {
         findings.push(Finding::NotMixed { rhat, effective: size });
     }
-    if chains.divergent > 0 {
-        findings.push(Finding::Divergent { count: chains.divergent, of: all });
+    if divergent > 0 {
+        findings.push(Finding::Divergent { count: divergent, of: all });
     }
     let outputs = rows.into_iter().map(|r| r.0).collect();
     let chosen = systematic(&even, keep);
@@ -116,7 +123,5 @@ pub(in crate::infer) fn sampled(
         0 => Vec::new(),
         _ => (0..names.len()).map(|j| chosen.iter().map(|&i| value(j, i)).collect()).collect(),
     };
-    let (count, divergent) = (nuts::CHAINS, chains.divergent);
-    let told = Chains { count, length, rhat, effective: size, divergent };
     Sampled { outputs, kept, chains: told, findings, gradients: chains.gradients }
 }
