@@ -340,6 +340,29 @@ fn chains_that_have_mixed_have_converged() {
     assert!(fit.status == Ending::Converged && !fit.is_doubtful(), "{:?} {:?}", fit.status, fit.findings);
 }
 
+/// A change point with a little mass far from where most is: a Gaussian at its mode is far off, and a grid in
+/// the one coordinate that is left sees all of it. The reference is a sum over a fine grid.
+#[test]
+fn a_change_point_far_away_is_seen() {
+    let y = [
+        0.8303, -0.09562, -0.785, -3.656, -2.292, -2.97, -2.901, -2.847, -3.957, -3.617, -3.423, -5.722,
+        -1.541, -2.495, -2.918, -0.9014,
+    ];
+    let rows: String = y.iter().enumerate().map(|(i, y)| format!("{y},{}\n", i + 1)).collect();
+    let data = Dataset::from_texts(&[("data.csv", &format!("y,x\n{rows}"))]).unwrap();
+    let text = "data { y : real[N]\n x : real[N] }\nparam c ~ uniform(1, 16)\nparam a ~ normal(0, 5)\n\
+                param b ~ normal(0, 5)\ny ~ normal(a * (x <= c) + b * (x > c), 1.168)";
+    let target = ModelTarget::new(text, &data).unwrap();
+    let model = Model { program: &crate::syntax::parse(text).unwrap(), source: text, data: &data };
+    for seed in 0..6 {
+        let options = Options { seed, ..Options::default() };
+        let fit = fit_model(&model, &target, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+        let c = &fit.outputs[0];
+        assert!(!fit.is_doubtful(), "{seed}: {:?}", fit.findings);
+        assert!((c.mean - 3.3363).abs() < 0.05 && (c.sd / 0.9156).ln().abs() < 0.05, "{seed}: {c:?}");
+    }
+}
+
 /// Two components that overlap: one may take some of the other's rows, far from the mode. The reference is
 /// NUTS of another program, 120,000 draws of which 24,000 are effective.
 #[test]

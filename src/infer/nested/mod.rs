@@ -191,7 +191,10 @@ fn with(
     };
     let scales = start.scales();
     let found = start.fit(&Marginal::new(&conditional, &scales), options, watch)?;
-    if found.fitted.gap > FAR_OFF {
+    // A grid in few outer coordinates looks everywhere, wherever that Gaussian is.
+    let parts = &conditional.parts;
+    let everywhere = parts.how == How::Quadratic && parts.outer.len() <= grid::MOST_UNCUT;
+    if found.fitted.gap > FAR_OFF && !everywhere {
         return None;
     }
     let q = &found.fitted.q;
