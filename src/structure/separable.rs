@@ -9,7 +9,6 @@ use crate::ops::array::{Concat, CumSum, MatMul, Solve, Sum, Take, TriangularSolv
 use crate::ops::operand::Broadcast;
 use crate::ops::scalar;
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// `log p(z) = F(A z + c)` with `F(t) = Σ_i φ_i(t_i)`: its Hessian in `t` is diagonal.
 pub struct Separable {
@@ -34,7 +33,7 @@ enum Class {
 
 /// Writes the sum of the roots as a sum of functions of one form each; None if it is not one.
 pub fn separate(graph: &Graph, roots: &[NodeId], dimension: usize) -> Option<Separable> {
-    separate_given(graph, roots, dimension, &[])
+    separate_given(graph, roots, dimension, &|_| false)
 }
 
 /// The same where these of the variables are given: functions may depend on any of them, which are elements
@@ -43,19 +42,18 @@ pub fn separate_given(
     graph: &Graph,
     roots: &[NodeId],
     dimension: usize,
-    given: &[Range<usize>],
+    is_given: &dyn Fn(usize) -> bool,
 ) -> Option<Separable> {
     // A quick look without coefficients, so that models that are not of this kind lose no time.
-    let is_given = |offset: usize| given.iter().any(|range| range.contains(&offset));
     let rank = |offset: usize| if is_given(offset) { 0 } else { AFFINE };
     if ranks(graph, roots, rank).contains(&NEITHER) {
         return None;
     }
     if let Some((graph, now)) = unrolled(graph, MOST_WRITTEN_OUT) {
         let roots: Vec<NodeId> = roots.iter().map(|r| now[r.0 as usize]).collect();
-        return separate_plain(&graph, &roots, dimension, &is_given);
+        return separate_plain(&graph, &roots, dimension, is_given);
     }
-    separate_plain(graph, roots, dimension, &is_given)
+    separate_plain(graph, roots, dimension, is_given)
 }
 
 /// Most nodes of a recursion that is written out to be taken apart.
@@ -85,7 +83,8 @@ fn separate_plain(
 fn varies(graph: &Graph, is_given: &dyn Fn(usize) -> bool) -> Vec<bool> {
     let mut varies: Vec<bool> = Vec::with_capacity(graph.len());
     for (_, node) in graph.iter() {
-        let input = matches!(node.op, Op::Input { offset } if !is_given(offset));
+        let all_given = |offset: usize| (offset..offset + node.len()).all(is_given);
+        let input = matches!(node.op, Op::Input { offset } if !all_given(offset));
         varies.push(input || node.args.iter().any(|a| varies[a.0 as usize]));
     }
     varies

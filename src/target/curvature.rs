@@ -44,9 +44,7 @@ impl ModelTarget {
         let (graph, terms) = (&self.lowered().graph, self.term_nodes());
         let Opened { graph: open, read, places, others, end, .. } =
             Opened::new(graph, &terms, &outer, dimension);
-        let further = std::iter::once(dimension..end);
-        let given: Vec<Range<usize>> = outer.iter().map(|&i| i..i + 1).chain(further).collect();
-        let separable = separate_given(&open, &others, end, &given)?;
+        let separable = separate_given(&open, &others, end, &|i| inner.binary_search(&i).is_err())?;
         let shared = Plan::new(graph, &read, dimension);
         let functions = Plan::of_sum(&separable.graph, &separable.roots, separable.affine.len());
         let of_form = |form: usize| {

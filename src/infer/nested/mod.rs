@@ -233,7 +233,7 @@ fn other_mode(target: &ModelTarget, coordinate: usize, mass: f64) -> Finding {
 fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
     let Whole { target, options, .. } = *whole;
     if conditional.parts.how != How::Quadratic {
-        let costly = conditional.colours() >= COSTLY;
+        let costly = conditional.hessian_gradients() >= COSTLY;
         if (costly || target.dimension() <= SOON_SEEN) && whole.is_nearly_gaussian(costly) {
             return None;
         }

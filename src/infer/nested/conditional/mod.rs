@@ -160,36 +160,11 @@ impl<'t> Conditional<'t> {
         if let Some(forms) = &mut forms {
             forms.measure_in(&steps, parts.how);
         }
-        let reference = vec![0.0; k];
-        let (centre, drift) = (vec![0.0; parts.outer.len()], vec![0.0; k * parts.outer.len()]);
-        let gradients = AtomicUsize::new(if forms.is_some() { PROBES.len() } else { PROBES.len() * k });
-        let mut found = Conditional {
-            target,
-            parts,
-            reference,
-            steps,
-            centre,
-            drift,
-            factor: Vec::new(),
-            reading,
-            forms,
-            colours,
-            group,
-            held: None,
-            grouped: None,
-            far: f64::INFINITY,
-            wide: false,
-            rule: None,
-            large: pattern.work() > MOST_WORK,
-            pattern,
-            span: None,
-            anchors: OnceLock::new(),
-            tuning: Tuning::none(k),
-            tails: Tails::default(),
-            surface: None,
-            curb: None,
-            gradients,
-        };
+        let probed = if forms.is_some() { PROBES.len() } else { PROBES.len() * k };
+        let large = pattern.work() > MOST_WORK;
+        let mut found =
+            Conditional { forms, colours, large, ..Self::of(target, parts, steps, reading, pattern, group) };
+        found.gradients = AtomicUsize::new(probed);
         // One step leads from anywhere to the mode of a quadratic, and a factorisation takes long.
         if found.large && found.parts.how == How::Quadratic {
             return Some(found);
@@ -198,6 +173,45 @@ impl<'t> Conditional<'t> {
         found.recentre(&origin, &vec![1e-3; origin.len()]);
         found.look_around(&origin, &vec![AROUND; origin.len()], seed);
         Some(found)
+    }
+
+    /// At the origin, with nothing known but the pattern.
+    fn of(
+        target: &'t dyn Target,
+        parts: Partition,
+        steps: Vec<f64>,
+        reading: Reading,
+        pattern: Pattern,
+        group: Vec<usize>,
+    ) -> Conditional<'t> {
+        let (k, outer) = (parts.inner.len(), parts.outer.len());
+        Conditional {
+            target,
+            parts,
+            reference: vec![0.0; k],
+            steps,
+            centre: vec![0.0; outer],
+            drift: vec![0.0; k * outer],
+            factor: Vec::new(),
+            colours: reading.colours.len(),
+            reading,
+            forms: None,
+            group,
+            held: None,
+            grouped: None,
+            far: f64::INFINITY,
+            wide: false,
+            rule: None,
+            large: false,
+            pattern,
+            span: None,
+            anchors: OnceLock::new(),
+            tuning: Tuning::none(k),
+            tails: Tails::default(),
+            surface: None,
+            curb: None,
+            gradients: AtomicUsize::new(0),
+        }
     }
 
     /// Sees what Hessians have in common at outer points around this one, so far away at most.
@@ -239,7 +253,6 @@ impl<'t> Conditional<'t> {
         let column = |b: usize| (0..k).filter(|&a| relative(a, b).abs() > ROUNDING).collect();
         let columns: Vec<Vec<usize>> = (0..k).map(column).collect();
         let (reading, group) = (read(&columns), groups(&columns));
-        let colours = reading.colours.len();
         let pattern = Pattern::new(k, &reading.entries);
         if pattern.work() > MOST_WORK {
             return None;
@@ -261,31 +274,11 @@ impl<'t> Conditional<'t> {
         let factor: Vec<f64> = factor.iter().map(|x| x[0]).collect();
         let sound = drift.iter().chain(&factor).all(|x| x.is_finite());
         sound.then(|| Conditional {
-            target,
-            parts,
             reference,
-            steps,
             centre,
             drift,
             factor,
-            reading,
-            forms: None,
-            colours,
-            group,
-            held: None,
-            grouped: None,
-            far: f64::INFINITY,
-            wide: false,
-            rule: None,
-            large: pattern.work() > MOST_WORK,
-            pattern,
-            span: None,
-            anchors: OnceLock::new(),
-            tuning: Tuning::none(k),
-            tails: Tails::default(),
-            surface: None,
-            curb: None,
-            gradients: AtomicUsize::new(0),
+            ..Self::of(target, parts, steps, reading, pattern, group)
         })
     }
 
@@ -484,7 +477,7 @@ impl<'t> Conditional<'t> {
             return SMOOTH_GRADIENTS;
         }
         let most = (GRADIENTS_EACH * (1 + self.parts.outer.len())).min(MOST_GRADIENTS);
-        (MOST_EVALUATIONS / (1 + self.colours())).clamp(FEWEST_GRADIENTS, most)
+        (MOST_EVALUATIONS / (1 + self.hessian_gradients())).clamp(FEWEST_GRADIENTS, most)
     }
 
     /// The place of each standard normal number of a draw within its group, where gradients of the outer
@@ -508,11 +501,11 @@ impl<'t> Conditional<'t> {
 
     /// Gradients that one and a Hessian take.
     fn gradients_each(&self) -> usize {
-        1 + if self.span.is_some() { 1 } else { self.colours() }
+        1 + if self.span.is_some() { 1 } else { self.hessian_gradients() }
     }
 
     /// Gradients beside one that a Hessian takes.
-    pub(super) fn colours(&self) -> usize {
+    pub(super) fn hessian_gradients(&self) -> usize {
         if self.forms.is_some() { OF_FORMS } else { self.reading.colours.len() }
     }
 

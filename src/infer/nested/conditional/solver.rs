@@ -15,7 +15,7 @@ mod slope;
 pub(super) use slope::pays;
 
 use crate::infer::nested::conditional::{Conditional, Curb, LANES, Lanes, OF_FORMS, lanes};
-use crate::infer::nested::hessian::forms::{Forms, FormsEvaluator};
+use crate::infer::nested::hessian::forms::FormsEvaluator;
 use crate::infer::nested::partition::How;
 use crate::infer::nested::tune::Tuning;
 use crate::num::real::LN_2PI;
@@ -71,7 +71,7 @@ impl<'c> Solver<'c> {
             evaluator: conditional.target.evaluator(),
             held: conditional.held.as_ref().map(Given::evaluator),
             grouped: None,
-            forms: conditional.forms.as_ref().map(Forms::evaluator),
+            forms: None,
             prior: conditional.curb.as_ref().map(Curb::evaluator),
             points: Vec::new(),
             values: Vec::new(),
@@ -217,13 +217,13 @@ impl<'c> Solver<'c> {
 
     /// Reads the entries of minus the Hessian from the functions of forms; whether these are known.
     fn read_from_forms(&mut self, outer: &[Lanes]) -> bool {
-        let Some(mut forms) = self.forms.take() else { return false };
+        let Some(forms) = &self.conditional.forms else { return false };
         let width = std::mem::replace(&mut self.width, LANES);
         self.fill(outer, LANES);
         self.width = width;
-        forms.entries(&self.points, &mut self.entries);
+        let evaluator = self.forms.get_or_insert_with(|| forms.evaluator());
+        evaluator.entries(&self.points, &mut self.entries);
         self.conditional.gradients.fetch_add(OF_FORMS * width, Ordering::Relaxed);
-        self.forms = Some(forms);
         true
     }
 

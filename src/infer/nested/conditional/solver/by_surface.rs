@@ -7,9 +7,8 @@ use crate::infer::nested::conditional::solver::{
 use crate::infer::nested::partition::How;
 use crate::infer::nested::surface::Surface;
 
-/// Twice what is left to gain where the surface has led to the mode, and where draws may come from beside
-/// it; where more steps would be needed, far
-/// from the anchors; and the share of it that each step may leave.
+/// Twice what is left to gain where the surface has led to the mode, and where draws may come from beside it;
+/// where more steps would be needed, far from the anchors; and the share of it that each step may leave.
 const GLIDED: f64 = 1e-4;
 const GLIDED_ROUGHLY: f64 = 1e-2;
 const BESIDE: f64 = 0.1;

@@ -114,7 +114,7 @@ impl Solver<'_> {
     fn climb(&mut self, outer: &[Lanes], most: usize, mut anew: bool) {
         let mut climb = Climb::new(&self.y, self.near);
         // A Hessian costs a gradient for each colour: the more there are, the longer an old one is kept.
-        let patience = (0.02 * self.conditional.colours() as f64).clamp(0.03, 0.4);
+        let patience = (0.02 * self.conditional.hessian_gradients() as f64).clamp(0.03, 0.4);
         let (mut last, mut left, mut behind) = (false, most, Vec::new());
         self.log_marginal = [f64::NAN; LANES];
         while left > 0 {

@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// A grid of 40 x 40 has a factor of a few times its entries (nested dissection has about 31 n log2(n) / 8),
-    /// where the order of its rows leaves 40 in each column.
+    /// A grid of 40 x 40 has a factor of a few times its entries (nested dissection: about 31 n log2(n) / 8
+    /// numbers), where the order of its rows leaves 40 in each column.
     #[test]
     fn a_grid_has_little_fill() {
         let side = 40;
