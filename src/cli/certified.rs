@@ -7,7 +7,7 @@ use super::fit::options;
 use super::load::Source;
 use crate::certify::Certificate;
 use crate::infer::certified::{Plan, plans, run};
-use crate::infer::{self, Finding, Fit};
+use crate::infer::{self, Ending, Finding, Fit, Origin};
 use crate::report::CertifiedRun;
 use crate::target::ModelTarget;
 use crate::vi::bound::Measure;
@@ -43,20 +43,20 @@ pub(super) fn fit(
     let clock = Instant::now();
     let done = run(target, plan, &license, steps, args.seed, &mut watcher(args))
         .map_err(|e| Failure::Usage(e.to_string()))?;
-    let Some(mut fit) = infer::assess(target, &done.mean, &done.covariance, &options(args)) else {
+    let findings = match done.steps < steps {
+        true => vec![Finding::StepsStopped { taken: done.steps, planned: steps }],
+        false if steps < needed => {
+            vec![Finding::StepsTooFew { needed, taken: steps, epsilon: args.epsilon }]
+        }
+        false => Vec::new(),
+    };
+    let ending = if done.steps < steps { Ending::Stopped } else { Ending::Budget };
+    let origin = Origin { findings, ..Origin::new(ending, f64::NAN, done.gradients, clock) };
+    let Some(fit) = infer::assess(target, &done.mean, &done.covariance, origin, &options(args)) else {
         return Err(Failure::Wrong(
             "error[fit]: the plan ended with a covariance that is not positive definite\n".into(),
         ));
     };
-    fit.gap_nats = f64::NAN;
-    fit.gradients += done.gradients;
-    fit.seconds = clock.elapsed().as_secs_f64();
-    if done.steps < steps {
-        fit.status = infer::Ending::Stopped;
-        fit.findings.push(Finding::StepsStopped { taken: done.steps, planned: steps });
-    } else if steps < needed {
-        fit.findings.push(Finding::StepsTooFew { needed, taken: steps, epsilon: args.epsilon });
-    }
     let measure = match license.measure {
         Measure::Distance => "E|w - w*|^2",
         Measure::Gap => "E ELBO gap",

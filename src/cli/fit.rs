@@ -114,15 +114,15 @@ fn certified_and_fitted<'l>(
     match &args.method {
         Some(method) if method != NUTS => {
             let certificate = certified();
-            let mut fit = named(loaded, certificate, method, args)?;
-            fit.findings.extend(own_khat(&loaded.target, method, &fit, args.seed));
-            infer::doubt(&loaded.model(), &loaded.target, &mut fit, &interrupt::stop());
+            let fit = named(loaded, certificate, method, args)?;
+            let own = own_khat(&loaded.target, method, &fit, args.seed);
+            let fit = infer::doubt(&loaded.model(), &loaded.target, fit.noting(own), &interrupt::stop());
             Ok((certificate, (fit, None)))
         }
         None if args.certified => {
             let certificate = certified();
-            let (mut fit, run) = super::certified::fit(&loaded.target, &loaded.source, certificate, args)?;
-            infer::doubt(&loaded.model(), &loaded.target, &mut fit, &interrupt::stop());
+            let (fit, run) = super::certified::fit(&loaded.target, &loaded.source, certificate, args)?;
+            let fit = infer::doubt(&loaded.model(), &loaded.target, fit, &interrupt::stop());
             Ok((certificate, (fit, Some(run))))
         }
         // A fit by itself asks little of the certificate: they are made at the same time.
@@ -300,11 +300,9 @@ fn direct(target: &ModelTarget, method: &methods::Method, args: &FitArgs) -> Res
         bar.show(|| progress(p));
         interrupt::asked()
     });
-    let mut fit = found.map_err(|e| no_answer(name, &e))?;
-    if fit.status == infer::Ending::Stopped {
-        fit.findings.push(Finding::MethodStopped { method: name.into() });
-    }
-    Ok(fit)
+    let fit = found.map_err(|e| no_answer(name, &e))?;
+    let stopped = fit.status == infer::Ending::Stopped;
+    Ok(fit.noting(stopped.then(|| Finding::MethodStopped { method: name.into() })))
 }
 
 /// Why a method has no answer: its settings, or the model.

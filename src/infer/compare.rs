@@ -1,10 +1,14 @@
 //! The default fit and every named method on one model, judged by the same number of fresh draws.
 
-use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::finding::{Finding, Severity};
+use crate::infer::fit::{Fit, Path};
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods;
 use crate::infer::methods::{Approximation, Descent, Named, Settings, descend, judge};
-use crate::infer::model::{Model, fit_model};
-use crate::infer::{Finding, Fit, Options, Path, Progress, Severity};
+use crate::infer::model::Model;
+use crate::infer::options::Options;
+use crate::infer::progress::{Ending, Progress};
+use crate::infer::strategy::fit_model;
 use crate::num::stream::child;
 use crate::target::{ModelTarget, Target};
 use crate::vi;
@@ -81,9 +85,9 @@ pub fn compare(model: &Model, declared: &ModelTarget, options: &Options, watch: 
     Comparison { draws, rows }
 }
 
-fn note_stop(flow: ControlFlow<()>, stopped: &mut bool) -> ControlFlow<()> {
-    *stopped |= flow.is_break();
-    flow
+fn note_stop(said: ControlFlow<()>, stopped: &mut bool) -> ControlFlow<()> {
+    *stopped |= said.is_break();
+    said
 }
 
 /// The default fit. In coordinates of its own it is judged by the draws of its own last batch.

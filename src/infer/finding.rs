@@ -5,7 +5,6 @@
 //! severity, told in the one table below, which the manual prints. No decision of a fit may rest on anything
 //! but that severity.
 
-use crate::infer::Fit;
 use crate::target::Trouble;
 
 /// How much a finding matters for whoever uses the answer.
@@ -359,23 +358,6 @@ const NAMED: usize = 4;
 pub fn first_few(names: &[String]) -> String {
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
-}
-
-impl Fit {
-    /// The findings that make the answer doubtful.
-    pub fn doubts(&self) -> Vec<&Finding> {
-        self.findings.iter().filter(|finding| finding.severity() == Severity::Doubtful).collect()
-    }
-
-    /// Whether there is any.
-    pub fn is_doubtful(&self) -> bool {
-        !self.doubts().is_empty()
-    }
-
-    /// Whether there is a finding of this code.
-    pub fn has(&self, code: &str) -> bool {
-        self.findings.iter().any(|finding| finding.code() == code)
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::data::Dataset;
+use crate::infer::search::modes as search_modes;
 use crate::target::{ModelTarget, from_fn};
+use crate::vi::Scale;
+use std::ops::ControlFlow;
 
 fn run(target: &dyn Target) -> Fit {
     fit(target, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap()

@@ -13,6 +13,7 @@ pub fn strategy_text(strategy: &Strategy) -> String {
         (facts.gaussian, "the posterior is Gaussian, as the graph proves"),
         (facts.effects, "effects of groups, whose coordinates can be chosen"),
         (facts.states, "innovations that lead to states"),
+        (facts.coordinates_asked_for, "the model says in which coordinates effects are to be taken"),
         (facts.nuts, "NUTS is asked for"),
     ];
     for (_, words) in known.iter().filter(|(holds, _)| *holds) {

@@ -56,7 +56,7 @@ fn the_last_attempt_that_was_preferred_is_the_answer() {
 /// No attempt comes twice, and the last ends the plan whatever it finds.
 #[test]
 fn plans_end() {
-    for bits in 0..32 {
+    for bits in 0..64 {
         for dimension in [1, 40, 200, 201, 5000] {
             let is = |k: u32| bits >> k & 1 == 1;
             let facts = Facts {
@@ -65,6 +65,7 @@ fn plans_end() {
                 gaussian: is(0) && is(1),
                 effects: is(2),
                 states: is(3),
+                coordinates_asked_for: is(5),
                 nuts: is(4),
             };
             let attempts: Vec<Attempt> = plan(&facts).iter().map(|planned| planned.attempt).collect();

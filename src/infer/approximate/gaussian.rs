@@ -10,7 +10,9 @@
 //! Gaussian: the larger of two bounds by batches of their own, because a fit ends where a bound is small,
 //! which it may be by chance.
 
-use crate::infer::{Progress, Stop};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::options::Stop;
+use crate::infer::progress::{Ending, Progress};
 use crate::num::linalg::{add_product_lower, dot, lower_product};
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;
@@ -39,21 +41,7 @@ const LEVEL: [f64; 2] = [1e-5, 1e-9];
 /// Smallest share of a natural-gradient step worth trying.
 const LEAST_STEP: f64 = 1e-5;
 
-/// q = N(mean, C Cᵀ).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gaussian {
-    /// Mean on the unconstrained scale.
-    pub mean: Vec<f64>,
-    /// Factor of the covariance: diagonal, or lower triangular.
-    pub factor: Scale,
-}
-
 impl Gaussian {
-    /// Standard deviations of the coordinates.
-    pub(in crate::infer) fn scales(&self) -> Vec<f64> {
-        self.factor.lengths(self.mean.len())
-    }
-
     fn shrink(&mut self, by: f64) {
         match &mut self.factor {
             Scale::Dense(c) | Scale::Diagonal(c) => c.iter_mut().for_each(|x| *x *= by),
@@ -258,19 +246,6 @@ fn measure(target: &dyn Target, q: &Gaussian, n: usize, seed: u64, first: u64) -
 pub(in crate::infer) fn gap(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Option<[f64; 2]> {
     let m = measure(target, q, draws.div_ceil(GROUPS), seed, 0)?;
     [m.gap, m.gap_se].iter().all(|x| x.is_finite()).then_some([m.gap.max(0.0), m.gap_se])
-}
-
-/// How a fit ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The target is Gaussian to rounding.
-    Exact,
-    /// The gap is below the tolerance.
-    Converged,
-    /// The gradients were used up first.
-    Budget,
-    /// The watcher stopped it.
-    Stopped,
 }
 
 /// A fitted Gaussian.

@@ -1,6 +1,4 @@
-//! Approximations of a posterior: the best Gaussian, by sampling or by quadrature, and coordinates in which a
-//! posterior is closer to one.
+//! The best Gaussian for a posterior, by sampling or by quadrature.
 
 pub(in crate::infer) mod gaussian;
 pub(in crate::infer) mod quadrature;
-pub(in crate::infer) mod transport;

@@ -5,7 +5,12 @@ use crate::infer::diagnose::margins::endless_margins;
 use crate::infer::diagnose::priors::beside_priors;
 use crate::infer::diagnose::symmetry::{around, symmetry};
 use crate::infer::diagnose::tails::reasons;
-use crate::infer::{Finding, Fit, KHAT_LIMIT, Model, Output, Stop};
+use crate::infer::finding::Finding;
+use crate::infer::fit::Fit;
+use crate::infer::importance::summary::Output;
+use crate::infer::model::Model;
+use crate::infer::options::Stop;
+use crate::infer::policy::KHAT_LIMIT;
 use crate::target::{ModelTarget, Target};
 
 /// Rounding errors of a log density, in nats, that can be told from none.
@@ -22,34 +27,38 @@ const NOTHING: f64 = 1e-12;
 /// say.
 const CONSTANT: f64 = 1e-12;
 
-/// Adds to a fit the findings that its numbers and the model give reason for. [`fit_model`](crate::infer::fit_model)
+/// A fit with the findings that its numbers and the model give reason for. [`fit_model`](crate::infer::fit_model)
 /// does that by itself.
-pub fn doubt(model: &Model, target: &ModelTarget, fit: &mut Fit, stop: &Stop) {
-    let first = reasons(target, fit);
-    fit.findings.splice(0..0, first);
-    fit.findings.extend(target.lowered().legend.iter().map(|text| Finding::Coding { text: text.clone() }));
-    fit.findings.extend(flat_priors(target, fit));
-    fit.findings.extend(without_end(model, target, stop));
-    fit.findings.extend(symmetry(target, fit));
-    fit.findings.extend(rounded(target, fit));
-    fit.findings.extend(vanished(target, fit));
-    fit.findings.extend(not_finite(fit));
-    fit.findings.extend(no_number(target, fit));
-    fit.findings.extend(beside_priors(target, fit));
-    let long_tails = long_tails(target, fit);
-    fit.findings.extend(long_tails);
+pub fn doubt(model: &Model, target: &ModelTarget, fit: Fit, stop: &Stop) -> Fit {
+    let mut findings: Vec<Finding> = reasons(target, &fit).into_iter().collect();
+    findings.extend(fit.findings.iter().cloned());
+    let fit = Fit { findings, ..fit };
+    let coding = target.lowered().legend.iter().map(|text| Finding::Coding { text: text.clone() });
+    let mut more: Vec<Finding> = coding.collect();
+    more.extend(flat_priors(target, &fit));
+    more.extend(without_end(model, target, stop));
+    more.extend(symmetry(target, &fit));
+    more.extend(rounded(target, &fit));
+    more.extend(vanished(target, &fit));
+    more.extend(not_finite(&fit));
+    more.extend(no_number(target, &fit));
+    more.extend(beside_priors(target, &fit));
+    let (long_tails, outputs) = long_tails(target, &fit);
+    more.extend(long_tails);
+    Fit { outputs, ..fit }.noting(more)
 }
 
-/// The finding about quantities whose mean and standard deviation a few draws make. What lies between two
-/// numbers has both.
-fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
-    if !fit.outputs.iter().any(has_long_tails) {
-        return None;
+/// The finding about quantities whose mean and standard deviation a few draws make, and all quantities with
+/// what that says of their errors. What lies between two numbers has both.
+fn long_tails(target: &ModelTarget, fit: &Fit) -> (Option<Finding>, Vec<Output>) {
+    let mut outputs = fit.outputs.clone();
+    if !outputs.iter().any(has_long_tails) {
+        return (None, outputs);
     }
     let between = target.bounded_outputs();
-    let parameters = fit.outputs.len().saturating_sub(target.beside());
+    let parameters = outputs.len().saturating_sub(target.beside());
     let (mut far, mut derived) = (Vec::new(), Vec::new());
-    for (j, o) in fit.outputs.iter_mut().enumerate() {
+    for (j, o) in outputs.iter_mut().enumerate() {
         if !has_long_tails(o) || between.get(j).copied().unwrap_or(false) {
             continue;
         }
@@ -59,11 +68,12 @@ fn long_tails(target: &ModelTarget, fit: &mut Fit) -> Option<Finding> {
         let is_far = j < parameters && o.sd > FAR * (o.q95 - o.q5);
         if is_far { far.push(o.name.clone()) } else { derived.push(o.name.clone()) }
     }
-    match (far.is_empty(), derived.is_empty()) {
+    let finding = match (far.is_empty(), derived.is_empty()) {
         (false, _) => Some(Finding::LongTails { names: far }),
         (true, false) => Some(Finding::LongTailsDerived { names: derived }),
         (true, true) => None,
-    }
+    };
+    (finding, outputs)
 }
 
 /// The finding about margins without an end, in the coordinates in which effects of groups do not depend on

@@ -2,7 +2,7 @@
 //! posterior then.
 
 use crate::infer::diagnose::tails::along;
-use crate::infer::first_few;
+use crate::infer::finding::first_few;
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, ModelTarget, Target};

@@ -7,8 +7,9 @@
 //! end. Effects of groups are taken in standardised coordinates, in which a scale that goes to zero or to
 //! infinity leaves them as they are.
 
+use crate::infer::finding::Finding;
+use crate::infer::options::Stop;
 use crate::infer::search::modes;
-use crate::infer::{Finding, Stop};
 use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::target::{Evaluator, ModelTarget, Target};
 use std::ops::ControlFlow;

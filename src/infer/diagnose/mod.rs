@@ -1,7 +1,6 @@
 //! What may be wrong with an answer, or with the posterior itself.
 
 pub(in crate::infer) mod doubt;
-pub(in crate::infer) mod ending;
 pub(in crate::infer) mod level;
 pub(in crate::infer) mod margins;
 pub(in crate::infer) mod overlooked;

@@ -1,9 +1,11 @@
 //! Modes that a model writes down and an answer says nothing of: a check of fits that take coordinates apart,
 //! which search their modes in few of these alone.
 
+use crate::infer::finding::Finding;
+use crate::infer::fit::Fit;
+use crate::infer::options::Options;
 use crate::infer::search::modes;
 use crate::infer::search::rivals::COMPARABLE;
-use crate::infer::{Finding, Fit, Options};
 use crate::num::real::LN_2PI;
 use crate::target::{ModelTarget, Target};
 

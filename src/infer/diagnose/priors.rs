@@ -2,7 +2,9 @@
 //! it.
 
 use crate::dist::End;
-use crate::infer::{Finding, Fit, Output};
+use crate::infer::finding::Finding;
+use crate::infer::fit::Fit;
+use crate::infer::importance::summary::Output;
 use crate::lower::{Stated, TermKind};
 use crate::target::ModelTarget;
 

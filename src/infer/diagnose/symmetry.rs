@@ -1,8 +1,10 @@
 //! Exchanges of labels and changes of sign that leave the log density as it is: the posterior then has images
 //! of every mode, and a fit that found one of them says nothing of the others.
 
+use crate::infer::finding::Finding;
+use crate::infer::fit::Fit;
+use crate::infer::importance::summary::Output;
 use crate::infer::search::modes;
-use crate::infer::{Finding, Fit, Output};
 use crate::lower::{Form, Parameter};
 use crate::num::stream::Stream;
 use crate::target::{ModelTarget, Target};

@@ -1,7 +1,10 @@
 //! Directions along which a posterior does not fall, so that it has no finite mass, or falls slowly, and
 //! coordinates along which it ends suddenly: why an approximation is poor, or its standard deviations are.
 
-use crate::infer::{Finding, Fit, KHAT_LIMIT, Proposal};
+use crate::infer::finding::Finding;
+use crate::infer::fit::Fit;
+use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::proposal::Kind;
 use crate::num::linalg::{dot, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 
@@ -81,7 +84,7 @@ fn slow(target: &dyn Target, fit: &Fit) -> Option<Finding> {
     let mut before = prior.as_ref().map(|prior| prior.evaluator());
     let mut may = |i: usize| before.as_mut().is_none_or(|e| power(&mut **e, &fit.mean, &alone(i)) < POWER);
     let candidates: Vec<usize> = (0..d).filter(|&i| may(i)).collect();
-    let limit = if matches!(fit.proposal, Proposal::Cells(_)) { POWER_OF_VARIANCE } else { POWER };
+    let limit = if fit.proposal == Kind::Grid { POWER_OF_VARIANCE } else { POWER };
     let mut evaluator = target.evaluator();
     let mut of = |step: Vec<f64>| power(&mut *evaluator, &fit.mean, &step);
     let found: Vec<(usize, f64)> = candidates

@@ -1,7 +1,7 @@
 //! Quantities that are affine in the coordinates: under a Gaussian their means, standard deviations and
 //! quantiles are known without draws.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::summary::{OUTER, Output};
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;

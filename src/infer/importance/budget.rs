@@ -1,16 +1,18 @@
 //! How many importance draws: enough that their Monte Carlo error does not matter.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::effort::spared;
-use crate::infer::importance::psis::{khat_error, smooth};
-use crate::infer::importance::sample::{Pilot, Proposal, Sample, plain};
+use crate::infer::cost::spared;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::mass::Mass;
+use crate::infer::importance::pilot::Pilot;
+use crate::infer::importance::psis::{effective, khat_error, smooth};
+use crate::infer::importance::sample::{Sample, plain};
 use crate::infer::importance::summary;
 use crate::infer::importance::summary::{Errors, Output};
 use crate::infer::importance::weights::Weighed;
-use crate::infer::proposal::flow::Flow;
-use crate::infer::proposal::mass::Mass;
-use crate::infer::proposal::mixture::effective;
-use crate::infer::{KHAT_LIMIT, Options};
+use crate::infer::options::Options;
+use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::proposal::placement::Placement;
+use crate::infer::proposal::{Kind, Proposal};
 use crate::num::slices::ln;
 use crate::num::special::erfc;
 use crate::target::Target;
@@ -18,6 +20,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 
 /// Most numbers held of outputs of draws.
 pub(in crate::infer) const HELD: usize = 60_000_000;
@@ -77,9 +80,9 @@ pub(in crate::infer) fn pilot(target: &dyn Target) -> usize {
 
 /// What is drawn from.
 pub(in crate::infer) struct Source<'t> {
-    pub(in crate::infer) flow: &'t dyn Flow,
+    pub(in crate::infer) flow: &'t dyn Placement,
     pub(in crate::infer) q: &'t Gaussian,
-    pub(in crate::infer) proposal: Proposal,
+    pub(in crate::infer) proposal: Arc<dyn Proposal>,
     /// Draws of the Gaussian that were made before.
     pub(in crate::infer) pilot: Option<&'t Pilot>,
 }
@@ -222,7 +225,7 @@ pub(in crate::infer) fn enough<'t>(
         .clamp(fewest, MOST_DRAWS)
         .min(flow.most_draws())
         .min(affordable(flow.model()).max(fewest));
-    let many = if *proposal == Proposal::Gaussian { MANY.min(HELD / outputs.max(1)) } else { 0 };
+    let many = if proposal.kind() == Kind::Gaussian { MANY.min(HELD / outputs.max(1)) } else { 0 };
     let mut sample = Sample::new(*flow, q, proposal.clone(), options.seed);
     if let (None, Some(pilot)) = (options.draws, pilot) {
         sample.begin(pilot);
@@ -243,7 +246,7 @@ pub(in crate::infer) fn enough<'t>(
                 break;
             }
         }
-        let grid = matches!(proposal, Proposal::Cells(_));
+        let grid = proposal.kind() == Kind::Grid;
         let mut weighed = sample.weigh();
         if grid {
             weighed.trust_even();

@@ -106,6 +106,11 @@ fn pareto_fit(x: &[f64]) -> Option<(f64, f64)> {
     (k.is_finite() && sigma.is_finite() && sigma > 0.0).then_some((k, sigma))
 }
 
+/// The effective number of draws with weights that sum to one.
+pub(in crate::infer) fn effective(weights: &[f64]) -> f64 {
+    weights.iter().map(|w| w * w).sum::<f64>().recip()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Means, standard deviations and quantiles of weighted draws.
 
-use crate::infer::importance::sample::BLOCK;
+use crate::infer::proposal::BLOCK;
 use crate::num::dispatch::best;
 use crate::num::real::LANES;
 use std::borrow::Cow;

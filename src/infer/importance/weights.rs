@@ -2,8 +2,7 @@
 //! and group.
 
 use crate::infer::importance::group_weights::{Apart, Local};
-use crate::infer::importance::psis::{khat_error, smooth};
-use crate::infer::proposal::mixture::effective;
+use crate::infer::importance::psis::{effective, khat_error, smooth};
 use rayon::prelude::*;
 use std::borrow::Cow;
 

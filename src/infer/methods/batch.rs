@@ -1,6 +1,7 @@
 //! Batches of draws: standard normals in pairs of opposite sign, and the target at many points at once.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::summary::Layout;
 use crate::num::linalg::dot;
 use crate::num::real::LN_2PI;
@@ -65,7 +66,7 @@ pub(super) struct Batch {
     pub(super) z: Vec<f64>,
     pub(super) slope: Vec<f64>,
     /// The ELBO by this batch and its standard error.
-    pub(super) elbo: [f64; 2],
+    pub(super) elbo: Elbo,
 }
 
 /// The target at draws of a Gaussian; None if anything is not finite.
@@ -80,9 +81,9 @@ pub(super) fn at_draws(target: &dyn Target, q: &Gaussian, stream: Stream, n: usi
     for row in u.chunks_exact(n) {
         logs.iter_mut().zip(row).for_each(|(l, u)| *l += 0.5 * u * u);
     }
-    let [mean, se, _] = crate::infer::elbo(&logs, Layout::INDEPENDENT);
+    let elbo = Elbo::of(&logs, Layout::INDEPENDENT);
     let constant = q.factor.log_det(d) + 0.5 * d as f64 * LN_2PI;
-    Some(Batch { z, slope, elbo: [mean + constant, se] })
+    Some(Batch { z, slope, elbo: elbo.plus(constant) })
 }
 
 /// Adds a number to each row.

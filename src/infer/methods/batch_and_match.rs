@@ -13,7 +13,8 @@
 //! the paper's for targets that need not be Gaussian, `λ_t = B d / (t + 1)`. That a step after which the ELBO
 //! is lower beyond noise is taken back and tried with a quarter of λ is ours: funnels need it.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::methods::batch::{Batch, at_draws, narrower, row_means};
 use crate::infer::methods::stepping::{Steps, Time, drive};
 use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
@@ -60,7 +61,7 @@ struct Moments {
     /// Lower triangles.
     points: Vec<f64>,
     scores: Vec<f64>,
-    elbo: [f64; 2],
+    elbo: Elbo,
 }
 
 /// Means of the rows, and the lower triangle of their covariance.
@@ -134,7 +135,7 @@ impl Steps for Matching<'_> {
         Some(Moments { point, score, points, scores, elbo })
     }
 
-    fn elbo(&self, look: &Moments) -> [f64; 2] {
+    fn elbo(&self, look: &Moments) -> Elbo {
         look.elbo
     }
 

@@ -7,11 +7,12 @@
 //! What the climb gains on its own draws and fresh draws do not confirm is the gap; draws are doubled until
 //! it is small.
 
-use crate::infer::approximate::gaussian::Ending;
+use crate::infer::finding::Finding;
 use crate::infer::methods::batch::{evaluate, matched};
 use crate::infer::methods::{Approximation, Error, Found, Job, Watch, judge};
+use crate::infer::progress::Ending;
+use crate::infer::progress::Progress;
 use crate::infer::search::modes;
-use crate::infer::{Finding, Progress};
 use crate::num::real::LN_2PI;
 use crate::num::stream::{Stream, child};
 use crate::target::{Evaluator, Target};

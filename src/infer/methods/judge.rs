@@ -1,14 +1,14 @@
 //! How good an approximation is, by fresh draws of its own: the same draws for every method, so that they
 //! compare.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::map::Warped;
-use crate::infer::elbo;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::psis::smooth;
 use crate::infer::importance::sample::{layout, log_weights};
 use crate::infer::importance::summary::Layout;
 use crate::infer::methods::thin::Standardised;
 use crate::infer::methods::{Approximation, mixture};
+use crate::infer::transport::map::Warped;
 use crate::target::Target;
 
 /// What fresh draws say.
@@ -41,6 +41,6 @@ fn by_draws(target: &dyn Target, q: &Gaussian, draws: usize, seed: u64) -> Judge
 }
 
 fn verdict(log_weights: &[f64], layout: Layout) -> Judged {
-    let [elbo, elbo_se, _] = elbo(log_weights, layout);
-    Judged { elbo, elbo_se, khat: smooth(log_weights).khat }
+    let Elbo { mean, error, .. } = Elbo::of(log_weights, layout);
+    Judged { elbo: mean, elbo_se: error, khat: smooth(log_weights).khat }
 }

@@ -1,9 +1,10 @@
 //! The Laplace approximation: the mode and the inverse of minus the Hessian there, on the unconstrained
 //! scale.
 
-use crate::infer::Error as NoFit;
-use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::progress::Ending;
+use crate::infer::progress::Error as NoFit;
 use crate::infer::search::{modes, whiten};
 use crate::num::linalg::{dot, lower_transposed_product};
 use crate::vi::Scale;

@@ -1,17 +1,20 @@
 //! Draws of a mixture of Gaussians with equal weights, as many from each, with importance weights; checks and
 //! summaries.
 
-use crate::infer::approximate::gaussian::{Ending, Gaussian};
-use crate::infer::approximate::transport::map::Warped;
-use crate::infer::importance::check::{PLAIN, poor, summaries};
+use crate::infer::fit::{Fit, Origin};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
+use crate::infer::importance::estimate::{Estimates, PLAIN, poor, summaries};
+use crate::infer::importance::mass::Mass;
 use crate::infer::importance::psis::smooth;
-use crate::infer::importance::sample::Proposal;
-use crate::infer::importance::summary;
 use crate::infer::importance::summary::Layout;
-use crate::infer::importance::{budget, resample};
+use crate::infer::importance::{budget, resample, summary};
 use crate::infer::methods::thin::Thin;
+use crate::infer::options::{Nuts, Options};
+use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::proposal::Kind;
 use crate::infer::sampling::chains::sampled;
-use crate::infer::{Fit, KHAT_LIMIT, Nuts, Options, Path, elbo};
+use crate::infer::transport::map::Warped;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
@@ -79,7 +82,7 @@ fn log_density(parts: &[Thin], z: &[f64]) -> Vec<f64> {
 
 /// Checks and summaries of a mixture. The mean and the factor reported are those of the part with the largest
 /// ELBO.
-pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> Fit {
+pub(super) fn assess(target: &dyn Target, parts: &[Thin], origin: Origin, options: &Options) -> Fit {
     let names = target.output_names();
     let most = (budget::HELD / names.len().max(1)).clamp(PLAIN, MOST);
     let mut count = options.draws.unwrap_or(FEWEST).min(most);
@@ -115,52 +118,40 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], options: &Options) -> 
         chosen.iter().map(|&i| values[i]).collect()
     };
     let kept = if keep == 0 { Vec::new() } else { (0..names.len()).map(pick).collect() };
-    let (mean, factor) = leader(target, parts, options);
-    let [elbo, elbo_se, half_variance] = elbo(&logs, Layout::INDEPENDENT);
-    let finite: Vec<f64> = logs.iter().copied().filter(|x| !x.is_nan()).collect();
-    let mut fit = Fit {
-        status: Ending::Converged,
-        path: Path::Variational,
-        mean,
-        factor,
-        elbo,
-        elbo_se,
-        log_evidence: log_sum_exp(&finite) - (n as f64).ln(),
-        gap_nats: f64::NAN,
-        half_variance,
+    let q = leader(target, parts, options);
+    let estimates = Estimates {
+        elbo: Elbo::of(&logs, Layout::INDEPENDENT),
+        mass: Mass::new(&logs),
         khat: smoothed.khat,
-        proposal: Proposal::Gaussian,
+        proposal: Kind::Gaussian,
+        modes: 1,
         draws: n,
-        gradients: 0,
-        seconds: 0.0,
-        // The Gaussian reported is only a part of the answer: nothing is to be certified about it.
-        as_declared: false,
         outputs: if trusted { weighted } else { plain.clone() },
         gaussian: plain,
         kept,
-        chains: None,
         findings,
-        trace: Vec::new(),
     };
-    if options.nuts != Nuts::Never && !trusted {
-        let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
-        sampled(&Warped::flat(target), &q, &[], &names, keep, options).replace(&mut fit);
-    }
-    fit
+    let asked = options.nuts != Nuts::Never && !trusted;
+    let sampled = asked.then(|| sampled(&Warped::flat(target), &q, &[], options));
+    // The Gaussian reported is only a part of the answer: nothing is to be certified about it.
+    Fit::assemble(&q, estimates, sampled, Origin { as_declared: false, ..origin })
 }
 
 fn column(drawn: &[Block], j: usize) -> Vec<f64> {
     drawn.iter().flat_map(|b| b.outputs[j * BLOCK..(j + 1) * BLOCK].iter().copied()).collect()
 }
 
-/// Mean and factor of the part with the largest ELBO; a diagonal factor where a full one is too large.
-fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> (Vec<f64>, Scale) {
+/// The part with the largest ELBO; a diagonal factor where a full one is too large.
+fn leader(target: &dyn Target, parts: &[Thin], options: &Options) -> Gaussian {
     let score = |q: &Thin| {
-        elbo(&log_weights(target, std::slice::from_ref(q), BLOCK, options.seed), Layout::INDEPENDENT)[0]
+        let log_weights = log_weights(target, std::slice::from_ref(q), BLOCK, options.seed);
+        Elbo::of(&log_weights, Layout::INDEPENDENT).mean
     };
     let best = parts.iter().map(|q| (q, score(q))).reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let Some((q, _)) = best else { return (Vec::new(), Scale::Diagonal(Vec::new())) };
+    let Some((q, _)) = best else {
+        return Gaussian { mean: Vec::new(), factor: Scale::Diagonal(Vec::new()) };
+    };
     let dense = (q.mean.len() <= options.dense).then(|| q.dense()).flatten();
     let factor = dense.map_or_else(|| Scale::Diagonal(q.deviations()), |g| g.factor);
-    (q.mean.clone(), factor)
+    Gaussian { mean: q.mean.clone(), factor }
 }

@@ -27,13 +27,16 @@ pub(super) use polish::{Polished, polish};
 pub use stochastic::{Descended, Descent, descend, fit_by_descent};
 pub use thin::Thin;
 
-use crate::infer::approximate::gaussian::{Ending, Gaussian};
 use crate::infer::assess::assess_gaussian;
-use crate::infer::{Finding, Fit, Options, Progress};
+use crate::infer::finding::Finding;
+use crate::infer::fit::{Fit, Origin};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::options::Options;
+use crate::infer::progress::Ending;
+pub use crate::infer::progress::Watch;
 use crate::source::nearest;
 use crate::target::Target;
 use crate::vi::{self, Row};
-use std::ops::ControlFlow;
 use thiserror::Error;
 
 /// A row of the table of methods.
@@ -57,9 +60,6 @@ pub static TABLE: [&Method; 7] = [
     &saa::ROW,
     &low_rank::ROW,
 ];
-
-/// Called as a method goes on; `Break` ends it with what it has.
-pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
 /// A method of either table.
 #[derive(Clone, Copy)]
@@ -153,7 +153,7 @@ impl Found {
 pub enum Error {
     /// There is nothing to fit, or nowhere to start.
     #[error(transparent)]
-    Start(#[from] crate::infer::Error),
+    Start(#[from] crate::infer::progress::Error),
     /// The searches for a mode run off.
     #[error(
         "the log density has no mode that can be found: the search for one runs away, or ends on a slope"
@@ -218,7 +218,7 @@ pub fn approximate(
 ) -> Result<Found, Error> {
     let d = target.dimension();
     if d == 0 {
-        return Err(crate::infer::Error::NoParameters.into());
+        return Err(crate::infer::progress::Error::NoParameters.into());
     }
     let chosen = [settings.steps, settings.batch];
     if !method.tunable && chosen != [None, None] {
@@ -252,16 +252,12 @@ pub fn fit(
     watch: Watch,
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
-    let found = approximate(target, method, settings, options, watch)?;
-    let mut fit = match &found.approximation {
-        Approximation::Gaussian(q) => assess_gaussian(target, q, options),
-        Approximation::Thin(q) => thin::assess(target, q, options),
-        Approximation::Mixture(parts) => mixture::assess(target, parts, options),
-    };
-    fit.status = found.ending;
-    fit.gap_nats = found.gap;
-    fit.gradients += found.gradients;
-    fit.findings.extend(found.findings);
-    fit.seconds = clock.elapsed().as_secs_f64();
-    Ok(fit)
+    let Found { approximation, gradients, ending, gap, findings } =
+        approximate(target, method, settings, options, watch)?;
+    let origin = Origin { findings, ..Origin::new(ending, gap, gradients, clock) };
+    Ok(match &approximation {
+        Approximation::Gaussian(q) => assess_gaussian(target, q, origin, options),
+        Approximation::Thin(q) => thin::assess(target, q, origin, options),
+        Approximation::Mixture(parts) => mixture::assess(target, parts, origin, options),
+    })
 }

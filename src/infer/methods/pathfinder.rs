@@ -7,12 +7,12 @@
 //! The Gaussian there has the covariance Σ and the mean `θ + Σ ∇log p(θ)`; the one with the largest ELBO, by
 //! a few draws, is the answer.
 
-use crate::infer::approximate::gaussian::Ending;
 use crate::infer::methods::batch::normals;
 use crate::infer::methods::thin::Thin;
 use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::progress::Ending;
+use crate::infer::progress::{Error as NoFit, Progress};
 use crate::infer::search::modes;
-use crate::infer::{Error as NoFit, Progress};
 use crate::num::linalg::{dot, solve_lower_transposed_many};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;

@@ -11,15 +11,17 @@
 //! difference is a sum over directions, and where a few of them have most of the noise it may be small by
 //! chance.
 
-use crate::infer::approximate::gaussian::{Fitted, Gaussian};
-use crate::infer::approximate::transport::map::Warped;
+use crate::infer::approximate::gaussian::Fitted;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::sample::{layout, log_weights};
 use crate::infer::methods::Approximation;
 use crate::infer::methods::batch::matched;
 use crate::infer::methods::fixed::{Fixed, Form};
 use crate::infer::methods::saa::Full;
+use crate::infer::options::{Options, Stop};
 use crate::infer::search::modes;
-use crate::infer::{Options, Stop, elbo};
+use crate::infer::transport::map::Warped;
 use crate::num::stream::{Stream, child};
 use crate::target::Target;
 use crate::vi::Scale;
@@ -89,11 +91,18 @@ pub(in super::super) fn polish(
             continue;
         }
         let Approximation::Gaussian(better) = form.approximation(&w)? else { return None };
-        let [[before, ..], [elbo, elbo_se, _]] = [q, &better]
-            .map(|q| elbo(&log_weights(&Warped::flat(target), q, FRESH, child(seed, PURPOSE, 0)), layout(1)));
+        let [before, after] = [q, &better].map(|q| {
+            Elbo::of(&log_weights(&Warped::flat(target), q, FRESH, child(seed, PURPOSE, 0)), layout(1))
+        });
         *gradients += 2 * FRESH;
-        let confirmed = apart.is_finite() && elbo >= before;
-        return confirmed.then_some(Polished { q: better, gap, elbo, elbo_se, draws: FRESH });
+        let confirmed = apart.is_finite() && after.mean >= before.mean;
+        return confirmed.then_some(Polished {
+            q: better,
+            gap,
+            elbo: after.mean,
+            elbo_se: after.error,
+            draws: FRESH,
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sample-average approximation with a full covariance (Burroni, Domke, Sheldon 2024; Giordano, Ingram,
 //! Broderick 2024).
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::add_to_rows;
 use crate::infer::methods::fixed::{Form, climb};
 use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};

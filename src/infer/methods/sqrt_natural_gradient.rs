@@ -8,8 +8,9 @@
 //! with `m' = S⁻¹ E_q[∇log p]`. H is an average of exact Hessians, by products with the columns of the
 //! identity.
 
-use crate::infer::approximate::gaussian::Gaussian;
 use crate::infer::approximate::quadrature::precision;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::summary::Layout;
 use crate::infer::methods::batch::{add_to_rows, normals, row_means};
 use crate::infer::methods::stepping::{Steps, Time, drive};
@@ -46,7 +47,7 @@ const FULL: f64 = 10.0;
 /// one coordinate and more for each root of their number.
 const TRUST: [f64; 2] = [0.7, 0.1];
 
-struct Flow<'a> {
+struct Placement<'a> {
     job: &'a Job<'a>,
     batch: usize,
 }
@@ -63,14 +64,14 @@ struct Look {
     slope: Vec<f64>,
     /// E[-∇²log p], by rows.
     curvature: Vec<f64>,
-    elbo: [f64; 2],
+    elbo: Elbo,
 }
 
 fn run(job: &Job, watch: Watch) -> Result<Found, Error> {
     job.holds_a_matrix()?;
     let (start, begun) = job.start(true)?;
     let state = State { root: precision_root(&start).ok_or(Error::Flat)?, mean: start.mean };
-    let flow = Flow { job, batch: job.settings.batch.unwrap_or(BATCH) };
+    let flow = Placement { job, batch: job.settings.batch.unwrap_or(BATCH) };
     let steps = job.settings.steps.unwrap_or((WORK / job.d).clamp(STEPS[1], STEPS[0]));
     let (q, gradients, ending) = drive(&flow, state, steps, watch)?;
     Ok(Found::new(Approximation::Gaussian(q), begun + gradients, ending))
@@ -90,7 +91,7 @@ fn radius(d: usize) -> f64 {
     TRUST[0] + TRUST[1] * (d as f64).sqrt()
 }
 
-impl Flow<'_> {
+impl Placement<'_> {
     /// log p, its gradient and minus its Hessian at each draw; None if anything is not finite.
     fn derivatives(&self, z: &[f64]) -> Option<Vec<(f64, Vec<f64>, Vec<f64>)>> {
         let (d, n) = (self.job.d, self.batch);
@@ -111,7 +112,7 @@ impl Flow<'_> {
     }
 }
 
-impl Steps for Flow<'_> {
+impl Steps for Placement<'_> {
     type State = State;
     type Look = Look;
 
@@ -131,13 +132,13 @@ impl Steps for Flow<'_> {
         for (_, _, h) in &all {
             curvature.iter_mut().zip(h).for_each(|(c, h)| *c += h / n as f64);
         }
-        let [mean, se, _] = crate::infer::elbo(&logs, Layout::INDEPENDENT);
+        let elbo = Elbo::of(&logs, Layout::INDEPENDENT);
         let log_det: f64 = (0..d).map(|i| state.root[i * d + i].ln()).sum();
-        let elbo = mean - log_det + 0.5 * d as f64 * LN_2PI;
-        Some(Look { slope: row_means(&slopes, n), curvature, elbo: [elbo, se] })
+        let elbo = elbo.plus(0.5 * d as f64 * LN_2PI - log_det);
+        Some(Look { slope: row_means(&slopes, n), curvature, elbo })
     }
 
-    fn elbo(&self, look: &Look) -> [f64; 2] {
+    fn elbo(&self, look: &Look) -> Elbo {
         look.elbo
     }
 

@@ -1,11 +1,11 @@
 //! Where the methods that move a Gaussian begin: at the best mode, with the curvature there, as the default
 //! fit does.
 
-use crate::infer::Error as NoFit;
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::at_draws;
 use crate::infer::methods::pathfinder::path;
 use crate::infer::methods::{Error, Job};
+use crate::infer::progress::Error as NoFit;
 use crate::infer::search::{modes, whiten};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
@@ -64,6 +64,6 @@ impl Job<'_> {
     /// The ELBO of a Gaussian by a few draws.
     fn look(&self, q: &Gaussian) -> f64 {
         let stream = Stream::new(self.options.seed, PURPOSE, 0);
-        at_draws(self.target, q, stream, LOOK).map_or(f64::NEG_INFINITY, |b| b.elbo[0])
+        at_draws(self.target, q, stream, LOOK).map_or(f64::NEG_INFINITY, |b| b.elbo.mean)
     }
 }

@@ -1,9 +1,11 @@
 //! The loop of methods that move a Gaussian by what a batch of its draws says: a step that does harm is taken
 //! back.
 
-use crate::infer::Progress;
-use crate::infer::approximate::gaussian::{Ending, Gaussian};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::elbo::Elbo;
 use crate::infer::methods::{Error, Watch};
+use crate::infer::progress::Ending;
+use crate::infer::progress::Progress;
 
 /// Failures in a row that end a method.
 const TRIES: usize = 40;
@@ -23,7 +25,7 @@ pub(super) trait Steps {
     fn look(&self, state: &Self::State, index: u64) -> Option<Self::Look>;
 
     /// The ELBO by that batch, and its standard error.
-    fn elbo(&self, look: &Self::Look) -> [f64; 2];
+    fn elbo(&self, look: &Self::Look) -> Elbo;
 
     /// The step at a time, or a share of it; None if it leads nowhere.
     fn step(&self, state: &Self::State, look: &Self::Look, time: Time, share: f64) -> Option<Self::State>;
@@ -90,7 +92,7 @@ pub(super) fn drive<M: Steps>(
             continue;
         };
         failures = 0;
-        let [elbo, elbo_se] = method.elbo(&look);
+        let Elbo { mean: elbo, error: elbo_se, .. } = method.elbo(&look);
         let progress =
             Progress { iteration: time.taken as u64, gradients, elbo, elbo_se, gap_nats: f64::NAN };
         let stop = watch(&progress).is_break();
@@ -125,6 +127,6 @@ pub(super) fn drive<M: Steps>(
 }
 
 /// Whether an ELBO is lower than another beyond noise.
-fn worse(new: [f64; 2], old: [f64; 2]) -> bool {
-    new[0] < old[0] - 4.0 * new[1].hypot(old[1]) - 1e-9 * (1.0 + old[0].abs())
+fn worse(new: Elbo, old: Elbo) -> bool {
+    new.mean < old.mean - 4.0 * new.error.hypot(old.error) - 1e-9 * (1.0 + old.mean.abs())
 }

@@ -5,11 +5,15 @@
 //! diagonal factor means something in the model's own axes alone, so these are then only scaled, not mixed.
 
 use crate::certify::{Certificate, Tier};
-use crate::infer::approximate::gaussian::{Ending, Gaussian, gap};
+use crate::infer::approximate::gaussian::gap;
 use crate::infer::assess::assess_gaussian;
+use crate::infer::finding::Finding;
+use crate::infer::fit::{Fit, Origin};
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::{Error, Job, Settings};
+use crate::infer::options::Options;
+use crate::infer::progress::{Ending, Error as NoFit};
 use crate::infer::search::whiten;
-use crate::infer::{Error as NoFit, Finding, Fit, Options};
 use crate::num::linalg::cholesky;
 use crate::num::stream::child;
 use crate::target::Target;
@@ -123,17 +127,15 @@ pub fn fit_by_descent(
 ) -> Result<Fit, Error> {
     let clock = std::time::Instant::now();
     let found = descend(target, descent, options, watch)?;
-    let mut fit = assess_gaussian(target, &found.gaussian, options);
-    fit.status = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
-    fit.gap_nats = found.gap;
-    fit.gradients += found.gradients;
-    fit.findings.extend(found.findings);
-    if found.run.family.row.name != "normal" {
-        (fit.elbo, fit.elbo_se) = (found.run.elbo, found.run.elbo_se);
-        fit.findings.push(Finding::OtherFamily { family: found.run.family.to_string() });
-    }
-    fit.seconds = clock.elapsed().as_secs_f64();
-    Ok(fit)
+    let ending = if found.run.stopped { Ending::Stopped } else { Ending::Budget };
+    let origin =
+        Origin { findings: found.findings, ..Origin::new(ending, found.gap, found.gradients, clock) };
+    let fit = assess_gaussian(target, &found.gaussian, origin, options);
+    Ok(match found.run.family.row.name {
+        "normal" => fit,
+        _ => Fit { elbo: found.run.elbo, elbo_se: found.run.elbo_se, ..fit }
+            .noting([Finding::OtherFamily { family: found.run.family.to_string() }]),
+    })
 }
 
 /// A run in the model's own coordinates.

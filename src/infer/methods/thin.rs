@@ -5,10 +5,11 @@
 //! c_k)² - 1) q_k q_kᵀ) D`, `log det C = Σ log D_i + Σ log (1 + c_k)`, and the inverse has `-c_k / (1 + c_k)`
 //! in the place of c_k.
 
-use crate::infer::approximate::gaussian::Gaussian;
 use crate::infer::assess::assess_gaussian;
+use crate::infer::fit::{Fit, Origin};
+use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::add_to_rows;
-use crate::infer::{Fit, Options};
+use crate::infer::options::Options;
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, qr, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 use crate::vi::Scale;
@@ -194,16 +195,14 @@ impl Evaluator for Moved<'_> {
 
 /// Checks and summaries: as for any Gaussian where a full factor can be held, in standard coordinates where
 /// it cannot.
-pub(super) fn assess(target: &dyn Target, q: &Thin, options: &Options) -> Fit {
+pub(super) fn assess(target: &dyn Target, q: &Thin, origin: Origin, options: &Options) -> Fit {
     if q.mean.len() <= options.dense
         && let Some(q) = q.dense()
     {
-        return assess_gaussian(target, &q, options);
+        return assess_gaussian(target, &q, origin, options);
     }
     let moved = Standardised { inner: target, q };
-    let mut fit = assess_gaussian(&moved, &moved.standard(), options);
-    fit.as_declared = false;
-    fit
+    assess_gaussian(&moved, &moved.standard(), Origin { as_declared: false, ..origin }, options)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Modes of the inner coordinates at some outer points, from which searches for others begin.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
 use crate::num::sobol::Sobol;
 use rayon::prelude::*;

@@ -5,7 +5,7 @@
 //! follows it takes hundreds of solutions for each step. A parabola through a hundred values has the whole
 //! Gaussian, and is not misled by what is small.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::anchors::{Anchor, around};
 use crate::infer::nested::conditional::{Conditional, LANES, Solver, part};
 use crate::infer::nested::marginal::widths;

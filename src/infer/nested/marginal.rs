@@ -1,13 +1,13 @@
 //! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from
 //! the model.
 
-use crate::infer::approximate::transport::map::Warped;
 use crate::infer::nested::conditional;
 use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
 use crate::infer::nested::groups::{alternatives, pick};
 use crate::infer::nested::lattice::Lattice;
 use crate::infer::nested::partition::How;
-use crate::infer::proposal::flow::{Flow, Placed};
+use crate::infer::proposal::placement::{Placed, Placement};
+use crate::infer::transport::map::Warped;
 use crate::num::real::LN_2PI;
 use crate::target::{Evaluator, Target};
 use std::sync::Mutex;
@@ -270,7 +270,7 @@ impl<'c> Nested<'c> {
     }
 }
 
-impl Flow for Nested<'_> {
+impl Placement for Nested<'_> {
     fn model(&self) -> &dyn Target {
         self.conditional.target
     }

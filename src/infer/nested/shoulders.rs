@@ -4,7 +4,7 @@
 //! Groups are independent given the outer coordinates, so that one evaluation for each place on a line looks
 //! along a coordinate of all groups together.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::anchors::points;
 use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, lanes};
 use crate::infer::nested::groups::{known, places, sizes};

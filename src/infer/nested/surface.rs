@@ -10,7 +10,7 @@
 //! an eighth of a nat. Where it is known what the prior adds to the Hessian, the rest of it is interpolated
 //! instead, which hardly changes, and the sum factored.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::anchors::Anchor;
 use crate::infer::nested::conditional::{LANES, Lanes};
 use crate::num::dispatch::{LaneWork, View, best_lanes};

@@ -5,7 +5,7 @@
 //! most draws are, and a tail that falls by the power 1/h far out. h is that with the least ∫ p²/q along the
 //! line through the mode, on each side of it for itself.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver};
 use crate::target::Evaluator;
 use std::f64::consts::TAU;

@@ -6,7 +6,7 @@
 //! the same at all of them, so one shift and one scale for each coordinate are fitted there, v = m + s u: by
 //! natural gradients of the ELBO, from the residuals r = u + s ∇log p that vanish where the two agree.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::anchors::points;
 use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
 use crate::num::stream::{Stream, child};

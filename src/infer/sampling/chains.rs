@@ -1,11 +1,16 @@
 //! Summaries of NUTS draws, with their R-hat and effective number.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::map::{Warp, Warped};
+use crate::infer::finding::Finding;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::budget::HELD;
 use crate::infer::importance::resample::systematic;
 use crate::infer::importance::summary::{Output, summarise};
+use crate::infer::options::{Nuts, Options};
+use crate::infer::policy::KHAT_LIMIT;
 use crate::infer::sampling::nuts;
-use crate::infer::{Finding, Fit, Options, Path};
+use crate::infer::search::rivals::Rival;
+use crate::infer::transport::layers::Bent;
+use crate::infer::transport::map::{Warp, Warped};
 use crate::num::linalg::solve_lower;
 use crate::target::Target;
 use rayon::prelude::*;
@@ -52,17 +57,6 @@ pub(in crate::infer) struct Sampled {
     pub(in crate::infer) gradients: usize,
 }
 
-impl Sampled {
-    /// Puts what was sampled in the place of what was fitted.
-    pub(in crate::infer) fn replace(self, fit: &mut Fit) {
-        fit.path = Path::Nuts;
-        fit.gradients += self.gradients;
-        (fit.outputs, fit.kept, fit.findings) = (self.outputs, self.kept, self.findings);
-        fit.findings.push(self.chains.finding());
-        fit.chains = Some(self.chains);
-    }
-}
-
 /// Points in the coordinates in which a Gaussian is standard normal.
 fn standardised(points: &[&[f64]], q: &Gaussian) -> Vec<Vec<f64>> {
     let d = q.mean.len();
@@ -75,16 +69,36 @@ fn standardised(points: &[&[f64]], q: &Gaussian) -> Vec<Vec<f64>> {
     points.iter().map(standard).collect()
 }
 
+/// What NUTS finds in bent coordinates, about the Gaussian as fitted and other modes, if the options ask for
+/// it where weights have this k̂. Where other modes are is known in the coordinates as fitted alone.
+pub(in crate::infer) fn if_asked(
+    bent: &Bent,
+    q: &Gaussian,
+    rivals: &[Rival],
+    khat: f64,
+    options: &Options,
+) -> Option<Sampled> {
+    let asked = match options.nuts {
+        Nuts::Never => false,
+        Nuts::WherePoor => !(khat < KHAT_LIMIT),
+        Nuts::Always => true,
+    };
+    let modes: Vec<&[f64]> = rivals.iter().filter_map(|rival| Some(&rival.q.as_ref()?.mean[..])).collect();
+    let flat = Warped::flat(bent.target.inner);
+    let (target, q) = if modes.is_empty() { (&bent.target, &bent.q) } else { (&flat, q) };
+    asked.then(|| sampled(target, q, &modes, options))
+}
+
 /// Samples a target with NUTS in the coordinates of the Gaussian q, from it and from the means of other
 /// modes, which are in the same coordinates.
 pub(in crate::infer) fn sampled(
     target: &Warped,
     q: &Gaussian,
     modes: &[&[f64]],
-    names: &[String],
-    keep: usize,
     options: &Options,
 ) -> Sampled {
+    let names = target.output_names();
+    let keep = options.keep.min(HELD / names.len().max(1));
     let mut layers = target.layers.clone();
     layers.push(Warp::plain(q));
     let standard = Warped { inner: target.inner, layers };

@@ -5,7 +5,7 @@
 //! warm-up takes the scale of each coordinate from its own draws. The step size is adapted towards an
 //! acceptance of 0.8 and then kept; where transitions diverge, all is done again with smaller steps.
 
-use crate::infer::Stop;
+use crate::infer::options::Stop;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};

@@ -1,8 +1,8 @@
 //! Finds a point from which inference can start: the mode if there is one, a sane point near it if there is
 //! not.
 
+use crate::infer::options::{Options, Stop};
 use crate::infer::search::{other_modes, whiten};
-use crate::infer::{Options, Stop};
 use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};

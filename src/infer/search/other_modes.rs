@@ -1,7 +1,7 @@
 //! Where else a log density may have a mode, seen from one: mirror images of it, and other tops on lines
 //! through it.
 
-use crate::infer::effort::spared;
+use crate::infer::cost::spared;
 use crate::infer::search::modes::Place;
 use crate::target::{Evaluator, Target};
 

@@ -1,7 +1,8 @@
 //! Other modes than the one that was fitted: which of them matter, and what is said of them.
 
-use crate::infer::approximate::gaussian::{Fitted, Gaussian};
-use crate::infer::{Finding, Fit, KHAT_LIMIT, Path};
+use crate::infer::approximate::gaussian::Fitted;
+use crate::infer::finding::Finding;
+use crate::infer::gaussian::Gaussian;
 use crate::num::linalg::{dot, solve_lower};
 use crate::target::Target;
 use crate::vi::Scale;
@@ -153,13 +154,12 @@ fn distance_outside(target: &dyn Target, a: &Gaussian, b: &Gaussian) -> f64 {
     far.filter(|x| x.is_finite()).fold(0.0, f64::max)
 }
 
-/// Says in a fit what became of other modes.
-pub(in crate::infer) fn tell(fit: &mut Fit, rivals: &[Rival]) {
-    let Some(largest) = rivals.iter().map(Rival::mass).reduce(f64::max) else { return };
+/// What became of other modes, where the answer is of draws from a proposal that began at so many.
+pub(in crate::infer) fn told(rivals: &[Rival], modes: usize) -> Option<Finding> {
+    let mass = rivals.iter().map(Rival::mass).reduce(f64::max)?;
     let count = rivals.len();
-    if fit.proposal.modes() > count && fit.khat < KHAT_LIMIT && fit.path != Path::Nuts {
-        fit.findings.push(Finding::SeveralModes { count: count + 1 });
-    } else {
-        fit.findings.push(Finding::OtherModes { count, mass: largest });
-    }
+    Some(match modes > count {
+        true => Finding::SeveralModes { count: count + 1 },
+        false => Finding::OtherModes { count, mass },
+    })
 }

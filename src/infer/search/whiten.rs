@@ -1,7 +1,7 @@
 //! The Gaussian to start from: its covariance is the inverse curvature, made positive definite where it is
 //! not.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::num::linalg::{cholesky, invert_lower, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 use crate::vi::Scale;

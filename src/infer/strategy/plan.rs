@@ -1,6 +1,9 @@
 //! The attempts that a model calls for, in their order: a function of what is known of it, and of nothing else.
 
-use crate::infer::{Fit, KHAT_LIMIT, LIGHT, Path};
+use crate::infer::fit::{Fit, Path};
+use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::policy::LIGHT;
+use crate::infer::trace::Attempt;
 
 /// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
 pub(super) const MAX_DIMENSION_AS_A_WHOLE_FIRST: usize = 200;
@@ -22,39 +25,10 @@ pub struct Facts {
     /// Whether it has innovations that lead to states, by which they can be taken: not looked for where
     /// quadrature serves all coordinates.
     pub states: bool,
+    /// Whether the model says in which coordinates effects of groups are to be taken, so that others are left.
+    pub coordinates_asked_for: bool,
     /// Whether the user asked for NUTS.
     pub nuts: bool,
-}
-
-/// A way to fit a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
-    /// The best Gaussian by quadrature, with effects of groups integrated out by a rule.
-    Groups,
-    /// The best Gaussian by quadrature.
-    Quadrature,
-    /// Some coordinates integrated out given the others, where that is promising.
-    Nested,
-    /// All coordinates together, by modes and variational inference, in the coordinates that suit effects.
-    Variational,
-    /// The ways to integrate coordinates out that seemed less promising.
-    OtherNested,
-    /// The same again, in coordinates that the model did not leave open.
-    FreeCoordinates,
-}
-
-impl Attempt {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Attempt::Groups => "groups",
-            Attempt::Quadrature => "quadrature",
-            Attempt::Nested => "nested",
-            Attempt::Variational => "variational",
-            Attempt::OtherNested => "other-nested",
-            Attempt::FreeCoordinates => "free-coordinates",
-        }
-    }
 }
 
 /// When the best answer so far is good enough to leave out the attempts that follow.
@@ -110,6 +84,23 @@ pub struct Planned {
 
 /// The attempts, in order.
 pub fn plan(facts: &Facts) -> Vec<Planned> {
+    let mut attempts = in_own_coordinates(facts);
+    if facts.coordinates_asked_for
+        && !facts.nuts
+        && let Some(last) = attempts.last_mut()
+    {
+        last.enough = Enough::Relied;
+        attempts.push(Planned {
+            attempt: Attempt::FreeCoordinates,
+            why: "in the coordinates that the model asks for, weights cannot be relied on",
+            enough: Enough::Any,
+        });
+    }
+    attempts
+}
+
+/// The same in the coordinates that the model asks for, or leaves open.
+fn in_own_coordinates(facts: &Facts) -> Vec<Planned> {
     let planned = |attempt, why, enough| Planned { attempt, why, enough };
     let quadrature = |enough| {
         let why = match facts.gaussian {

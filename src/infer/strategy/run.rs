@@ -1,15 +1,23 @@
 //! Makes the attempts of a plan, one after another, until the best answer is good enough.
 
+use crate::infer::choose::preferred;
+use crate::infer::diagnose::doubt::doubt;
 use crate::infer::diagnose::level::level;
 use crate::infer::diagnose::overlooked::overlooked;
-use crate::infer::model::{Model, Watch, as_a_whole, states_told};
+use crate::infer::finding::Finding;
+use crate::infer::fit::{Fit, Path};
+use crate::infer::model::Model;
 use crate::infer::nested;
 use crate::infer::nested::Ways;
-use crate::infer::strategy::choose::preferred;
-use crate::infer::strategy::plan::{Attempt, Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
-use crate::infer::strategy::trace::{Outcome, Preference, Tried};
-use crate::infer::{Approach, Error, Fit, Nuts, Options, Path, complete, without_sampling};
-use crate::lower::in_states;
+use crate::infer::options::{Nuts, Options};
+use crate::infer::progress::{Ending, Error, Watch};
+use crate::infer::strategy::plan::{Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
+use crate::infer::trace::{Attempt, Outcome, Preference, Tried};
+use crate::infer::whole::additive::without_sampling;
+use crate::infer::whole::approach::Approach;
+use crate::infer::whole::complete::complete;
+use crate::infer::whole::coordinates::as_a_whole;
+use crate::lower::{Coordinates, in_states};
 use crate::target::{ModelTarget, Target};
 use std::time::Instant;
 
@@ -34,8 +42,26 @@ pub fn strategy(model: &Model, declared: &ModelTarget, options: &Options) -> Res
     Ok(Strategy { facts, attempts: plan(&facts) })
 }
 
-/// Fits a model in the coordinates that it leaves open; the trace is in the fit.
-pub(in super::super) fn in_suitable_coordinates(
+/// Fits a model, `declared` in the coordinates of its text, in the coordinates that suit it best.
+pub fn fit_model(
+    model: &Model,
+    declared: &ModelTarget,
+    options: &Options,
+    watch: Watch,
+) -> Result<Fit, Error> {
+    let clock = Instant::now();
+    if let Some(names) = level(declared) {
+        return Err(Error::Level(names));
+    }
+    let fit = best_attempt(model, declared, options, watch)?;
+    let cut_short = options.stop.obeyed() && fit.status != Ending::Stopped;
+    let fit = fit.noting(cut_short.then_some(Finding::Stopped { gap: None }));
+    let fit = doubt(model, declared, fit, &options.stop);
+    Ok(Fit { seconds: clock.elapsed().as_secs_f64(), ..fit })
+}
+
+/// Makes the attempts of the plan until the best answer is good enough; the trace is in it.
+fn best_attempt(
     model: &Model,
     declared: &ModelTarget,
     options: &Options,
@@ -50,25 +76,23 @@ pub(in super::super) fn in_suitable_coordinates(
             error = e;
             None
         });
-        let tried = |outcome| Tried { attempt, why, seconds: clock.elapsed().as_secs_f64(), outcome };
-        let Some(fit) = found else {
-            trace.push(tried(None));
-            continue;
-        };
-        trace.push(tried(Some(outcome(&fit, best.as_ref()))));
-        if trace.last().and_then(|t| t.outcome.as_ref()).is_some_and(|o| o.preferred) {
-            best = Some(fit);
+        let outcome = found.as_ref().map(|fit| outcome(fit, best.as_ref()));
+        let preferred = outcome.as_ref().is_some_and(|outcome| outcome.preferred);
+        trace.push(Tried { attempt, why, seconds: clock.elapsed().as_secs_f64(), outcome });
+        if preferred {
+            best = found;
         }
         let done = |best: &Fit| enough.is_met(best, declared.dimension()) || options.stop.requested();
         if best.as_ref().is_some_and(done) {
             break;
         }
     }
-    best.map(|fit| Fit { trace, ..fit }).ok_or(error)
+    let all = trace.iter().filter_map(|tried| Some(tried.outcome.as_ref()?.gradients)).sum();
+    best.map(|fit| Fit { trace, gradients: all, ..fit }).ok_or(error)
 }
 
 /// How an answer stands beside the best before it.
-pub(in super::super) fn outcome(fit: &Fit, best: Option<&Fit>) -> Outcome {
+fn outcome(fit: &Fit, best: Option<&Fit>) -> Outcome {
     let (preferred, because) = best.map_or((true, Preference::Only), |best| preferred(fit, best));
     Outcome {
         gradients: fit.gradients,
@@ -109,6 +133,7 @@ impl<'a> Runner<'a> {
             gaussian: self.additive.as_ref().is_some_and(|found| found.path == Path::Gaussian),
             effects: self.declared.is_hierarchical(),
             states: self.in_states.is_some(),
+            coordinates_asked_for: self.model.program.in_any_coordinates().is_some(),
             nuts: self.options.nuts == Nuts::Always,
         }
     }
@@ -121,12 +146,13 @@ impl<'a> Runner<'a> {
             }
             Attempt::Quadrature => {
                 let found = self.additive.take();
-                Ok(found.map(|found| complete(self.declared, found, self.options)))
+                Ok(found.map(|found| complete(self.declared, &found, self.options)))
             }
             Attempt::Variational => as_a_whole(self.model, self.declared, self.options, watch).map(Some),
             Attempt::Nested => Ok(self.nested(Ways::Promising, watch)),
             Attempt::OtherNested if self.others => Ok(self.nested(Ways::Others, watch)),
-            Attempt::OtherNested | Attempt::FreeCoordinates => Ok(None),
+            Attempt::OtherNested => Ok(None),
+            Attempt::FreeCoordinates => Ok(self.in_free_coordinates(watch)),
         }
     }
 
@@ -134,9 +160,25 @@ impl<'a> Runner<'a> {
         let parted = self.in_states.as_ref().unwrap_or(self.declared);
         let tried = nested::fit(parted, ways, self.options, watch);
         self.others = tried.others;
-        let mut fit = tried.fit?;
-        fit.findings.extend(self.in_states.as_ref().map(|moved| states_told(self.declared, moved)));
-        fit.findings.extend(overlooked(self.declared, &fit, self.options));
-        Some(fit)
+        let told = self.in_states.as_ref().map(|moved| states_told(self.declared, moved));
+        let fit = tried.fit?.noting(told);
+        let overlooked = overlooked(self.declared, &fit, self.options);
+        Some(fit.noting(overlooked))
     }
+
+    /// The best attempt of a plan of its own, in coordinates that the model does not leave open.
+    fn in_free_coordinates(&self, watch: Watch) -> Option<Fit> {
+        let program = self.model.program.in_any_coordinates()?;
+        let model = Model { program: &program, ..*self.model };
+        let open = model.compile(Coordinates::Declared).ok()?;
+        let fit = best_attempt(&model, &open, self.options, watch).ok()?;
+        Some(Fit { as_declared: false, ..fit }.noting([Finding::OtherCoordinates {}]))
+    }
+}
+
+/// What is said of innovations whose coordinates are the states that they lead to.
+fn states_told(declared: &ModelTarget, in_states: &ModelTarget) -> Finding {
+    let pairs = declared.lowered().parameters.iter().zip(&in_states.lowered().parameters);
+    let moved = pairs.filter(|(own, p)| p.form.is_noncentered() && !own.form.is_noncentered());
+    Finding::StatesTaken { names: moved.map(|(_, p)| p.named.name.clone()).collect() }
 }

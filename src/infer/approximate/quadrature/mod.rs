@@ -10,7 +10,7 @@ mod forms;
 mod full;
 mod sparse;
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::num::hermite::Rule;
 use crate::num::linalg::{add_symmetric_product, invert_lower};
 use crate::num::real::LN_2PI;

@@ -6,9 +6,9 @@ mod solver;
 
 pub(super) use solver::Solver;
 
-use crate::infer::approximate::gaussian::Gaussian;
 use crate::infer::approximate::quadrature::precision;
-use crate::infer::effort::spared;
+use crate::infer::cost::spared;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::anchors::{Anchor, anchors, around, points};
 use crate::infer::nested::groups::{farthest, groups, places, sizes};
 use crate::infer::nested::hessian::basis::Span;

@@ -6,7 +6,7 @@
 //! there by a higher power of the distance than that of the posterior, and the weights of such draws would
 //! have a long tail.
 
-use crate::infer::approximate::gaussian::Gaussian;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::proposal::grid::leaf::Leaf;
 use crate::infer::proposal::grid::tree::Tree;
 use crate::infer::proposal::student::Students;

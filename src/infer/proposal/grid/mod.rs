@@ -11,8 +11,9 @@ mod beyond;
 mod leaf;
 mod tree;
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::proposal::flow::Flow;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::proposal::placement::Placement;
+use crate::infer::proposal::{Kind, Proposal, one_by_one};
 use crate::infer::search::rivals::Rival;
 use crate::num::linalg::solve_lower;
 use crate::num::real::{F8, Packed};
@@ -58,7 +59,7 @@ pub struct Cells {
 /// where the density does not fall off within reach, or where cells are too coarse. Other modes are looked at
 /// closely; one that is thorough is the better of two, in other coordinates.
 pub(in crate::infer) fn cells(
-    flow: &dyn Flow,
+    flow: &dyn Placement,
     q: &Gaussian,
     rivals: &[Rival],
     thorough: bool,
@@ -129,6 +130,17 @@ fn build(q: &Gaussian, factor: &[f64], mut tree: Tree) -> Option<Cells> {
     Some(Cells { mean: q.mean.clone(), factor: factor.to_vec(), tree, masses, beyond })
 }
 
+impl Proposal for Cells {
+    fn kind(&self) -> Kind {
+        Kind::Grid
+    }
+
+    fn draw(&self, _: &Gaussian, u: Vec<f64>, _: f64, log_q: &mut [f64]) -> Vec<f64> {
+        let density = |x: &[F8], room: &mut Vec<F8>| self.log_density(x, room);
+        one_by_one(self.mean.len(), u, log_q, |x, beside| self.place(x, beside), density)
+    }
+}
+
 impl Cells {
     /// Turns uniform numbers into a draw, with two more that decide its cell and how far a tail reaches.
     pub(in crate::infer) fn place(&self, x: &mut [f64], [which, tail]: [f64; 2]) {
@@ -168,7 +180,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::approximate::transport::map::Warped;
+    use crate::infer::transport::map::Warped;
     use crate::num::real::Real;
     use crate::num::stream::Stream;
     use crate::target::from_fn;

@@ -4,11 +4,11 @@
 //! A ridge that is thin and bent, or a mode far from the centre, takes small cells along it and nowhere else:
 //! beside a cell that matters none is much larger, so that what goes on from there is seen at its own width.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::proposal::flow::Flow;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::proposal::grid::axis::{Axis, Corner, Cut, PARTS};
 use crate::infer::proposal::grid::leaf::{Leaf, bulge, difference};
 use crate::infer::proposal::grid::{MOST, MOST_SEARCHED, MOST_UNCUT};
+use crate::infer::proposal::placement::Placement;
 use crate::num::special::log_sum_exp;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ pub(in crate::infer) struct Tree {
 
 /// What is looked at, and how closely.
 struct Look<'a> {
-    flow: &'a dyn Flow,
+    flow: &'a dyn Placement,
     q: &'a Gaussian,
     /// The factor of that, by rows.
     factor: &'a [f64],
@@ -106,7 +106,7 @@ struct Look<'a> {
 /// is left of unevenness. None where the density does not fall off within reach, or where it takes too many
 /// of them.
 pub(in crate::infer) fn grown(
-    flow: &dyn Flow,
+    flow: &dyn Placement,
     q: &Gaussian,
     factor: &[f64],
     about: &[Vec<f64>],
@@ -134,7 +134,7 @@ pub(in crate::infer) fn grown(
 }
 
 /// Whole cells alone, as small as their number allows.
-fn uncut(flow: &dyn Flow, q: &Gaussian, factor: &[f64]) -> Option<Tree> {
+fn uncut(flow: &dyn Placement, q: &Gaussian, factor: &[f64]) -> Option<Tree> {
     let d = q.mean.len();
     let (below, most) = if flow.searches_each_draw() {
         (BELOW_SEARCHED, EVALUATIONS_SEARCHED)

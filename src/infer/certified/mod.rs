@@ -1,17 +1,19 @@
 //! What a certificate is good for: the plan that the theorems license, the run of that plan, and promises
 //! about a fit.
 
-pub use crate::infer::coordinates::Coordinates;
+mod coordinates;
+
+pub use coordinates::Coordinates;
 
 use crate::certify::{Certificate, Tier};
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::coordinates::Moved;
+use crate::infer::gaussian::Gaussian;
 use crate::num::linalg::symmetric_eigen;
 use crate::num::stream::Stream;
 use crate::target::Target;
 use crate::vi::bound::Measure;
 use crate::vi::license::{License, cheapest, licenses};
 use crate::vi::{self, Scale, Start};
+use coordinates::Moved;
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;

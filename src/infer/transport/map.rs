@@ -7,9 +7,9 @@
 //! of scales have. Far out t no longer changes, so that nothing explodes. Everything is triangular, so the
 //! log determinant is a sum.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::lanes::{Coordinate, Known, Led};
-use crate::infer::proposal::flow::{Flow, Placed};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::proposal::placement::{Placed, Placement};
+use crate::infer::transport::lanes::{Coordinate, Known, Led};
 use crate::num::linalg::{
     add_product, add_transposed_product, log_det_cholesky, lower_product, lower_transposed_product,
 };
@@ -240,14 +240,9 @@ impl Warped<'_> {
     pub(in crate::infer) fn flat(inner: &dyn Target) -> Warped<'_> {
         Warped { inner, layers: Vec::new() }
     }
-
-    /// Whether its coordinates are those of the target.
-    pub(in crate::infer) fn is_flat(&self) -> bool {
-        self.layers.is_empty()
-    }
 }
 
-impl Flow for Warped<'_> {
+impl Placement for Warped<'_> {
     fn model(&self) -> &dyn Target {
         self.inner
     }
@@ -261,8 +256,8 @@ impl Flow for Warped<'_> {
         self.layers.last().map_or(0, Warp::leaders)
     }
 
-    fn warped(&self) -> Option<&Warped<'_>> {
-        Some(self)
+    fn is_identity(&self) -> bool {
+        self.layers.is_empty()
     }
 
     fn place(&self, w: Vec<f64>, n: usize, evaluator: &mut dyn Evaluator) -> Placed {

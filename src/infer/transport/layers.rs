@@ -1,15 +1,17 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
 use crate::infer::approximate::gaussian;
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::map::{Warp, Warped};
-use crate::infer::approximate::transport::residuals;
-use crate::infer::approximate::transport::residuals::shape;
+use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::budget;
-use crate::infer::importance::sample::{Pilot, layout, pilot};
-use crate::infer::proposal::flow::{Flow, Reached};
+use crate::infer::importance::elbo::Elbo;
+use crate::infer::importance::pilot::{Judged, judge};
+use crate::infer::importance::reached::Reached;
+use crate::infer::options::Options;
+use crate::infer::proposal::placement::Placement;
 use crate::infer::search::rivals::Rival;
-use crate::infer::{Options, elbo};
+use crate::infer::transport::map::{Warp, Warped};
+use crate::infer::transport::residuals;
+use crate::infer::transport::residuals::shape;
 use crate::num::stream::child;
 use crate::target::Target;
 use crate::vi::Scale;
@@ -32,12 +34,12 @@ pub(in crate::infer) struct Bent<'t> {
     pub(in crate::infer) target: Warped<'t>,
     pub(in crate::infer) q: Gaussian,
     pub(in crate::infer) gradients: usize,
-    /// ELBO, its standard error and half the variance of the log weights, before any bending.
-    pub(in crate::infer) first: [f64; 3],
+    /// The ELBO before any bending.
+    pub(in crate::infer) first: Elbo,
     /// What a few draws tell of it.
     pub(in crate::infer) judged: Judged,
     /// How many they are.
-    draws: usize,
+    pub(in crate::infer) draws: usize,
 }
 
 impl<'t> Bent<'t> {
@@ -63,7 +65,7 @@ impl Bent<'_> {
     /// For importance draws, with the Gaussian as fitted in the coordinates of `flat`.
     pub(in crate::infer) fn reached<'a>(
         &'a self,
-        flat: &'a dyn Flow,
+        flat: &'a dyn Placement,
         q: &'a Gaussian,
         rivals: &'a [Rival],
     ) -> Reached<'a> {
@@ -74,27 +76,8 @@ impl Bent<'_> {
             bent: (&self.target, &self.q),
             first: self.first,
             judged: &self.judged,
-            gradients: self.gradients,
         }
     }
-}
-
-/// What a few draws tell of a Gaussian.
-#[derive(Clone, Debug)]
-pub(in crate::infer) struct Judged {
-    /// ELBO, its standard error and half the variance of the log weights.
-    pub(in crate::infer) elbo: [f64; 3],
-    /// Tail shape of the weights.
-    pub(in crate::infer) khat: f64,
-    /// The draws.
-    pub(in crate::infer) pilot: Pilot,
-}
-
-/// Judges a Gaussian by so many draws.
-pub(in crate::infer) fn judge(flow: &dyn Flow, q: &Gaussian, draws: usize, options: &Options) -> Judged {
-    let pilot = pilot(flow, q, draws, options.seed);
-    let copies = flow.copies();
-    Judged { elbo: elbo(&pilot.ratios, layout(copies)), khat: pilot.khat(copies), pilot }
 }
 
 /// Adds layers, up to so many in all, while they raise the ELBO.
@@ -104,7 +87,10 @@ pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Opti
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);
-    while bent.target.layers.len() < most && bent.judged.elbo[2] > CLOSE && !options.stop.requested() {
+    while bent.target.layers.len() < most
+        && bent.judged.elbo.half_variance > CLOSE
+        && !options.stop.requested()
+    {
         let seed = child(options.seed, PURPOSE, 1 + bent.target.layers.len() as u64);
         let leaders = bent.target.layers.last().map(Warp::leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
@@ -113,7 +99,7 @@ pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Opti
             break;
         }
         let Some(next) = add(&bent, &found.warp, options) else { break };
-        let gained = next.judged.elbo[0] - bent.judged.elbo[0];
+        let gained = next.judged.elbo.mean - bent.judged.elbo.mean;
         if !(gained > 0.0) {
             bent.gradients = next.gradients;
             break;
@@ -130,17 +116,17 @@ pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Opti
 fn add<'t>(bent: &Bent<'t>, warp: &Warp, options: &Options) -> Option<Bent<'t>> {
     let d = bent.q.mean.len();
     let standard = Gaussian { mean: vec![0.0; d], factor: Scale::identity(d) };
-    let [before, se, spread] = bent.judged.elbo;
+    let Elbo { mean: before, error, half_variance } = bent.judged.elbo;
     let target = SHARES.iter().find_map(|&share| {
         let mut layers = bent.target.layers.clone();
         layers.push(warp.damped(share));
         let target = Warped { inner: bent.target.inner, layers };
         let after = judge(&target, &standard, bent.draws, options).elbo;
-        (after[0] > before - se).then_some(target)
+        (after.mean > before - error).then_some(target)
     })?;
     let limits = gaussian::Limits {
         seed: child(options.seed, PURPOSE, 0),
-        tolerance: (0.1 * spread).max(0.02),
+        tolerance: (0.1 * half_variance).max(0.02),
         gradients: (20 * d).clamp(4096, 8192),
         batch: 32,
         stop: options.stop.clone(),

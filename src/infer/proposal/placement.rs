@@ -1,10 +1,5 @@
 //! What takes the coordinates that a Gaussian was fitted in to those of a model.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::layers::Judged;
-use crate::infer::approximate::transport::map::Warped;
-use crate::infer::importance::sample::Pilot;
-use crate::infer::search::rivals::Rival;
 use crate::target::{Evaluator, Target};
 
 /// Points of a model for some draws of a Gaussian, several copies for each.
@@ -20,7 +15,7 @@ pub(in crate::infer) struct Placed {
 }
 
 /// A map from coordinates of a Gaussian, and standard normal ones after them, to those of a model.
-pub(in crate::infer) trait Flow: Sync {
+pub(in crate::infer) trait Placement: Sync {
     /// The model.
     fn model(&self) -> &dyn Target;
 
@@ -77,26 +72,8 @@ pub(in crate::infer) trait Flow: Sync {
     /// only what depends on the coordinates of the Gaussian alone.
     fn glance(&self, w: Vec<f64>, n: usize) -> Vec<f64>;
 
-    /// The same as a target with a gradient, if it is one.
-    fn warped(&self) -> Option<&Warped<'_>> {
-        None
+    /// Whether its coordinates are those of the model.
+    fn is_identity(&self) -> bool {
+        false
     }
-}
-
-/// A fitted Gaussian: as it was fitted, and in the coordinates that importance draws come from.
-pub(in crate::infer) struct Reached<'a> {
-    /// As fitted.
-    pub(in crate::infer) plain: (&'a dyn Flow, &'a Gaussian),
-    /// Draws of that, where making them costs much.
-    pub(in crate::infer) plain_draws: Option<&'a Pilot>,
-    /// Other modes, in the coordinates as fitted.
-    pub(in crate::infer) rivals: &'a [Rival],
-    /// For importance draws.
-    pub(in crate::infer) bent: (&'a dyn Flow, &'a Gaussian),
-    /// ELBO, its standard error and half the variance of the log weights, as fitted.
-    pub(in crate::infer) first: [f64; 3],
-    /// What a few draws tell of the latter.
-    pub(in crate::infer) judged: &'a Judged,
-    /// Gradients that bending took.
-    pub(in crate::infer) gradients: usize,
 }

@@ -1,8 +1,8 @@
 //! Leaves out what priors rule out before an equation is solved for it: far from where an equation is tame, a
 //! draw may cost as much as thousands elsewhere.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::proposal::flow::Flow;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::proposal::placement::Placement;
 use crate::target::{Evaluator, Target};
 
 /// A draw at which the priors say so many nats less than at the centre of the posterior is left out: data
@@ -18,7 +18,7 @@ pub(super) struct Screen<'t> {
 impl<'t> Screen<'t> {
     /// For a model that solves equations, from the centre of a Gaussian; None for others, whose densities
     /// cost the same everywhere.
-    pub(super) fn new(flow: &'t dyn Flow, q: &Gaussian) -> Option<Screen<'t>> {
+    pub(super) fn new(flow: &'t dyn Placement, q: &Gaussian) -> Option<Screen<'t>> {
         if !flow.places_cheaply() || !flow.model().solves_equations() {
             return None;
         }

@@ -1,15 +1,18 @@
 //! What importance draws come from: a grid, the Gaussian, it with heavier tails, or a mixture, tried in turn.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::effort::is_heavy;
+use crate::infer::cost::is_heavy;
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::adapt::{adapt, efforts};
 use crate::infer::importance::budget::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
-use crate::infer::importance::sample::Proposal;
-use crate::infer::proposal::flow::{Flow, Reached};
+use crate::infer::importance::mass::{Mass, SAME, SURELY};
+use crate::infer::importance::reached::Reached;
+use crate::infer::options::Options;
+use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::policy::KHAT_NO_MEAN;
 use crate::infer::proposal::grid::{MOST, MOST_SEARCHED, MOST_UNCUT, cells};
-use crate::infer::proposal::mass::{Mass, SAME, SURELY};
-use crate::infer::proposal::mixture::{adapt, efforts};
-use crate::infer::strategy::NO_MEAN;
-use crate::infer::{KHAT_LIMIT, Options};
+use crate::infer::proposal::placement::Placement;
+use crate::infer::proposal::tails::Tails;
+use crate::infer::proposal::{Kind, Proposal};
 use std::sync::Arc;
 
 /// Most leading coordinates with heavy tails in a proposal.
@@ -35,7 +38,7 @@ pub(in crate::infer) fn draw<'t>(
     reached: &Reached<'t>,
     outputs: usize,
     options: &Options,
-) -> (Proposal, Drawn<'t>) {
+) -> (Arc<dyn Proposal>, Drawn<'t>) {
     let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
     // What is to end is judged by the draws that were made before.
     if options.stop.requested() {
@@ -44,11 +47,11 @@ pub(in crate::infer) fn draw<'t>(
     }
     // What was fitted at one mode sees nothing of others, and has light weights all the same.
     if trials.modes() {
-        return trials.best(Proposal::Gaussian);
+        return trials.best(Tails::Gaussian);
     }
     // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
     let (flow, q) = trials.unbent();
-    let curved = reached.judged.elbo[2] > NEARLY_GAUSSIAN;
+    let curved = reached.judged.elbo.half_variance > NEARLY_GAUSSIAN;
     let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
         || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
     // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in
@@ -66,7 +69,7 @@ pub(in crate::infer) fn draw<'t>(
         trials.grid();
     }
     let mut others = trials.tailed();
-    let first = others[0].clone();
+    let first = others[0];
     let (flow, khat) = (reached.bent.0, reached.judged.khat);
     // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most
     // even. Few draws of weights that hardly differ do not know their tail.
@@ -79,7 +82,7 @@ pub(in crate::infer) fn draw<'t>(
     // adapts.
     let likely = !flow.searches_each_draw() || flow.leaders() == 0 || khat < TAILED;
     if likely && !trials.settled() {
-        let khat = trials.attempt(trials.around(first.clone()), true);
+        let khat = trials.attempt(trials.around(first), true);
         // What has a long tail by the first draws has one by more of them.
         others.retain(|other| !(khat >= UNSURE.end && *other == first));
     }
@@ -111,42 +114,42 @@ struct Trials<'a, 't> {
     /// The mass that proposals found; and by how many standard errors, and by how much, another must be below
     /// it to overlook something.
     masses: Vec<(Mass, f64, f64)>,
-    best: Option<(Proposal, Drawn<'t>)>,
+    best: Option<(Arc<dyn Proposal>, Drawn<'t>)>,
 }
 
 impl<'t> Trials<'_, 't> {
     /// Where a mixture or a grid is drawn from: it follows a bend by itself, and knows nothing of what
     /// bending does to tails.
-    fn unbent(&self) -> (&'t dyn Flow, &'t Gaussian) {
+    fn unbent(&self) -> (&'t dyn Placement, &'t Gaussian) {
         let Reached { plain, bent, .. } = self.reached;
         if bent.0.places_cheaply() && plain.0.places_cheaply() { *plain } else { *bent }
     }
 
     /// A mixture or a grid to draw from.
-    fn own(&self, proposal: Proposal) -> Source<'t> {
+    fn own(&self, proposal: Arc<dyn Proposal>) -> Source<'t> {
         let (flow, q) = self.unbent();
         Source { flow, q, proposal, pilot: None }
     }
 
     /// The Gaussian, or it with other tails, to draw from.
-    fn around(&self, proposal: Proposal) -> Source<'t> {
+    fn around(&self, tails: Tails) -> Source<'t> {
         let (flow, q) = self.reached.bent;
-        Source { flow, q, proposal, pilot: Some(&self.reached.judged.pilot) }
+        Source { flow, q, proposal: Arc::new(tails), pilot: Some(&self.reached.judged.pilot) }
     }
 
     /// The Gaussian or it with other tails, the most promising first.
-    fn tailed(&self) -> Vec<Proposal> {
+    fn tailed(&self) -> Vec<Tails> {
         let (flow, q) = self.reached.bent;
         let (leaders, d) = (flow.leaders(), q.mean.len());
         let heavy = leaders == d && d <= HEAVY;
-        let mixture = if heavy { Proposal::Heavy } else { Proposal::Mixture(leaders.min(HEAVY)) };
+        let mixture = if heavy { Tails::Heavy } else { Tails::Mixture(leaders.min(HEAVY)) };
         let khat = self.reached.judged.khat;
         // Coordinates that lead others are logarithms of scales, more often than not, and their tails are
         // long; not so where many data tell them.
         let told = is_heavy(flow.model()) && khat < STRAIGHT;
         let light = khat < LIGHT && (flow.places_cheaply() || leaders == 0) || told;
-        let first = if light { vec![Proposal::Gaussian] } else { Vec::new() };
-        first.into_iter().chain([mixture, Proposal::Student]).collect()
+        let first = if light { vec![Tails::Gaussian] } else { Vec::new() };
+        first.into_iter().chain([mixture, Tails::Student]).collect()
     }
 
     /// Tries a grid, where there is one.
@@ -154,7 +157,7 @@ impl<'t> Trials<'_, 't> {
         let (flow, q) = self.unbent();
         let thorough = self.reached.judged.khat >= STRAIGHT;
         if let Some(grid) = cells(flow, q, self.reached.rivals, thorough) {
-            self.attempt(self.own(Proposal::Cells(Arc::new(grid))), true);
+            self.attempt(self.own(Arc::new(grid)), true);
         }
     }
 
@@ -196,13 +199,14 @@ impl<'t> Trials<'_, 't> {
     fn attempt(&mut self, source: Source<'t>, look: bool) -> f64 {
         let drawn = enough(&source, self.outputs, look, self.options);
         let khat = drawn.khat;
-        if khat < NO_MEAN {
-            let grid = matches!(source.proposal, Proposal::Cells(_));
+        if khat < KHAT_NO_MEAN {
+            let grid = source.proposal.kind() == Kind::Grid;
             let errors = if grid && khat < TAILED { PROBABLY } else { SURELY };
             self.masses.push((drawn.mass, errors, if khat < TAILED { SAME } else { MUCH }));
         }
         let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
-        let preferred = |best: &(Proposal, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
+        let preferred =
+            |best: &(Arc<dyn Proposal>, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
         if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {
             self.best = Some((source.proposal, drawn));
         }
@@ -225,7 +229,7 @@ impl<'t> Trials<'_, 't> {
     }
 
     /// The best, or draws of another if none was tried.
-    fn best(self, other: Proposal) -> (Proposal, Drawn<'t>) {
+    fn best(self, other: Tails) -> (Arc<dyn Proposal>, Drawn<'t>) {
         let source = self.around(other);
         match self.best {
             Some(best) => best,

@@ -6,9 +6,9 @@
 //! Leaders are the coordinates that the spread of the others follows most: those with large third derivatives
 //! ∂²_i ∂_h of log p.
 
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::approximate::transport::lanes::skew_of;
-use crate::infer::approximate::transport::map::{Bends, Warp, norms, pair_count, pairs, products};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::transport::lanes::skew_of;
+use crate::infer::transport::map::{Bends, Warp, norms, pair_count, pairs, products};
 use crate::num::linalg::{
     add_product, cholesky, lower_product, lower_transposed_product, solve_lower_many,
     solve_lower_transposed_many,

@@ -2,12 +2,13 @@
 //! draws again, while the weights become more even. For posteriors that are bent, or have shoulders, in few
 //! coordinates.
 
-use crate::infer::Options;
-use crate::infer::approximate::gaussian::Gaussian;
-use crate::infer::importance::psis::smooth;
-use crate::infer::importance::sample::{Proposal, Sample};
-use crate::infer::proposal::flow::Flow;
-use crate::infer::proposal::mass::{Mass, SAME, SURELY};
+use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::mass::{Mass, SAME, SURELY};
+use crate::infer::importance::psis::{effective, smooth};
+use crate::infer::importance::sample::Sample;
+use crate::infer::options::Options;
+use crate::infer::proposal::Proposal;
+use crate::infer::proposal::placement::Placement;
 use crate::infer::proposal::student::{MOST as MOST_MODES, Students};
 use crate::infer::search::rivals::Rival;
 use crate::num::stream::child;
@@ -43,14 +44,14 @@ const EFFECTIVE: f64 = 0.03;
 
 /// How many times as many draws for each round are worth trying, one after the other: a few draws see little
 /// of a shoulder, and where they cost little many see it all.
-pub(in crate::infer) fn efforts(flow: &dyn Flow, q: &Gaussian) -> Vec<usize> {
+pub(in crate::infer) fn efforts(flow: &dyn Placement, q: &Gaussian) -> Vec<usize> {
     let once = ROUNDS * draws(flow, q.mean.len()) * flow.model().operations().max(1);
     let more = if flow.places_cheaply() { (OPERATIONS / once).min(MORE) } else { 1 };
     [1, more].into_iter().take(if more > 1 { 2 } else { 1 }).collect()
 }
 
 /// Draws of a round.
-fn draws(flow: &dyn Flow, d: usize) -> usize {
+fn draws(flow: &dyn Placement, d: usize) -> usize {
     let part = match (flow.places_cheaply(), flow.searches_each_draw()) {
         (true, _) => 1,
         (false, false) => NOT_CHEAP,
@@ -62,12 +63,12 @@ fn draws(flow: &dyn Flow, d: usize) -> usize {
 /// The proposal with the most even weights, begun at a Gaussian and at those of other modes, by so many times
 /// as many draws as usual.
 pub(in crate::infer) fn adapt(
-    flow: &dyn Flow,
+    flow: &dyn Placement,
     q: &Gaussian,
     rivals: &[Rival],
     effort: usize,
     options: &Options,
-) -> Option<Proposal> {
+) -> Option<Arc<dyn Proposal>> {
     let d = q.mean.len();
     if d == 0 || d > MOST {
         return None;
@@ -77,7 +78,7 @@ pub(in crate::infer) fn adapt(
     let mut best: Option<(f64, Mass, Arc<Students>)> = None;
     let mut idle = 0;
     for round in 0..ROUNDS as u64 {
-        let proposal = Proposal::Adapted(Arc::clone(&current));
+        let proposal: Arc<dyn Proposal> = current.clone();
         let sample = Sample::new(flow, q, proposal, child(options.seed, PURPOSE, round));
         let (points, log_weights) = sample.probes(count);
         let smoothed = smooth(&log_weights);
@@ -100,7 +101,7 @@ pub(in crate::infer) fn adapt(
         let Some(next) = current.fitted(&points, &flattened(&log_weights, d)) else { break };
         current = Arc::new(next);
     }
-    best.map(|(_, _, mixture)| Proposal::Adapted(mixture))
+    best.map(|(_, _, mixture)| mixture as Arc<dyn Proposal>)
 }
 
 /// The masses, means and factors of all modes; None where one is not known.
@@ -111,11 +112,6 @@ fn modes<'a>(q: &'a Gaussian, rivals: &'a [Rival]) -> Option<Vec<(f64, &'a [f64]
     };
     let others = rivals.iter().take(MOST_MODES - 1).map(|rival| of(rival.mass(), rival.q.as_ref()?));
     std::iter::once(of(1.0, q)).chain(others).collect()
-}
-
-/// The effective number of draws with weights that sum to one.
-pub(in crate::infer) fn effective(weights: &[f64]) -> f64 {
-    weights.iter().map(|w| w * w).sum::<f64>().recip()
 }
 
 /// Weights that sum to one, raised to a power below one where few draws would count.
