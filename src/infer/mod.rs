@@ -78,7 +78,7 @@ pub use strategy::{Enough, Facts, Planned, Strategy, fit_model, plan, strategy};
 pub use trace::{Attempt, Outcome, Preference, Tried};
 
 use crate::target::Target;
-use whole::approach::approach;
+use whole::additive::approach;
 use whole::complete::complete;
 
 /// Fits a target.

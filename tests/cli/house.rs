@@ -114,3 +114,98 @@ fn only_the_command_line_prints() {
         assert!(!prints || room(&path) == "cli", "{} prints", path.display());
     }
 }
+
+/// The module that a file of `src/infer` is, below `infer`: `nested/solver` for `nested/solver/mod.rs`.
+fn module_of(path: &Path) -> String {
+    let below = path.strip_prefix("infer").unwrap().with_extension("");
+    let below = if below.ends_with("mod") { below.parent().unwrap().to_path_buf() } else { below };
+    below.to_str().unwrap().replace('\\', "/")
+}
+
+/// The modules of `src/infer`, less those of tests, each with those that it imports.
+fn imports_within_infer() -> Vec<(String, Vec<String>)> {
+    let all: Vec<(String, String)> = sources()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("infer") && !path.to_str().unwrap().contains("tests"))
+        .map(|(path, text)| (module_of(&path), text))
+        .collect();
+    let names: Vec<&String> = all.iter().map(|(name, _)| name).collect();
+    let resolve = |path: &str| {
+        let parts: Vec<&str> = path.split("::").take_while(|part| !part.is_empty()).collect();
+        (1..=parts.len()).rev().map(|k| parts[..k].join("/")).find(|found| names.contains(&found))
+    };
+    let imported = |(name, text): &(String, String)| {
+        let code: String = text.split("#[cfg(test)]").next().unwrap_or("").replace('\n', " ");
+        let uses = code.match_indices("use crate::infer::").map(|(at, head)| {
+            let rest = &code[at + head.len()..];
+            rest[..rest.find(';').unwrap_or(rest.len())].replace([' ', '\t'], "")
+        });
+        let paths = uses.flat_map(|path| match path.split_once('{') {
+            None => vec![path],
+            Some((stem, leaves)) => {
+                leaves.trim_end_matches('}').split(',').map(|leaf| format!("{stem}{leaf}")).collect()
+            }
+        });
+        let mut found: Vec<String> = paths.filter_map(|path| resolve(&path)).filter(|p| p != name).collect();
+        found.sort();
+        found.dedup();
+        (name.clone(), found)
+    };
+    all.iter().map(imported).collect()
+}
+
+/// The files and folders of `src/infer` in order, as the table in its `mod.rs` lists them.
+fn order_within_infer() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("src/infer/mod.rs")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `")?.split_once("` |"));
+    rows.map(|(name, _)| name.to_string()).collect()
+}
+
+#[test]
+fn inference_imports_upwards_only() {
+    let order = order_within_infer();
+    let place = |module: &str| {
+        let first = module.split('/').next().unwrap();
+        order.iter().position(|name| name == first).unwrap_or_else(|| panic!("{module} is not in the table"))
+    };
+    for (name, imported) in imports_within_infer() {
+        for other in imported.iter().filter(|_| !name.is_empty()) {
+            assert!(place(other) <= place(&name), "infer/{name} uses infer/{other}, which lies below it");
+        }
+    }
+}
+
+/// Files that import each other, directly or through others, are two at most.
+#[test]
+fn no_circle_of_files_within_inference_is_larger_than_two() {
+    let all = imports_within_infer();
+    let index = |name: &String| all.iter().position(|(other, _)| other == name).unwrap();
+    let reaches: Vec<Vec<bool>> = (0..all.len())
+        .map(|from| {
+            let (mut seen, mut open) = (vec![false; all.len()], vec![from]);
+            while let Some(at) = open.pop() {
+                for to in all[at].1.iter().map(index).filter(|to| all[*to].0 != *"") {
+                    if !std::mem::replace(&mut seen[to], true) {
+                        open.push(to);
+                    }
+                }
+            }
+            seen
+        })
+        .collect();
+    for (a, (name, _)) in all.iter().enumerate() {
+        let circle: Vec<&String> = (0..all.len())
+            .filter(|&b| b != a && reaches[a][b] && reaches[b][a])
+            .map(|b| &all[b].0)
+            .collect();
+        assert!(circle.len() <= 1, "infer/{name} is in a circle with {circle:?}");
+    }
+}
+
+/// A file of inference can be read in one sitting.
+#[test]
+fn no_file_of_inference_has_more_than_400_lines() {
+    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with("infer")) {
+        assert!(text.lines().count() <= 400, "{} has {} lines", path.display(), text.lines().count());
+    }
+}

@@ -16,8 +16,9 @@
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
 use crate::infer::methods::batch::{Batch, at_draws, narrower, row_means};
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::stepping::{Steps, Time, drive};
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::progress::Watch;
 use crate::num::linalg::{
     add_product, add_product_lower, add_transposed_product, cholesky, lower_product, mirror, symmetric_eigen,
 };

@@ -9,9 +9,11 @@
 
 use crate::infer::finding::Finding;
 use crate::infer::methods::batch::{evaluate, matched};
-use crate::infer::methods::{Approximation, Error, Found, Job, Watch, judge};
+use crate::infer::methods::job::{Approximation, Error, Found, Job};
+use crate::infer::methods::judge::judge;
 use crate::infer::progress::Ending;
 use crate::infer::progress::Progress;
+use crate::infer::progress::Watch;
 use crate::infer::search::modes;
 use crate::num::real::LN_2PI;
 use crate::num::stream::{Stream, child};

@@ -6,8 +6,9 @@ use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::psis::smooth;
 use crate::infer::importance::sample::{layout, log_weights};
 use crate::infer::importance::summary::Layout;
+use crate::infer::methods::job::Approximation;
+use crate::infer::methods::mixture;
 use crate::infer::methods::thin::Standardised;
-use crate::infer::methods::{Approximation, mixture};
 use crate::infer::transport::map::Warped;
 use crate::target::Target;
 

@@ -2,9 +2,10 @@
 //! scale.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::progress::Ending;
 use crate::infer::progress::Error as NoFit;
+use crate::infer::progress::Watch;
 use crate::infer::search::{modes, whiten};
 use crate::num::linalg::{dot, lower_transposed_product};
 use crate::vi::Scale;

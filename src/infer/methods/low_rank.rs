@@ -3,8 +3,9 @@
 
 use crate::infer::methods::batch::add_to_rows;
 use crate::infer::methods::fixed::{Form, climb};
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::thin::Thin;
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::progress::Watch;
 use crate::num::linalg::{add_product, add_transposed_product, cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::stream::Stream;
 use crate::vi::Scale;

@@ -1,9 +1,10 @@
 //! Multi-path Pathfinder: several paths from different starts; their draws together, weighted and smoothed.
 
 use crate::infer::finding::Finding;
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::pathfinder::path;
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
 use crate::infer::progress::Ending;
+use crate::infer::progress::Watch;
 use crate::infer::progress::{Error as NoFit, Progress};
 use rayon::prelude::*;
 use std::ops::ControlFlow;

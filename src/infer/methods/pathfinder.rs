@@ -8,9 +8,10 @@
 //! a few draws, is the answer.
 
 use crate::infer::methods::batch::normals;
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::thin::Thin;
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
 use crate::infer::progress::Ending;
+use crate::infer::progress::Watch;
 use crate::infer::progress::{Error as NoFit, Progress};
 use crate::infer::search::modes;
 use crate::num::linalg::{dot, solve_lower_transposed_many};

@@ -4,7 +4,8 @@
 use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::add_to_rows;
 use crate::infer::methods::fixed::{Form, climb};
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
+use crate::infer::progress::Watch;
 use crate::num::linalg::{add_product_lower, lower_product, lower_transposed_product};
 use crate::vi::Scale;
 

@@ -13,8 +13,9 @@ use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::summary::Layout;
 use crate::infer::methods::batch::{add_to_rows, normals, row_means};
+use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::stepping::{Steps, Time, drive};
-use crate::infer::methods::{Approximation, Error, Found, Job, Method, Watch};
+use crate::infer::progress::Watch;
 use crate::infer::search::whiten;
 use crate::num::linalg::{
     add_product_lower, cholesky, dot, lower_product, mirror, solve_lower, solve_lower_many,

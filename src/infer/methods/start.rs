@@ -3,8 +3,8 @@
 
 use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::at_draws;
+use crate::infer::methods::job::{Error, Job};
 use crate::infer::methods::pathfinder::path;
-use crate::infer::methods::{Error, Job};
 use crate::infer::progress::Error as NoFit;
 use crate::infer::search::{modes, whiten};
 use crate::num::real::LN_2PI;

@@ -3,9 +3,10 @@
 
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
-use crate::infer::methods::{Error, Watch};
+use crate::infer::methods::job::Error;
 use crate::infer::progress::Ending;
 use crate::infer::progress::Progress;
+use crate::infer::progress::Watch;
 
 /// Failures in a row that end a method.
 const TRIES: usize = 40;

@@ -10,7 +10,7 @@ use crate::infer::assess::assess_gaussian;
 use crate::infer::finding::Finding;
 use crate::infer::fit::{Fit, Origin};
 use crate::infer::gaussian::Gaussian;
-use crate::infer::methods::{Error, Job, Settings};
+use crate::infer::methods::job::{Error, Job, Settings};
 use crate::infer::options::Options;
 use crate::infer::progress::{Ending, Error as NoFit};
 use crate::infer::search::whiten;

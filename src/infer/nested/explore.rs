@@ -6,9 +6,12 @@
 //! Gaussian, and is not misled by what is small.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::nested::anchors::{Anchor, around};
-use crate::infer::nested::conditional::{Conditional, LANES, Solver, part};
+use crate::infer::nested::anchor::Anchor;
+use crate::infer::nested::anchors::around;
+use crate::infer::nested::conditional::Conditional;
+use crate::infer::nested::lanes::{LANES, part};
 use crate::infer::nested::marginal::widths;
+use crate::infer::nested::solver::Solver;
 use crate::num::linalg::{cholesky, dot, lower_product, solve_cholesky, solve_lower, symmetric_eigen};
 use crate::num::stream::child;
 use crate::vi::Scale;

@@ -8,8 +8,10 @@
 //! in pairs of opposite sign: the skewness of a group cancels. Where groups have one or two coordinates, they
 //! are the points of a lattice instead, and the integral over each group is known to some digits.
 
-use crate::infer::nested::conditional::{LANES, Lanes, Solver};
-use crate::infer::nested::lattice::{Lattice, Shifted};
+use crate::infer::nested::blocks::known;
+use crate::infer::nested::lanes::{LANES, Lanes, PURPOSE};
+use crate::infer::nested::lattice::{Candidates, Lattice, Shifted};
+use crate::infer::nested::solver::Solver;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::real::{F16, Packed, Real};
 use crate::num::stream::Stream;
@@ -17,47 +19,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Numbers of a draw that key the stream of its other candidates.
 const KEYED: usize = 8;
-
-/// The group of each inner coordinate, from the rows of each column of their Hessian: what is connected
-/// belongs together.
-pub(super) fn groups(columns: &[Vec<usize>]) -> Vec<usize> {
-    let mut group = vec![usize::MAX; columns.len()];
-    let mut count = 0;
-    for first in 0..columns.len() {
-        if group[first] != usize::MAX {
-            continue;
-        }
-        let mut open = vec![first];
-        group[first] = count;
-        while let Some(j) = open.pop() {
-            for &i in &columns[j] {
-                if group[i] == usize::MAX {
-                    group[i] = count;
-                    open.push(i);
-                }
-            }
-        }
-        count += 1;
-    }
-    group
-}
-
-/// How many coordinates each group has, from the group of each.
-pub(super) fn sizes(group: &[usize]) -> Vec<usize> {
-    let mut sizes = vec![0; group.iter().max().map_or(0, |g| g + 1)];
-    group.iter().for_each(|&g| sizes[g] += 1);
-    sizes
-}
-
-/// Which of its group each coordinate is, from the group of each.
-pub(super) fn places(group: &[usize]) -> Vec<usize> {
-    let mut seen = vec![0; group.iter().max().map_or(0, |g| g + 1)];
-    let next = |&g: &usize| {
-        seen[g] += 1;
-        seen[g] - 1
-    };
-    group.iter().map(next).collect()
-}
 
 /// Standard normal numbers `u` for each outer point, their opposites, and others in such pairs: so many in
 /// all.
@@ -91,13 +52,6 @@ impl<'a> Opposites<'a> {
         self.opposite = Some(u.iter().map(|u| u.map(|x| -x)).collect());
         u
     }
-}
-
-/// Candidates one after another: standard normal numbers, and how much each counts beside the density of its
-/// group.
-pub(super) trait Candidates {
-    /// The next one: numbers in the order of elimination, and for each group how much it counts.
-    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
 }
 
 /// Standard normal numbers and their opposites: each counts one over their density.
@@ -251,17 +205,12 @@ pub(super) fn farthest(
     far
 }
 
-/// What a candidate adds to the log density; minus infinity where that is not known.
-pub(super) fn known(gain: f64) -> f64 {
-    if gain.is_nan() { f64::NEG_INFINITY } else { gain }
-}
-
 /// A stream for each lane that depends on its point alone.
 fn streams(outer: &[Lanes], u: &[Lanes]) -> Vec<Stream> {
     let key = |b: usize| {
         let mut key = DefaultHasher::new();
         outer.iter().chain(u.iter().take(KEYED)).for_each(|x| x[b].to_bits().hash(&mut key));
-        Stream::new(0, crate::infer::nested::PURPOSE, key.finish())
+        Stream::new(0, PURPOSE, key.finish())
     };
     (0..LANES).map(key).collect()
 }

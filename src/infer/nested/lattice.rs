@@ -1,7 +1,7 @@
 //! Lattices of points at which integrals over one or two coordinates of a group are found to many digits.
 
-use crate::infer::nested::conditional::{LANES, Lanes};
-use crate::infer::nested::groups::{Candidates, places};
+use crate::infer::nested::blocks::places;
+use crate::infer::nested::lanes::{LANES, Lanes};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
 
@@ -41,6 +41,13 @@ pub(super) fn lattice(largest: usize, far: f64) -> Option<&'static Lattice> {
         _ => return None,
     };
     all.iter().find(|lattice| far <= lattice.reach.sinh()).or(all.last())
+}
+
+/// Candidates one after another: standard normal numbers, and how much each counts beside the density of its
+/// group.
+pub(super) trait Candidates {
+    /// The next one: numbers in the order of elimination, and for each group how much it counts.
+    fn next(&mut self) -> (Vec<Lanes>, Vec<Lanes>);
 }
 
 /// A lattice shifted at random for each number.

@@ -1,11 +1,14 @@
 //! The outer coordinates alone, as a target to fit; and with the inner ones given them, as a way to draw from
 //! the model.
 
-use crate::infer::nested::conditional;
-use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::infer::nested::blocks::places;
+use crate::infer::nested::conditional::Conditional;
 use crate::infer::nested::groups::{alternatives, pick};
+use crate::infer::nested::lanes;
+use crate::infer::nested::lanes::{LANES, Lanes, part};
 use crate::infer::nested::lattice::Lattice;
 use crate::infer::nested::partition::How;
+use crate::infer::nested::solver::{Solver, slope};
 use crate::infer::proposal::placement::{Placed, Placement};
 use crate::infer::transport::map::Warped;
 use crate::num::real::LN_2PI;
@@ -42,13 +45,31 @@ pub(super) struct Marginal<'c> {
 impl<'c> Marginal<'c> {
     /// With differences that suit outer coordinates of these scales.
     pub(super) fn new(conditional: &'c Conditional<'c>, scales: &[f64]) -> Marginal<'c> {
-        Marginal { conditional, widths: widths(scales), directions: conditional.directions(), follows: false }
+        Marginal { conditional, widths: widths(scales), directions: directions(conditional), follows: false }
     }
 
     /// The same for a search of one thread, whose points follow each other.
     pub(super) fn followed(self) -> Marginal<'c> {
         Marginal { follows: true, ..self }
     }
+}
+
+/// The place of each standard normal number of a draw within its group, where gradients of the outer
+/// coordinates come from differences along these: where no rule and no surface gives them, and they are
+/// fewer than those of log densities.
+pub(super) fn directions(conditional: &Conditional) -> Option<Vec<usize>> {
+    if conditional.integrates() || conditional.is_smooth() || conditional.held.is_some() {
+        return None;
+    }
+    let places = places(&conditional.drawn_group());
+    let largest = places.iter().max().map_or(0, |place| place + 1);
+    let pays = slope::pays(
+        conditional.parts.how,
+        conditional.gradients_each(),
+        conditional.parts.outer.len(),
+        largest,
+    );
+    pays.then_some(places)
 }
 
 /// Widths of differences for coordinates of these scales.
@@ -104,7 +125,7 @@ impl Evaluator for MarginalEvaluator<'_> {
             let (width, points) = (lanes.len(), part(z, draws, lanes.clone()));
             let weights = self.solve(&points, width);
             log_density[lanes.clone()].copy_from_slice(&self.solver.log_marginal[..width]);
-            let outer = conditional::lanes(&points, width);
+            let outer = lanes::lanes(&points, width);
             let slopes = match directions {
                 Some(places) => self.solver.laplace_slope(&outer, places),
                 None if integrates => self.solver.mean_slope(&outer, weights),
@@ -155,7 +176,7 @@ impl MarginalEvaluator<'_> {
         if self.of.follows {
             self.solver.remember();
         }
-        self.solver.correct(&conditional::lanes(points, width))
+        self.solver.correct(&lanes::lanes(points, width))
     }
 
     /// The gradient by central differences: the value is known to rounding, and there are few coordinates.
@@ -235,9 +256,9 @@ impl<'c> Nested<'c> {
     ) -> Vec<Lanes> {
         let count = outer.len() / self.conditional.parts.outer.len().max(1);
         solver.solve(outer, count);
-        let lanes = conditional::lanes(outer, count);
+        let lanes = lanes::lanes(outer, count);
         if self.candidates > 1 {
-            let groups = [&self.conditional.group[..], &self.drawn_group];
+            let groups = [&self.conditional.groups.of[..], &self.drawn_group];
             let (points, gains) =
                 pick(solver, &lanes, u, groups, self.lattice, [self.candidates, self.copies()]);
             let value =
@@ -248,7 +269,7 @@ impl<'c> Nested<'c> {
         for (c, mut u) in alternatives(&lanes, u, self.copies()).into_iter().enumerate() {
             let log_q = |b: usize| u.iter().map(|u| -0.5 * (u[b] * u[b] + LN_2PI)).sum::<f64>();
             let added: Lanes = std::array::from_fn(|b| solver.swell[b] - log_q(b));
-            let stretched = self.conditional.tails.stretch(&mut u);
+            let stretched = self.conditional.learnt.tails.stretch(&mut u);
             let added = std::array::from_fn(|b| added[b] + stretched[b]);
             put(c, solver.inner(solver.away(u)), added);
         }
@@ -336,7 +357,7 @@ impl Placement for Nested<'_> {
         let mut known = self.candidates > 1;
         for first in (0..n).step_by(LANES) {
             let lanes = first..n.min(first + LANES);
-            let u = conditional::lanes(&part(&u, n, lanes.clone()), lanes.len());
+            let u = lanes::lanes(&part(&u, n, lanes.clone()), lanes.len());
             let here = part(&outer, n, lanes.clone());
             let mut placed = Vec::with_capacity(copies);
             let parts_of = self.place_lanes(&mut solver, &here, u, |c, x, more| {
@@ -349,7 +370,7 @@ impl Placement for Nested<'_> {
                 }
                 placed.push(x);
             });
-            let at_copies = || solver.at_copies(&conditional::lanes(&here, lanes.len()), &placed);
+            let at_copies = || solver.at_copies(&lanes::lanes(&here, lanes.len()), &placed);
             if let Some(values) = (self.candidates == 1).then(at_copies).flatten() {
                 known = true;
                 let to = log_density[lanes.start * copies..lanes.end * copies].chunks_exact_mut(copies);
@@ -374,7 +395,7 @@ impl Placement for Nested<'_> {
             let lanes = first..n.min(first + LANES);
             let (here, width) = (part(&outer, n, lanes.clone()), lanes.len());
             solver.solve(&here, width);
-            solver.correct(&conditional::lanes(&here, width));
+            solver.correct(&lanes::lanes(&here, width));
             log_density[lanes].iter_mut().zip(solver.log_marginal).for_each(|(l, m)| *l += m);
         }
         self.give_back(solver);

@@ -8,20 +8,25 @@
 //! are those of θ and x together, from the log density itself, so what is only nearly Gaussian is corrected,
 //! and shows in k̂.
 
+mod anchor;
 mod anchors;
 mod attempt;
+mod blocks;
 mod by_groups;
-mod climb;
 mod conditional;
 mod explore;
 mod groups;
 mod hessian;
+mod lanes;
 mod lattice;
 mod marginal;
+mod measure;
 mod partition;
 mod rule;
 mod shoulders;
+mod solver;
 mod start;
+mod stretch;
 mod surface;
 mod tails;
 #[cfg(test)]
@@ -31,6 +36,3 @@ mod weigh;
 
 pub(super) use attempt::{Ways, fit};
 pub(super) use by_groups::by_groups;
-
-/// Who draws: inner coordinates given outer ones, and points at which patterns are found.
-const PURPOSE: u64 = 0x6e65_7374;

@@ -1,7 +1,7 @@
 //! Points at which groups of one or two inner coordinates are integrated out, about their modes.
 
-use crate::infer::nested::conditional::{LANES, Lanes};
-use crate::infer::nested::groups::{places, sizes};
+use crate::infer::nested::blocks::{places, sizes};
+use crate::infer::nested::lanes::{LANES, Lanes};
 use crate::num::hermite;
 
 /// Points for each coordinate, where groups have one at most, and two; one of them is the mode.

@@ -5,9 +5,11 @@
 //! along a coordinate of all groups together.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::nested::anchors::points;
-use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, lanes};
-use crate::infer::nested::groups::{known, places, sizes};
+use crate::infer::nested::anchor::points;
+use crate::infer::nested::blocks::{known, places, sizes};
+use crate::infer::nested::conditional::Conditional;
+use crate::infer::nested::lanes::{LANES, Lanes, lanes};
+use crate::infer::nested::solver::Solver;
 use std::collections::HashMap;
 
 /// Most coordinates of a group.
@@ -60,11 +62,12 @@ pub(in crate::infer) fn higher(conditional: &Conditional, outer: &[f64]) -> Vec<
 /// Looks at so many outer points (coordinate `i` of point `b` at `i * count + b`), of which each has as many
 /// lanes as the others.
 fn look(conditional: &Conditional, outer: &[f64], count: usize) -> Aside {
-    let order = places(&conditional.group);
+    let order = places(&conditional.groups.of);
     let mut found = Aside::default();
-    let sizes = sizes(&conditional.group);
-    let small: Vec<usize> = (0..order.len()).filter(|&at| sizes[conditional.group[at]] <= LARGEST).collect();
-    if conditional.grouped.is_none() || small.is_empty() {
+    let sizes = sizes(&conditional.groups.of);
+    let small: Vec<usize> =
+        (0..order.len()).filter(|&at| sizes[conditional.groups.of[at]] <= LARGEST).collect();
+    if conditional.groups.apart.is_none() || small.is_empty() {
         return found;
     }
     let alone = sizes.iter().all(|size| *size == 1);
@@ -146,7 +149,7 @@ impl<'a> Lines<'a> {
         let places = ((2.0 * most / APART).ceil() as usize).clamp(PLACES[0], PLACES[1]) | 1;
         Lines {
             along,
-            group: along.iter().map(|&at| conditional.group[at]).collect(),
+            group: along.iter().map(|&at| conditional.groups.of[at]).collect(),
             inner,
             reach,
             sd,

@@ -11,8 +11,8 @@
 //! instead, which hardly changes, and the sum factored.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::nested::anchors::Anchor;
-use crate::infer::nested::conditional::{LANES, Lanes};
+use crate::infer::nested::anchor::Anchor;
+use crate::infer::nested::lanes::{LANES, Lanes};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::{Pattern, cholesky, dot, invert_lower, solve_cholesky};
 use crate::num::real::{F16, LN_2PI, Real};

@@ -6,7 +6,10 @@
 //! line through the mode, on each side of it for itself.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver};
+use crate::infer::nested::conditional::Conditional;
+use crate::infer::nested::lanes::{LANES, Lanes};
+use crate::infer::nested::solver::Solver;
+use crate::infer::nested::stretch::Tails;
 use crate::target::Evaluator;
 use std::f64::consts::TAU;
 
@@ -22,25 +25,7 @@ const STRETCHES: [f64; 10] = [0.02, 0.04, 0.07, 0.1, 0.14, 0.18, 0.22, 0.27, 0.3
 /// Steps of Newton's to the number that is stretched so far.
 const STEPS: usize = 20;
 
-/// How much each standard normal number of a draw is stretched on either side; none at all where no direction
-/// calls for it.
-#[derive(Default)]
-pub(super) struct Tails(Vec<[f64; 2]>);
-
 impl Tails {
-    /// Stretches numbers, and says what the logarithms of the slopes add up to.
-    pub(super) fn stretch(&self, u: &mut [Lanes]) -> Lanes {
-        let mut added = [0.0; LANES];
-        for (u, by) in u.iter_mut().zip(&self.0).filter(|(_, by)| **by != [0.0; 2]) {
-            for (x, added) in u.iter_mut().zip(&mut added) {
-                let h = by[usize::from(*x < 0.0)];
-                *added += 0.5 * h * *x * *x + (h * *x * *x).ln_1p();
-                *x *= (0.5 * h * *x * *x).exp();
-            }
-        }
-        added
-    }
-
     /// Looks along each direction at the mean of a Gaussian for the outer coordinates.
     pub(super) fn seen(conditional: &Conditional, q: &Gaussian) -> Tails {
         let k = conditional.parts.inner.len();

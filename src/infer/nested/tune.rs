@@ -7,8 +7,10 @@
 //! natural gradients of the ELBO, from the residuals r = u + s ∇log p that vanish where the two agree.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::nested::anchors::points;
-use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver, part};
+use crate::infer::nested::anchor::points;
+use crate::infer::nested::conditional::{Conditional, Tuning};
+use crate::infer::nested::lanes::{LANES, Lanes, part};
+use crate::infer::nested::solver::Solver;
 use crate::num::stream::{Stream, child};
 use rayon::prelude::*;
 
@@ -20,20 +22,6 @@ const POINTS: usize = 128;
 const PAIRS: usize = 2;
 /// Most that a scale changes in a round, in logarithms.
 const MOST: f64 = 0.3;
-
-/// A shift and a scale for each standard normal number of a draw.
-#[derive(Clone)]
-pub(super) struct Tuning {
-    pub(super) shift: Vec<f64>,
-    pub(super) scale: Vec<f64>,
-}
-
-impl Tuning {
-    /// None of either.
-    pub(super) fn none(k: usize) -> Tuning {
-        Tuning { shift: vec![0.0; k], scale: vec![1.0; k] }
-    }
-}
 
 /// Sums over some draws.
 struct Residuals {
@@ -72,7 +60,7 @@ pub(super) fn tune(conditional: &mut Conditional, q: &Gaussian, seed: u64) {
         if all.count == 0.0 {
             return;
         }
-        let Tuning { shift, scale } = &mut conditional.tuning;
+        let Tuning { shift, scale } = &mut conditional.learnt.tuning;
         for i in 0..k {
             shift[i] += scale[i] * all.first[i] / all.count;
             scale[i] *= (0.5 * all.second[i] / all.count).clamp(-MOST, MOST).exp();

@@ -178,7 +178,7 @@ impl Common<'_> {
 /// half-variance: one where it is small or all coordinates hang together. First where the noise of groups can
 /// be smoothed, then where it cannot; small groups have none.
 pub(super) fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
-    if conditional.grouped.is_none() || half_variance < SMALL && !conditional.reaches_far() {
+    if conditional.groups.apart.is_none() || half_variance < SMALL && !conditional.reaches_far() {
         return [1, 1];
     }
     if let Some(lattice) = conditional.lattice() {
@@ -197,7 +197,7 @@ pub(super) fn owners(target: &ModelTarget, conditional: &Conditional) -> Vec<Opt
     for parameter in &lowered.parameters {
         let count = lowered.graph.node(parameter.named.node).len();
         let group =
-            |i: usize| inner.binary_search(&(parameter.offset + i)).ok().map(|at| conditional.group[at]);
+            |i: usize| inner.binary_search(&(parameter.offset + i)).ok().map(|at| conditional.groups.of[at]);
         out.extend((0..count).map(|i| if count == parameter.size { group(i) } else { None }));
     }
     out

@@ -5,14 +5,28 @@ use crate::infer::fit::Path;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::options::Options;
 use crate::infer::progress::Ending;
+use crate::infer::progress::{Error, Watch};
 use crate::infer::search::modes as search_modes;
-use crate::infer::whole::approach::{Approach, modes};
+use crate::infer::whole::approach::{Approach, by_sampling, modes};
 use crate::num::linalg::{dot, solve_lower};
 use crate::target::Target;
 use std::time::Instant;
 
 /// A mode further from the mean, in standard deviations beside what the dimension makes usual, is another.
 const ELSEWHERE: f64 = 3.0;
+
+/// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit
+/// from the best.
+pub(in crate::infer) fn approach(
+    target: &dyn Target,
+    options: &Options,
+    watch: Watch,
+) -> Result<Approach, Error> {
+    match without_sampling(target, options) {
+        Some(found) => Ok(found),
+        None => by_sampling(target, options, watch),
+    }
+}
 
 /// The best Gaussian by quadrature, where the structure of the log density allows it.
 pub(in crate::infer) fn without_sampling(target: &dyn Target, options: &Options) -> Option<Approach> {

@@ -7,7 +7,6 @@ use crate::infer::options::Options;
 use crate::infer::progress::{Ending, Error, Watch};
 use crate::infer::search::rivals::Rival;
 use crate::infer::search::{modes as search_modes, whiten};
-use crate::infer::whole::additive::without_sampling;
 use crate::infer::whole::polish::polished;
 use crate::num::real::LN_2PI;
 use crate::target::Target;
@@ -29,20 +28,8 @@ pub(in crate::infer) struct Approach {
     pub(in crate::infer) clock: Instant,
 }
 
-/// The best Gaussian: by quadrature where that is possible, or else modes, whitening and the Gaussian fit
-/// from the best.
-pub(in crate::infer) fn approach(
-    target: &dyn Target,
-    options: &Options,
-    watch: Watch,
-) -> Result<Approach, Error> {
-    match without_sampling(target, options) {
-        Some(found) => Ok(found),
-        None => by_sampling(target, options, watch),
-    }
-}
-
-/// The same where the structure of the log density does not help.
+/// The best Gaussian by modes, whitening and the Gaussian fit from the best: where the structure of the log
+/// density does not help.
 pub(in crate::infer) fn by_sampling(
     target: &dyn Target,
     options: &Options,

@@ -1,10 +1,6 @@
 //! What is asked of the precision matrices `Σ w_i a_i a_iᵀ` of all weights of some rows.
 
-use crate::infer::approximate::quadrature::full::Full;
-use crate::infer::approximate::quadrature::sparse::Sparse;
 use crate::num::linalg::{add_product, dot};
-use crate::structure::Affine;
-use std::ops::Range;
 
 /// What gives `Cᵀ e` for the unit vectors of some columns.
 pub(in crate::infer) type Columns<'r> = Box<dyn Fn(&[u32]) -> Vec<f64> + Sync + 'r>;
@@ -39,14 +35,6 @@ pub(in crate::infer) trait Family: Sync {
     /// What going to the matrix of this root gains, in nats, if it differs by so much from the last one: ¼
     /// ‖Cᵀ Δ C‖².
     fn gain(&self, root: &[f64], difference: &[f64]) -> f64;
-}
-
-/// The family of rows with the same columns in runs: by single entries where there are few.
-pub(in crate::infer) fn family(affine: &Affine, runs: &[Range<usize>], d: usize) -> Box<dyn Family> {
-    match Sparse::new(affine, runs, d) {
-        Some(sparse) => Box::new(sparse),
-        None => Box::new(Full { d }),
-    }
 }
 
 /// The standard deviations `‖Cᵀ a‖` of rows, whose coefficients come one row after another, from what

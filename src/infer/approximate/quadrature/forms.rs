@@ -1,7 +1,9 @@
 //! The affine forms of a model, in runs of rows with the same columns: how they lie under a Gaussian, and
 //! what their functions ask of it.
 
-use crate::infer::approximate::quadrature::family::{Family, family, spreads};
+use crate::infer::approximate::quadrature::family::{Family, spreads};
+use crate::infer::approximate::quadrature::full::Full;
+use crate::infer::approximate::quadrature::sparse::Sparse;
 use crate::num::hermite::Rule;
 use crate::num::linalg::{add_symmetric_product, dot};
 use crate::structure::Affine;
@@ -131,4 +133,12 @@ fn runs(affine: &Affine) -> Vec<Range<usize>> {
         }
     }
     out
+}
+
+/// The family of rows with the same columns in runs: by single entries where there are few.
+fn family(affine: &Affine, runs: &[Range<usize>], d: usize) -> Box<dyn Family> {
+    match Sparse::new(affine, runs, d) {
+        Some(sparse) => Box::new(sparse),
+        None => Box::new(Full { d }),
+    }
 }

@@ -7,7 +7,7 @@
 //! matrices are, these differ so much in size that the rounding of large ones ends up in the small, and no
 //! shortcut is taken.
 
-use crate::infer::nested::conditional::{LANES, Lanes};
+use crate::infer::nested::lanes::{LANES, Lanes, PURPOSE};
 use crate::num::dispatch::best;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
@@ -41,7 +41,7 @@ impl Span {
         coordinates: usize,
         seed: u64,
     ) -> Option<Span> {
-        let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 1);
+        let mut stream = Stream::new(seed, PURPOSE, 1);
         let direction: Vec<f64> = (0..coordinates).map(|_| stream.normal()).collect();
         let mut rest: Vec<Example> =
             examples.iter().map(|entries| Example::new(entries, places, &direction)).collect();

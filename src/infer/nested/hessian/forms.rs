@@ -6,8 +6,8 @@
 //! alone, and those of many rows are in proportion (all that share a scale): the products of such rows are
 //! added up once.
 
-use crate::infer::nested::conditional::{LANES, Lanes};
 use crate::infer::nested::hessian::pattern::{LITTLE, PROBES};
+use crate::infer::nested::lanes::{LANES, Lanes, PURPOSE};
 use crate::infer::nested::partition::{How, Partition};
 use crate::num::stream::Stream;
 use crate::target::{Curvature, CurvatureEvaluator, Target};
@@ -290,7 +290,7 @@ fn each(second: &[Lanes]) -> Vec<Class> {
 
 /// Points around those at which the patterns of other Hessians are found; the first near the origin.
 fn probes(dimension: usize, parts: &Partition, seed: u64) -> Vec<f64> {
-    let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 3);
+    let mut stream = Stream::new(seed, PURPOSE, 3);
     let mut z = vec![0.0; dimension * LANES];
     for b in 0..LANES {
         let (far, spread) = (PROBES[b % PROBES.len()], if b < PROBES.len() { LITTLE } else { 1.0 });

@@ -1,5 +1,6 @@
 //! Finds which entries of the Hessian of the inner coordinates are not zero, by differences of gradients.
 
+use crate::infer::nested::lanes::PURPOSE;
 use crate::infer::nested::partition::{How, Partition};
 use crate::num::stream::Stream;
 use crate::target::{DRAWS, Evaluator, Target};
@@ -33,7 +34,7 @@ pub(in crate::infer) fn pattern(
 ) -> Option<(Vec<Vec<usize>>, Vec<f64>)> {
     let k = parts.inner.len();
     let mut evaluator = target.evaluator();
-    let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 0);
+    let mut stream = Stream::new(seed, PURPOSE, 0);
     let mut found: Vec<Found> = Vec::new();
     for scale in PROBES {
         let mut z = vec![0.0; target.dimension()];
@@ -68,7 +69,7 @@ pub(in crate::infer) fn sound(
     seed: u64,
 ) -> Option<Vec<f64>> {
     let (k, sound) = (diagonal.len(), diagonal.iter().filter(|x| **x > 0.0).count());
-    let mut stream = Stream::new(seed, crate::infer::nested::PURPOSE, 4);
+    let mut stream = Stream::new(seed, PURPOSE, 4);
     let mut nearly =
         || parts.how == How::Searched && 2 * sound >= k && tame(&mut *target.evaluator(), parts, &mut stream);
     (sound == k || nearly()).then(|| diagonal.iter().map(|x| if *x > 0.0 { *x } else { 1.0 }).collect())

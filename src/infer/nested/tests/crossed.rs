@@ -2,10 +2,11 @@
 //! outer point and with polynomials through few of them.
 
 use crate::data::Dataset;
-use crate::infer::nested::conditional::{Conditional, Solver};
+use crate::infer::nested::conditional::Conditional;
 use crate::infer::nested::explore::explore;
 use crate::infer::nested::marginal::Marginal;
 use crate::infer::nested::partition::{How, Partition, partitions};
+use crate::infer::nested::solver::Solver;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
@@ -102,7 +103,7 @@ fn many_effects_need_few_factorisations() {
     let target = crossed.target();
     let parts = partitions(&target, 1).swap_remove(0);
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
-    conditional.large = true;
+    conditional.hessian.large = true;
     let q = explore(&mut conditional, 1).unwrap();
     let top: [f64; 3] = std::array::from_fn(|i| q.mean[i]);
     for i in 0..3 {
@@ -157,7 +158,7 @@ fn the_mode_of_a_logistic_model_is_found_with_few_factorisations() {
     let outer = vec![inner.len(), inner.len() + 1];
     let parts = Partition { inner, outer, how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
-    conditional.large = true;
+    conditional.hessian.large = true;
     let q = explore(&mut conditional, 1).unwrap();
     assert!(conditional.smooth(&q, 1));
     let mut solver = Solver::new(&conditional);

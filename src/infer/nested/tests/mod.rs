@@ -5,13 +5,16 @@ mod crossed;
 use crate::data::Dataset;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::pilot::judge;
-use crate::infer::nested::conditional::{Conditional, LANES, Lanes, Solver};
+use crate::infer::nested::conditional::Conditional;
 use crate::infer::nested::explore::explore;
 use crate::infer::nested::groups::pick;
 use crate::infer::nested::hessian::pattern::pattern;
+use crate::infer::nested::lanes::{LANES, Lanes};
 use crate::infer::nested::lattice::Lattice;
+use crate::infer::nested::marginal::directions;
 use crate::infer::nested::marginal::{Marginal, Nested};
 use crate::infer::nested::partition::{How, Partition, partitions};
+use crate::infer::nested::solver::Solver;
 use crate::infer::options::Options;
 use crate::infer::transport::map::Warped;
 use crate::num::linalg::{cholesky, log_det_cholesky, solve_cholesky};
@@ -244,7 +247,7 @@ fn laplaces_approximation_has_the_slope_of_its_values() {
     let all = Partition { inner: vec![1, 2, 3, 4, 5], ..parts.clone() };
     for (target, parts) in [(&effects, parts), (&hanging, all)] {
         let conditional = Conditional::new(target, parts, 1).unwrap();
-        assert!(conditional.directions().is_some());
+        assert!(directions(&conditional).is_some());
         let marginal = Marginal::new(&conditional, &[0.5]);
         let points: Vec<f64> = (0..20).map(|k| -2.0 + 0.2 * f64::from(k)).collect();
         let (mut value, mut slope) = ([0.0; 20], [0.0; 20]);
@@ -301,7 +304,7 @@ fn groups_of_two_are_told_apart_and_integrated() {
 /// solver's.
 fn by_lattice(conditional: &Conditional, solver: &mut Solver, lattice: &Lattice, outer: &[f64]) -> Lanes {
     solver.solve(outer, 1);
-    let groups = [&conditional.group[..], &conditional.drawn_group()];
+    let groups = [&conditional.groups.of[..], &conditional.drawn_group()];
     let u = vec![[0.0; LANES]; conditional.parts.inner.len()];
     let lanes: Vec<Lanes> = outer.iter().map(|x| [*x; LANES]).collect();
     let (_, gains) = pick(solver, &lanes, u, groups, Some(lattice), [lattice.points, 1]);
@@ -335,7 +338,7 @@ fn a_narrow_lattice_serves_groups_that_are_narrow() {
 fn a_lattice_corrects_what_laplace_integrates() {
     let (target, parts) = counts();
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
-    assert_eq!(conditional.group, [0, 1, 2, 3]);
+    assert_eq!(conditional.groups.of, [0, 1, 2, 3]);
     conditional.tell_groups_apart(&target);
     let lattice = conditional.lattice().unwrap();
     let mut solver = Solver::new(&conditional).roughly();
@@ -429,7 +432,7 @@ fn groups_of_different_sizes_keep_their_own_weights() {
     let parts = Partition { inner: vec![1, 2, 3], outer: vec![0], how: How::Searched };
     let mut conditional = Conditional::new(&target, parts, 1).unwrap();
     conditional.tell_groups_apart(&target);
-    assert_eq!(conditional.group, [0, 0, 1]);
+    assert_eq!(conditional.groups.of, [0, 0, 1]);
     assert_eq!(conditional.drawn_group(), [1, 0, 0]);
     let mut solver = Solver::new(&conditional);
     solver.solve(&[0.0], 1);
@@ -438,7 +441,7 @@ fn groups_of_different_sizes_keep_their_own_weights() {
         let mut means = [0.0; 2];
         for _ in 0..rounds {
             let u: Vec<Lanes> = (0..3).map(|_| std::array::from_fn(|_| stream.normal())).collect();
-            let groups = [&conditional.group[..], &conditional.drawn_group()];
+            let groups = [&conditional.groups.of[..], &conditional.drawn_group()];
             let (_, gains) = pick(&mut solver, &[[0.0; LANES]], u, groups, lattice, [candidates, 1]);
             for (mean, gain) in means.iter_mut().zip(&gains) {
                 *mean += gain.iter().map(|g| g.exp()).sum::<f64>() / (rounds * LANES) as f64;

@@ -1,7 +1,11 @@
 //! Where the cells of a grid begin and end along a coordinate: even near the centre, wider further out, and
 //! each cut as often as it takes.
 
-use crate::infer::proposal::grid::MOST;
+/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and the
+/// same where each takes a search.
+pub(in crate::infer) const MOST: usize = 4;
+pub(in crate::infer) const MOST_UNCUT: usize = 3;
+pub(in crate::infer) const MOST_SEARCHED: usize = 2;
 
 /// How a coordinate is cut into whole cells.
 #[derive(Clone, Copy)]

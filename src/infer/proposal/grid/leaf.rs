@@ -1,7 +1,7 @@
 //! One cell of a grid, and how much a log density differs within it.
 
-use crate::infer::proposal::grid::MOST;
 use crate::infer::proposal::grid::axis::Corner;
+use crate::infer::proposal::grid::axis::MOST;
 use crate::num::special::log_sum_exp;
 
 /// Differences of log densities beyond this say no more.

@@ -19,15 +19,11 @@ use crate::num::linalg::solve_lower;
 use crate::num::real::{F8, Packed};
 use crate::num::special::log_sum_exp;
 use crate::vi::Scale;
+pub(in crate::infer) use axis::{MOST, MOST_SEARCHED, MOST_UNCUT};
 use beyond::Beyond;
 use leaf::Leaf;
 use tree::Tree;
 
-/// Most coordinates; most where an evaluation costs more than that of a model and cells are not cut; and the
-/// same where each takes a search.
-pub(in crate::infer) const MOST: usize = 4;
-pub(in crate::infer) const MOST_UNCUT: usize = 3;
-pub(in crate::infer) const MOST_SEARCHED: usize = 2;
 /// Fewest cells, in each coordinate, that the mass is spread over: with fewer the grid is too coarse.
 const FEWEST: f64 = 3.0;
 /// The smallest scale of coordinates that have nothing to do with the Gaussian.

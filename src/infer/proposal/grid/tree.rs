@@ -6,8 +6,8 @@
 
 use crate::infer::gaussian::Gaussian;
 use crate::infer::proposal::grid::axis::{Axis, Corner, Cut, PARTS};
+use crate::infer::proposal::grid::axis::{MOST, MOST_SEARCHED, MOST_UNCUT};
 use crate::infer::proposal::grid::leaf::{Leaf, bulge, difference};
-use crate::infer::proposal::grid::{MOST, MOST_SEARCHED, MOST_UNCUT};
 use crate::infer::proposal::placement::Placement;
 use crate::num::special::log_sum_exp;
 use rayon::prelude::*;

@@ -1,7 +1,8 @@
 //! Searches for modes where a Hessian costs much: by conjugate gradients, and one Hessian where they end.
 
-use crate::infer::nested::climb::Climb;
-use crate::infer::nested::conditional::solver::{LANES, Lanes, Solver, add, product};
+use crate::infer::nested::lanes::{LANES, Lanes, add, product};
+use crate::infer::nested::solver::Solver;
+use crate::infer::nested::solver::climb::Climb;
 
 /// Width of differences to either side that give the Hessian, in steps: kernels and chains are so
 /// ill-conditioned that narrower ones show rounding, and those to one side how the Hessian changes.
@@ -19,7 +20,7 @@ impl Solver<'_> {
     /// Newton's steps to the mode by conjugate gradients, and one Hessian there: what a search is where a
     /// Hessian costs much.
     pub(in crate::infer) fn search_by_krylov(&mut self, outer: &[Lanes]) {
-        match &self.conditional.surface {
+        match &self.conditional.learnt.surface {
             Some(surface) => {
                 self.by_surface(outer, surface);
                 self.or_reference_factor();
@@ -55,7 +56,7 @@ impl Solver<'_> {
     /// Takes the factor at the reference where the one at hand is none.
     fn or_reference_factor(&mut self) {
         let sound = self.sound();
-        for (factor, reference) in self.factor.iter_mut().zip(&self.conditional.factor) {
+        for (factor, reference) in self.factor.iter_mut().zip(&self.conditional.drift.factor) {
             (0..LANES).filter(|&b| !sound[b]).for_each(|b| factor[b] = *reference);
         }
     }

@@ -1,6 +1,7 @@
 //! The mode of a quadratic, one step away.
 
-use crate::infer::nested::conditional::solver::{LANES, Lanes, Solver, lanes, product, spread};
+use crate::infer::nested::lanes::{LANES, Lanes, lanes, product, spread};
+use crate::infer::nested::solver::Solver;
 
 /// Rounding of a log density, with what leads to it, relative to it; and a thousandth of a nat may be lost.
 const UNKNOWN: f64 = 1e3 * 1e-13;
@@ -31,7 +32,7 @@ impl Solver<'_> {
     /// differences between lanes must not be those between two ways.
     pub(in crate::infer) fn solve_quadratic_in_basis(&mut self, outer: &[Lanes]) -> bool {
         let (this, width) = (self.conditional, self.width);
-        let Some(span) = &this.span else { return false };
+        let Some(span) = &this.hessian.span else { return false };
         let count = 2 * width;
         self.fill(outer, count);
         for ((&i, step), by) in this.parts.inner.iter().zip(&this.steps).zip(&span.direction) {
@@ -43,7 +44,7 @@ impl Solver<'_> {
         let change = slope.iter().zip(&ahead).map(|(a, b)| std::array::from_fn(|lane| a[lane] - b[lane]));
         let left = span.entries(&change.collect::<Vec<Lanes>>(), &mut self.entries);
         self.factor(&[0.0; LANES]);
-        let pattern = &this.pattern;
+        let pattern = &this.hessian.pattern;
         if !span.tells(&left, &self.entries, pattern.pivots(&self.factor), pattern.places()) {
             return false;
         }

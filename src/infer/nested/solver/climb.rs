@@ -1,6 +1,6 @@
 //! Steps uphill from sixteen points at once: which are taken, taken back in part, or damped.
 
-use crate::infer::nested::conditional::{LANES, Lanes};
+use crate::infer::nested::lanes::{LANES, Lanes};
 use crate::infer::search::modes::shortened;
 
 /// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as

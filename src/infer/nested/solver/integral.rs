@@ -5,8 +5,9 @@
 //! given θ. Groups are independent given θ, so each has weights of its own at the points of the rule, and one
 //! reverse sweep for each point serves all groups.
 
-use crate::infer::nested::conditional::solver::{LANES, Lanes, Solver};
-use crate::infer::nested::groups::known;
+use crate::infer::nested::blocks::known;
+use crate::infer::nested::lanes::{LANES, Lanes};
+use crate::infer::nested::solver::Solver;
 use std::sync::atomic::Ordering;
 
 /// A point of the rule, the mode first, and the outer point that it belongs to.
@@ -17,7 +18,7 @@ impl Solver<'_> {
     /// solution; returns how much each point of the rule counts for each group.
     pub(in super::super::super) fn correct(&mut self, outer: &[Lanes]) -> Vec<Vec<Lanes>> {
         let this = self.conditional;
-        let (Some(rule), Some(grouped)) = (&this.rule, &this.grouped) else { return Vec::new() };
+        let (Some(rule), Some(grouped)) = (&this.groups.rule, &this.groups.apart) else { return Vec::new() };
         let groups = this.group_count();
         let away = self.away_by_rule();
         let mut values = vec![vec![[f64::NEG_INFINITY; LANES]; groups]; away.len()];
@@ -48,7 +49,7 @@ impl Solver<'_> {
         mut weights: Vec<Vec<Lanes>>,
     ) -> Vec<Lanes> {
         let this = self.conditional;
-        let Some(grouped) = &this.grouped else { return Vec::new() };
+        let Some(grouped) = &this.groups.apart else { return Vec::new() };
         // What no group has a part in, and what groups have at the mode, less the latter.
         self.measure(outer, None);
         let mut out = self.partial(outer);
@@ -71,7 +72,7 @@ impl Solver<'_> {
 
     /// How far from the mode each point of the rule is, the mode itself first.
     fn away_by_rule(&self) -> Vec<Vec<Lanes>> {
-        let rule = self.conditional.rule.iter();
+        let rule = self.conditional.groups.rule.iter();
         rule.flat_map(|rule| (0..rule.len()).map(|point| self.away(rule.numbers(point)))).collect()
     }
 

@@ -6,18 +6,18 @@
 //! where it is not: their error is smooth, and only in the spread of draws, which weights correct.
 
 mod by_surface;
+mod climb;
 mod integral;
 mod krylov;
 mod quadratic;
 mod search;
-mod slope;
+pub(super) mod slope;
 
-pub(super) use slope::pays;
-
-use crate::infer::nested::conditional::{Conditional, Curb, LANES, Lanes, OF_FORMS, lanes};
+use crate::infer::nested::conditional::{Conditional, OF_FORMS, Tuning};
 use crate::infer::nested::hessian::forms::FormsEvaluator;
+use crate::infer::nested::hessian::prior::Curb;
+use crate::infer::nested::lanes::{LANES, Lanes, lanes, spread};
 use crate::infer::nested::partition::How;
-use crate::infer::nested::tune::Tuning;
 use crate::num::real::LN_2PI;
 use crate::num::slices::ln;
 use crate::target::{Evaluator, Given, GivenEvaluator, GroupedEvaluator};
@@ -32,9 +32,9 @@ const ANCHORED: f64 = 1e-6;
 const CHORDS: usize = 5;
 const LONG: f64 = 20.0;
 /// Buffers of one thread, and what the last solution was.
-pub(in super::super) struct Solver<'c> {
+pub(super) struct Solver<'c> {
     conditional: &'c Conditional<'c>,
-    pub(in super::super) evaluator: Box<dyn Evaluator + 'c>,
+    pub(super) evaluator: Box<dyn Evaluator + 'c>,
     held: Option<GivenEvaluator<'c>>,
     grouped: Option<GroupedEvaluator<'c>>,
     forms: Option<FormsEvaluator<'c>>,
@@ -44,9 +44,9 @@ pub(in super::super) struct Solver<'c> {
     values: Vec<f64>,
     gradient: Vec<f64>,
     entries: Vec<Lanes>,
-    pub(in super::super) factor: Vec<Lanes>,
+    pub(super) factor: Vec<Lanes>,
     /// The mode, in steps from the reference.
-    pub(in super::super) y: Vec<Lanes>,
+    pub(super) y: Vec<Lanes>,
     /// The last mode found and the factor there, where searches follow each other.
     trail: Option<(Vec<f64>, Vec<f64>)>,
     /// Twice what is left to gain where one more step ends at the mode.
@@ -57,22 +57,22 @@ pub(in super::super) struct Solver<'c> {
     /// from these is kept.
     partial: Vec<Lanes>,
     /// The log density of the outer points, inner coordinates integrated out.
-    pub(in super::super) log_marginal: Lanes,
+    pub(super) log_marginal: Lanes,
     /// log |dx / du| of the inner coordinates there; minus infinity where there is no mode.
-    pub(in super::super) swell: Lanes,
+    pub(super) swell: Lanes,
     /// Where the last search ended at a mode.
     settled: [bool; LANES],
 }
 
 impl<'c> Solver<'c> {
-    pub(in super::super) fn new(conditional: &'c Conditional<'c>) -> Solver<'c> {
+    pub(super) fn new(conditional: &'c Conditional<'c>) -> Solver<'c> {
         Solver {
             conditional,
             evaluator: conditional.target.evaluator(),
             held: conditional.held.as_ref().map(Given::evaluator),
             grouped: None,
             forms: None,
-            prior: conditional.curb.as_ref().map(Curb::evaluator),
+            prior: conditional.learnt.curb.as_ref().map(Curb::evaluator),
             points: Vec::new(),
             values: Vec::new(),
             gradient: Vec::new(),
@@ -90,18 +90,18 @@ impl<'c> Solver<'c> {
     }
 
     /// The same for modes that draws come from, whose weights know how far off they are.
-    pub(in super::super) fn roughly(self) -> Solver<'c> {
+    pub(super) fn roughly(self) -> Solver<'c> {
         Solver { near: ROUGHLY, ..self }
     }
 
     /// The same for anchors.
-    pub(in super::super) fn anchoring(self) -> Solver<'c> {
+    pub(super) fn anchoring(self) -> Solver<'c> {
         Solver { near: ANCHORED, ..self }
     }
 
     /// Solves for up to sixteen outer points (coordinate `i` of point `b` at `i * count + b`); lanes beyond
     /// repeat the last.
-    pub(in super::super) fn solve(&mut self, outer: &[f64], count: usize) {
+    pub(super) fn solve(&mut self, outer: &[f64], count: usize) {
         let all = lanes(outer, count);
         self.width = count;
         self.y.clear();
@@ -121,7 +121,7 @@ impl<'c> Solver<'c> {
                     self.solve_quadratic(outer);
                 }
             }
-            How::Searched if this.costly() && !this.factor.is_empty() => self.search_by_krylov(outer),
+            How::Searched if this.costly() && !this.drift.factor.is_empty() => self.search_by_krylov(outer),
             How::Searched => {
                 let failed = self.approach(outer);
                 self.for_some(outer, &failed, Self::search);
@@ -183,11 +183,11 @@ impl<'c> Solver<'c> {
     fn measure_by(&mut self, outer: &[Lanes], by: Option<f64>, ways: &[f64]) -> (Lanes, Vec<Lanes>) {
         let this = self.conditional;
         let by = if by.is_some() && self.read_from_forms(outer) { None } else { by };
-        let colours = if by.is_some() { this.reading.colours.len() } else { 0 };
+        let colours = if by.is_some() { this.hessian.reading.colours.len() } else { 0 };
         let width = self.width;
         let count = (1 + ways.len() * colours) * width;
         self.fill(outer, count);
-        for (c, colour) in this.reading.colours[..colours].iter().enumerate() {
+        for (c, colour) in this.hessian.reading.colours[..colours].iter().enumerate() {
             for (w, way) in ways.iter().enumerate() {
                 let set = 1 + w * colours + c;
                 self.shift(colour, way * by.unwrap_or(0.0), set * width, count);
@@ -209,7 +209,7 @@ impl<'c> Solver<'c> {
                 std::array::from_fn(|b| (behind[b] - ahead[b]) / (apart * by))
             };
             self.entries.clear();
-            self.entries.extend(this.reading.from.iter().map(entry));
+            self.entries.extend(this.hessian.reading.from.iter().map(entry));
         }
         self.keep_partial(count);
         (spread(&self.values[..width]), self.slope_of(0, count))
@@ -217,7 +217,7 @@ impl<'c> Solver<'c> {
 
     /// Reads the entries of minus the Hessian from the functions of forms; whether these are known.
     fn read_from_forms(&mut self, outer: &[Lanes]) -> bool {
-        let Some(forms) = &self.conditional.forms else { return false };
+        let Some(forms) = &self.conditional.hessian.forms else { return false };
         let width = std::mem::replace(&mut self.width, LANES);
         self.fill(outer, LANES);
         self.width = width;
@@ -260,11 +260,7 @@ impl<'c> Solver<'c> {
 
     /// The log densities at several inner points for each outer one, where what follows from the outer ones
     /// is kept.
-    pub(in super::super) fn at_copies(
-        &mut self,
-        outer: &[Lanes],
-        copies: &[Vec<Lanes>],
-    ) -> Option<Vec<Lanes>> {
+    pub(super) fn at_copies(&mut self, outer: &[Lanes], copies: &[Vec<Lanes>]) -> Option<Vec<Lanes>> {
         let (this, held) = (self.conditional, self.held.as_mut()?);
         let count = copies.len() * LANES;
         let mut points = vec![0.0; this.target.dimension() * count];
@@ -321,18 +317,18 @@ impl<'c> Solver<'c> {
     fn factor(&mut self, damping: &Lanes) {
         let this = self.conditional;
         if damping.iter().any(|x| *x != 0.0) {
-            for (entry, value) in this.reading.entries.iter().zip(&mut self.entries) {
+            for (entry, value) in this.hessian.reading.entries.iter().zip(&mut self.entries) {
                 if entry.0 == entry.1 {
                     (0..LANES).for_each(|b| value[b] += damping[b]);
                 }
             }
         }
-        this.pattern.factor(&self.entries, &mut self.factor);
+        this.hessian.pattern.factor(&self.entries, &mut self.factor);
     }
 
     /// Newton's step for a slope, with the factor at hand.
     fn ascent(&self, slope: &[Lanes]) -> Vec<Lanes> {
-        let pattern = &self.conditional.pattern;
+        let pattern = &self.conditional.hessian.pattern;
         let mut step = slope.to_vec();
         pattern.solve_lower(&self.factor, &mut step);
         pattern.solve_transposed(&self.factor, &mut step);
@@ -341,7 +337,7 @@ impl<'c> Solver<'c> {
 
     /// Lets the next search begin where the first point of this one ended. For searches of one thread after
     /// another only: what came before leaves its trace in the last digits.
-    pub(in super::super) fn remember(&mut self) {
+    pub(super) fn remember(&mut self) {
         if self.log_marginal[0].is_finite() && self.conditional.parts.how == How::Searched {
             let first = |of: &[Lanes]| of.iter().map(|x| x[0]).collect();
             self.trail = Some((first(&self.y), first(&self.factor)));
@@ -355,8 +351,8 @@ impl<'c> Solver<'c> {
             self.y.iter_mut().zip(mode).for_each(|(y, x)| *y = [*x; LANES]);
             return;
         }
-        for (y, drift) in self.y.iter_mut().zip(this.drift.chunks_exact(outer.len())) {
-            for ((drift, outer), centre) in drift.iter().zip(outer).zip(&this.centre) {
+        for (y, drift) in self.y.iter_mut().zip(this.drift.slopes.chunks_exact(outer.len())) {
+            for ((drift, outer), centre) in drift.iter().zip(outer).zip(&this.drift.centre) {
                 (0..LANES).for_each(|b| y[b] += drift * (outer[b] - centre));
             }
         }
@@ -364,24 +360,24 @@ impl<'c> Solver<'c> {
 
     /// Takes the last factor, or that at the reference, if there is one.
     fn reuse_factor(&mut self) {
-        let factor = self.trail.as_ref().map_or(&self.conditional.factor, |(_, factor)| factor);
+        let factor = self.trail.as_ref().map_or(&self.conditional.drift.factor, |(_, factor)| factor);
         self.factor.clear();
         self.factor.extend(factor.iter().map(|f| [*f; LANES]));
     }
 
     /// How far from the mode standard normal numbers are: `L⁻ᵀ (m + s u)`, in steps, for the shift m and the
     /// scale s that it is tuned by.
-    pub(in super::super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
-        let Tuning { shift, scale } = &self.conditional.tuning;
+    pub(super) fn away(&self, mut u: Vec<Lanes>) -> Vec<Lanes> {
+        let Tuning { shift, scale } = &self.conditional.learnt.tuning;
         for ((u, m), s) in u.iter_mut().zip(shift).zip(scale) {
             u.iter_mut().for_each(|x| *x = m + s * *x);
         }
-        self.conditional.pattern.solve_transposed(&self.factor, &mut u);
+        self.conditional.hessian.pattern.solve_transposed(&self.factor, &mut u);
         u
     }
 
     /// The inner coordinates so far from the mode; the reference where there is no mode.
-    pub(in super::super) fn inner(&self, mut away: Vec<Lanes>) -> Vec<Lanes> {
+    pub(super) fn inner(&self, mut away: Vec<Lanes>) -> Vec<Lanes> {
         let this = self.conditional;
         for (i, x) in away.iter_mut().enumerate() {
             for b in 0..LANES {
@@ -398,7 +394,7 @@ impl<'c> Solver<'c> {
 
     /// log |dx / du| of the inner coordinates; minus infinity where there is no mode.
     fn find_swell(&self) -> Lanes {
-        let tuned: f64 = self.conditional.tuning.scale.iter().map(|s| s.ln()).sum();
+        let tuned: f64 = self.conditional.learnt.tuning.scale.iter().map(|s| s.ln()).sum();
         let volume = self.volume();
         let lane =
             |b: usize| if self.log_marginal[b].is_finite() { volume[b] + tuned } else { f64::NEG_INFINITY };
@@ -409,7 +405,7 @@ impl<'c> Solver<'c> {
     fn volume(&self) -> Lanes {
         let this = self.conditional;
         let mut volume = [this.steps.iter().map(|s| s.ln()).sum::<f64>(); LANES];
-        let mut logs = this.pattern.pivots(&self.factor).to_vec();
+        let mut logs = this.hessian.pattern.pivots(&self.factor).to_vec();
         ln(logs.as_flattened_mut());
         logs.iter().for_each(|logs| (0..LANES).for_each(|b| volume[b] -= logs[b]));
         volume
@@ -417,9 +413,9 @@ impl<'c> Solver<'c> {
 
     /// What each group adds to the log density so far from the mode, but for a constant; nothing if groups
     /// are not known apart.
-    pub(in super::super) fn of_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
+    pub(super) fn of_groups(&mut self, outer: &[Lanes], away: &[Lanes]) -> Vec<Lanes> {
         let this = self.conditional;
-        let Some(grouped) = &this.grouped else { return Vec::new() };
+        let Some(grouped) = &this.groups.apart else { return Vec::new() };
         let points = self.places(outer, |lane| lane, |at, lane| away[at][lane]);
         let values = self.grouped.get_or_insert_with(|| grouped.evaluator()).evaluate(&points);
         values.as_chunks().0.to_vec()
@@ -427,7 +423,7 @@ impl<'c> Solver<'c> {
 
     /// All coordinates at sixteen points, coordinate `i` of point `b` at `i * 16 + b`: which outer point each
     /// has, and how far from the mode there its inner coordinates are.
-    pub(in super::super) fn places(
+    pub(super) fn places(
         &self,
         outer: &[Lanes],
         of: impl Fn(usize) -> usize,
@@ -448,23 +444,4 @@ impl<'c> Solver<'c> {
         }
         points.into_flattened()
     }
-}
-
-/// Numbers for all lanes, of which those beyond repeat the last.
-fn spread(of: &[f64]) -> Lanes {
-    match of.try_into() {
-        Ok(all) => all,
-        Err(_) => std::array::from_fn(|b| of[b.min(of.len() - 1)]),
-    }
-}
-
-/// Adds multiples of a vector, one for each lane.
-fn add(to: &mut [Lanes], by: &Lanes, x: &[Lanes]) {
-    to.iter_mut().zip(x).for_each(|(to, x)| (0..LANES).for_each(|b| to[b] += by[b] * x[b]));
-}
-
-fn product(a: &[Lanes], b: &[Lanes]) -> Lanes {
-    let mut out = [0.0; LANES];
-    a.iter().zip(b).for_each(|(a, b)| (0..LANES).for_each(|k| out[k] += a[k] * b[k]));
-    out
 }

@@ -1,11 +1,10 @@
 //! Searches for modes by Newton's steps, from anchors where there are any; and a Gaussian to draw from where
 //! they do not end at one.
 
-use crate::infer::nested::anchors::nearest;
-use crate::infer::nested::climb::Climb;
-use crate::infer::nested::conditional::solver::{
-    CHORDS, LANES, LONG, Lanes, NEAR, ROUGHLY, Solver, add, product,
-};
+use crate::infer::nested::anchor::nearest;
+use crate::infer::nested::lanes::{LANES, Lanes, add, product};
+use crate::infer::nested::solver::climb::Climb;
+use crate::infer::nested::solver::{CHORDS, LONG, NEAR, ROUGHLY, Solver};
 
 /// Width of differences where the log density is not quadratic, in steps.
 pub(super) const NARROW: f64 = 3e-5;
@@ -51,13 +50,13 @@ impl Solver<'_> {
     /// Hessian where they end; the lanes where that is not near to them, all if there are no anchors.
     pub(super) fn approach(&mut self, outer: &[Lanes]) -> Vec<usize> {
         let this = self.conditional;
-        let anchors = this.anchors.get().filter(|_| self.near > NEAR);
+        let anchors = this.learnt.anchors.get().filter(|_| self.near > NEAR);
         let near = anchors.and_then(|(anchors, scales)| nearest(anchors, outer, scales));
         let Some(near) = near else { return (0..self.width).collect() };
         let each = CLOSE_EACH * this.group_count() as f64;
         self.factor.clear();
         for (b, anchor) in near.iter().enumerate() {
-            anchor.lead(outer, b, &this.drift, &mut self.y, &mut self.factor);
+            anchor.lead(outer, b, &this.drift.slopes, &mut self.y, &mut self.factor);
         }
         let (mut before, mut failed) = ([LONG; LANES], [false; LANES]);
         for _ in 0..CHORDS {
@@ -99,7 +98,7 @@ impl Solver<'_> {
         for stage in 1..=STAGES {
             let share = stage as f64 / STAGES as f64;
             let between = |(x, centre): (&Lanes, &f64)| x.map(|x| centre + share * (x - centre));
-            let outer: Vec<Lanes> = outer.iter().zip(&self.conditional.centre).map(between).collect();
+            let outer: Vec<Lanes> = outer.iter().zip(&self.conditional.drift.centre).map(between).collect();
             self.climb_by_reference(&outer);
         }
     }
@@ -173,7 +172,7 @@ impl Solver<'_> {
     /// Where the factor is that of a Gaussian.
     pub(super) fn sound(&self) -> [bool; LANES] {
         let mut sound = [true; LANES];
-        for pivot in self.conditional.pattern.pivots(&self.factor) {
+        for pivot in self.conditional.hessian.pattern.pivots(&self.factor) {
             (0..LANES).for_each(|b| sound[b] &= pivot[b] > 0.0 && pivot[b].is_finite());
         }
         sound

@@ -1,10 +1,9 @@
 //! Modes and factors by the surface, where there is one.
 
-use crate::infer::nested::conditional::solver::search::NARROW;
-use crate::infer::nested::conditional::solver::{
-    CHORDS, Curb, LANES, LONG, Lanes, ROUGHLY, Solver, add, lanes, product,
-};
+use crate::infer::nested::lanes::{LANES, Lanes, add, lanes, product};
 use crate::infer::nested::partition::How;
+use crate::infer::nested::solver::search::NARROW;
+use crate::infer::nested::solver::{CHORDS, Curb, LONG, ROUGHLY, Solver};
 use crate::infer::nested::surface::Surface;
 
 /// Twice what is left to gain where the surface has led to the mode, and where draws may come from beside it;
@@ -29,7 +28,7 @@ impl Solver<'_> {
     /// Steps to the modes with the factors that the surface has; the lanes where that does not lead there,
     /// all if there is no surface.
     pub(in crate::infer) fn follow_surface(&mut self, outer: &[Lanes]) -> Vec<usize> {
-        let Some(surface) = &self.conditional.surface else { return (0..self.width).collect() };
+        let Some(surface) = &self.conditional.learnt.surface else { return (0..self.width).collect() };
         self.by_surface(outer, surface);
         let volume = self.volume();
         let (large, quadratic) = (self.conditional.is_large(), self.conditional.parts.how == How::Quadratic);
@@ -44,7 +43,7 @@ impl Solver<'_> {
         for _ in 0..most {
             let (value, slope) = self.measure(outer, None);
             let mut step = slope;
-            self.conditional.pattern.solve_lower(&self.factor, &mut step);
+            self.conditional.hessian.pattern.solve_lower(&self.factor, &mut step);
             let decrement = product(&step, &step);
             let mut by = [0.0; LANES];
             for b in 0..LANES {
@@ -63,7 +62,7 @@ impl Solver<'_> {
             if open[..self.width].iter().all(|open| !open) {
                 break;
             }
-            self.conditional.pattern.solve_transposed(&self.factor, &mut step);
+            self.conditional.hessian.pattern.solve_transposed(&self.factor, &mut step);
             add(&mut self.y, &by, &step);
         }
         // Draws may come from beside the mode: their weights know.
@@ -75,7 +74,7 @@ impl Solver<'_> {
         surface.at(outer, &mut self.y, &mut self.factor);
         if self.prior.is_some() {
             self.add_prior(outer);
-            self.conditional.pattern.eliminate(&mut self.factor);
+            self.conditional.hessian.pattern.eliminate(&mut self.factor);
         }
     }
 
@@ -97,7 +96,7 @@ impl Solver<'_> {
     /// factor: in all lanes alike, however many are in use.
     fn add_prior(&mut self, outer: &[Lanes]) {
         let this = self.conditional;
-        let Some((reading, slots)) = this.curb.as_ref().map(Curb::entries) else { return };
+        let Some((reading, slots)) = this.learnt.curb.as_ref().map(Curb::entries) else { return };
         let width = std::mem::replace(&mut self.width, LANES);
         let count = (1 + reading.colours.len()) * LANES;
         self.fill(outer, count);
@@ -121,7 +120,7 @@ impl Solver<'_> {
     /// a surface: at the modes the log density does not change with the inner coordinates, and the
     /// determinant is a polynomial where it is not factored anew.
     pub(in super::super::super) fn outer_slope(&mut self, outer: &[Lanes]) -> Vec<Lanes> {
-        let determinant = match &self.conditional.surface {
+        let determinant = match &self.conditional.learnt.surface {
             Some(surface) if self.prior.is_some() => self.determinant_slope(outer, surface),
             Some(surface) => surface.slope(outer),
             None => Vec::new(),
@@ -159,8 +158,8 @@ impl Solver<'_> {
         self.width = LANES;
         let (_, mut slope) = self.measure(&lanes(outer, LANES), None);
         self.y = mode;
-        self.conditional.pattern.solve_lower(&self.factor, &mut slope);
-        slope.iter_mut().zip(&self.conditional.tuning.scale).for_each(|(g, s)| *g = g.map(|x| s * x));
+        self.conditional.hessian.pattern.solve_lower(&self.factor, &mut slope);
+        slope.iter_mut().zip(&self.conditional.learnt.tuning.scale).for_each(|(g, s)| *g = g.map(|x| s * x));
         slope
     }
 }

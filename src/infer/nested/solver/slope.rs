@@ -9,7 +9,9 @@
 //! y, S_y is zero and differences of any width are exact. Groups that are independent given θ do not meet in
 //! any third derivative, so each direction moves one coordinate of every group.
 
-use crate::infer::nested::conditional::solver::{How, LANES, Lanes, Solver, add, product, spread};
+use crate::infer::nested::lanes::{LANES, Lanes, add, product, spread};
+use crate::infer::nested::partition::How;
+use crate::infer::nested::solver::Solver;
 
 /// How far the gradient is differenced along each direction, in standard deviations: twice, and once.
 const TWICE: f64 = 0.01;
@@ -26,7 +28,7 @@ impl Solver<'_> {
         let mut moves = vec![vec![[0.0; LANES]; places.len()]];
         for place in 0..=places.iter().copied().max().unwrap_or(0) {
             let mut u: Vec<Lanes> = places.iter().map(|&p| [f64::from(p == place); LANES]).collect();
-            self.conditional.pattern.solve_transposed(&self.factor, &mut u);
+            self.conditional.hessian.pattern.solve_transposed(&self.factor, &mut u);
             moves.extend([width, -width].map(|by| u.iter().map(|u| u.map(|x| by * x)).collect()));
         }
         let sets = self.gradients_at(outer, &moves);
