@@ -6,7 +6,7 @@ use crate::infer::importance::estimate::estimate;
 use crate::infer::options::Options;
 use crate::infer::sampling::chains;
 use crate::infer::transport::layers::Bent;
-use crate::infer::transport::map::Warped;
+use crate::infer::transport::warped::Warped;
 use crate::num::linalg;
 use crate::target::Target;
 use crate::vi::Scale;

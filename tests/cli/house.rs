@@ -194,10 +194,8 @@ fn no_circle_of_files_within_inference_is_larger_than_two() {
         })
         .collect();
     for (a, (name, _)) in all.iter().enumerate() {
-        let circle: Vec<&String> = (0..all.len())
-            .filter(|&b| b != a && reaches[a][b] && reaches[b][a])
-            .map(|b| &all[b].0)
-            .collect();
+        let circle: Vec<&String> =
+            (0..all.len()).filter(|&b| b != a && reaches[a][b] && reaches[b][a]).map(|b| &all[b].0).collect();
         assert!(circle.len() <= 1, "infer/{name} is in a circle with {circle:?}");
     }
 }

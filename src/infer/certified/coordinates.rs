@@ -2,7 +2,7 @@
 //! curvature is the identity.
 
 use crate::certify::{Certificate, Sparse};
-use crate::infer::search::modes;
+use crate::infer::search::ascent;
 use crate::num::linalg::{Pattern, cholesky, dot, solve_lower_many, solve_lower_transposed_many};
 use crate::target::{Evaluator, Target};
 use crate::vi::{self, Constants};
@@ -133,7 +133,7 @@ impl Coordinates {
         // A step of one over the smoothness gains; where the log density is quadratic, a whitened one leads
         // to the mode.
         let mut best: Vec<f64> = slope.iter().map(|g| g / self.constants.smoothness).collect();
-        modes::follow(evaluator.as_mut(), best.clone(), STEPS, &mut |place| {
+        ascent::follow(evaluator.as_mut(), best.clone(), STEPS, &mut |place| {
             best.clone_from(&place.z);
             let flat = dot(&place.slope, &place.slope).sqrt() <= steepest;
             if flat { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -9,7 +9,7 @@
 
 use crate::infer::finding::Finding;
 use crate::infer::options::Stop;
-use crate::infer::search::modes;
+use crate::infer::search::ascent;
 use crate::num::linalg::{cholesky, dot, log_det_cholesky, solve_cholesky};
 use crate::target::{Evaluator, ModelTarget, Target};
 use std::ops::ControlFlow;
@@ -81,7 +81,7 @@ fn candidates(target: &ModelTarget) -> Vec<usize> {
 fn centre(target: &ModelTarget) -> Option<Vec<f64>> {
     let origin = vec![0.0; target.dimension()];
     let mut top = origin.clone();
-    modes::follow(&mut *target.evaluator(), origin.clone(), STEPS, &mut |place| {
+    ascent::follow(&mut *target.evaluator(), origin.clone(), STEPS, &mut |place| {
         top.clone_from(&place.z);
         ControlFlow::Continue(())
     })?;
@@ -142,7 +142,7 @@ impl Margins<'_> {
             return Some(top[0]).filter(|x| x.is_finite());
         }
         let factor = newton(&mut held, others, &mut top[0], &mut self.gradients).or_else(|| {
-            self.gradients += modes::follow(&mut held, others.clone(), STEPS, &mut |place| {
+            self.gradients += ascent::follow(&mut held, others.clone(), STEPS, &mut |place| {
                 top[0] = place.value;
                 others.clone_from(&place.z);
                 ControlFlow::Continue(())

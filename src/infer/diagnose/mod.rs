@@ -3,6 +3,7 @@
 pub(in crate::infer) mod doubt;
 pub(in crate::infer) mod level;
 pub(in crate::infer) mod margins;
+mod moves;
 pub(in crate::infer) mod overlooked;
 pub(in crate::infer) mod priors;
 pub(in crate::infer) mod symmetry;

@@ -2,7 +2,8 @@
 //! quantiles are known without draws.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::importance::summary::{OUTER, Output};
+use crate::infer::importance::errors::OUTER;
+use crate::infer::importance::summary::Output;
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 use crate::target::Target;

@@ -2,24 +2,24 @@
 
 use crate::infer::cost::spared;
 use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::known::{
+    Known, inflation, largest, margin, shapes_of_squares, spread_khat, upper, wary, weights_of,
+};
 use crate::infer::importance::mass::Mass;
 use crate::infer::importance::pilot::Pilot;
-use crate::infer::importance::psis::{effective, khat_error, smooth};
+use crate::infer::importance::psis::effective;
 use crate::infer::importance::sample::{Sample, plain};
-use crate::infer::importance::summary;
-use crate::infer::importance::summary::{Errors, Output};
+use crate::infer::importance::summary::Output;
 use crate::infer::importance::weights::Weighed;
+use crate::infer::importance::{errors, summary};
 use crate::infer::options::Options;
 use crate::infer::policy::KHAT_LIMIT;
 use crate::infer::proposal::placement::Placement;
 use crate::infer::proposal::{Kind, Proposal};
-use crate::num::slices::ln;
-use crate::num::special::erfc;
 use crate::target::Target;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 /// Most numbers held of outputs of draws.
@@ -40,9 +40,8 @@ const LITTLE: usize = 1000;
 /// Draws between looks at whether to stop, and where each solves equations.
 const AT_ONCE: usize = 4096;
 const AT_ONCE_SOLVED: usize = 512;
-/// Draws without weights that the difference made by weights is added to, and how much better that must be.
+/// Draws without weights that the difference made by weights is added to.
 const MANY: usize = 16_384;
-const BETTER: f64 = 0.6;
 /// Draws where quantities are derived or predicted from them, which no error decides about, if a log density
 /// takes little time and in proportion fewer where it takes more; and most numbers held for that.
 const BESIDE: usize = 16_384;
@@ -161,7 +160,7 @@ impl<'t> Drawn<'t> {
     pub(in crate::infer) fn summary(&self, name: &str, j: usize) -> Output {
         let (values, weights) = (self.sample.column(j), self.weights_of(j));
         let Some(known) = self.known.get(j) else {
-            let errors = summary::errors(&values, &weights, self.sample.layout(), false);
+            let errors = errors::errors(&values, &weights, self.sample.layout(), false);
             let known = Known::new(&errors, 0.0, inflation(self.weighed.khat), self.weighed.noise_of(None));
             return summary::summarise(name, &values, &weights, self.more * known.of_mean);
         };
@@ -171,35 +170,6 @@ impl<'t> Drawn<'t> {
             None => summary::summarise(name, &values, &weights, error),
         }
     }
-}
-
-/// The weights of all points for output `j`, where those of what belongs to no group are known.
-fn weights_of<'w>(sample: &Sample, weighed: &Weighed, weights: &'w [f64], j: usize) -> Cow<'w, [f64]> {
-    let own = sample.group_of(j).and_then(|group| weighed.of_group(group));
-    own.map_or(Cow::Borrowed(weights), |own| Cow::Owned(sample.spread(own)))
-}
-
-/// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most,
-/// where parameters are few and draws cost little, and elsewhere; and a quantile, in multiples of that.
-const OFF: [f64; 2] = [0.02, 0.035];
-const MANY_OUTPUTS: usize = 40;
-const QUANTILE: f64 = 3.0;
-/// Of all outputs so many, on average, may be further off.
-const FEW: f64 = 0.1;
-
-/// How many times as large all of these standard errors could be: below one where they should be smaller.
-/// More is allowed where each draw takes a search, or solves an equation.
-pub(in crate::infer) fn margin(errors: impl Iterator<Item = f64>, costly: bool) -> f64 {
-    let errors: Vec<f64> = errors.filter(|e| *e > 0.0).collect();
-    let off = OFF[usize::from(costly || errors.len() > MANY_OUTPUTS)];
-    let further = |times: f64| errors.iter().map(|e| erfc(off / (times * e * SQRT_2))).sum::<f64>();
-    // Between 1e-6 and 1e6, by halving the logarithm.
-    let (mut low, mut high) = (1e-6_f64, 1e6_f64);
-    for _ in 0..40 {
-        let middle = (low * high).sqrt();
-        (low, high) = if further(middle) < FEW { (middle, high) } else { (low, middle) };
-    }
-    low
 }
 
 /// Draws until the standard error of everything inferred is small, or no more can be held. Derived quantities
@@ -256,7 +226,7 @@ pub(in crate::infer) fn enough<'t>(
         let times = many as f64 / have as f64;
         let known = |j: usize| {
             let weights = weights_of(&sample, &weighed, &weights, j);
-            let errors = summary::errors(&sample.column(j), &weights, sample.layout(), times > 1.0);
+            let errors = errors::errors(&sample.column(j), &weights, sample.layout(), times > 1.0);
             let group = sample.group_of(j);
             Known::new(&errors, times, inflation(weighed.khat_of(group)), weighed.noise_of(group))
         };
@@ -336,87 +306,4 @@ fn inside(sample: &Sample, weights: &[f64]) -> bool {
     let squares = shares.map(|shares| shares.iter().map(|s| s * s).sum::<f64>());
     let among: f64 = squares.zip(weights).map(|(s, w)| w * (copies * s - 1.0)).sum();
     among / copies > 0.5 * between
-}
-
-/// How well an output is known.
-struct Known {
-    /// The largest of the standard errors of its mean, of the logarithm of its standard deviation and of a
-    /// quantile, the latter for less, in standard deviations.
-    error: f64,
-    /// That of its mean alone.
-    of_mean: f64,
-    /// Whether that is by the difference that weights make to so many more draws without weights.
-    shifted: bool,
-}
-
-impl Known {
-    fn new(errors: &Errors, times: f64, inflation: f64, noise: f64) -> Known {
-        let weighted = worst(errors.weighted);
-        let by_difference = errors.shifted(times);
-        let shifted = times > 1.0 && worst(by_difference) < BETTER * weighted && by_difference[0].is_finite();
-        let (error, of_mean) = match shifted {
-            true => (worst(by_difference), by_difference[0]),
-            false => (weighted, errors.weighted[0]),
-        };
-        // What does not vary has no error.
-        let noise = if error > 0.0 { noise } else { 0.0 };
-        Known {
-            error: (inflation * error).hypot(noise),
-            of_mean: (inflation * of_mean).hypot(noise),
-            shifted,
-        }
-    }
-}
-
-/// The largest of standard errors of a mean, a log standard deviation and a quantile; zero for what does not
-/// vary.
-pub(in crate::infer) fn worst([mean, sd, quantile]: [f64; 3]) -> f64 {
-    let largest = mean.max(sd).max(quantile / QUANTILE);
-    if mean.is_finite() && sd.is_finite() { largest } else { 0.0 }
-}
-
-/// Which output has the largest error, and how large it is.
-fn largest(errors: &[Known]) -> (usize, f64) {
-    let one = |m: (usize, f64), (j, e): (usize, &Known)| if e.error > m.1 { (j, e.error) } else { m };
-    errors.iter().enumerate().fold((0, 0.0), one)
-}
-
-/// The tail shape of the weights times the squared deviation of one output: what its standard deviation is
-/// estimated from.
-fn spread_khat(sample: &Sample, weighed: &Weighed, weights: &[f64], output: usize) -> f64 {
-    let values = sample.column(output);
-    let weights = weights_of(sample, weighed, weights, output);
-    let mean: f64 = values.iter().zip(&*weights).map(|(x, w)| x * w).sum();
-    let square = |(x, s): (&f64, &f64)| s * (x - mean).powi(2);
-    let points = values.chunks_exact(sample.copies).zip(sample.shares().chunks_exact(sample.copies));
-    let spread = points.map(|(x, shares)| x.iter().zip(shares).map(square).sum::<f64>());
-    let mut logs: Vec<f64> = spread.collect();
-    ln(&mut logs);
-    logs.iter_mut().zip(&*weighed.logs(sample.group_of(output))).for_each(|(log, weight)| *log += weight);
-    let khat = smooth(&logs).khat;
-    if khat.is_finite() { khat } else { f64::NEG_INFINITY }
-}
-
-/// The tail shape of the weighted squares of each output, where outputs are few: among many some would look
-/// long by chance.
-fn shapes_of_squares(errors: &[Known], spread: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
-    let few = errors.len() <= MANY_OUTPUTS;
-    let one = |j: usize| if few && errors[j].error > 0.0 { spread(j) } else { f64::NEG_INFINITY };
-    (0..errors.len()).into_par_iter().map(one).collect()
-}
-
-/// How many times as large all standard errors could be if each missed what the tail of its squares hides.
-fn wary(errors: &[Known], shapes: &[f64], costly: bool) -> f64 {
-    margin(errors.iter().zip(shapes).map(|(e, shape)| e.error * inflation(*shape)), costly)
-}
-
-/// The upper end of what a k̂ from so many draws may be.
-fn upper(khat: f64, draws: usize) -> f64 {
-    khat + khat_error(khat, draws)
-}
-
-/// Standard errors from the weights of a sample miss what its tail hides; the factor is from the mean of a
-/// generalised Pareto tail beyond the sample.
-fn inflation(khat: f64) -> f64 {
-    1.0 + (2.0 * (khat - 0.3)).max(0.0)
 }

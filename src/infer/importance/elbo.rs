@@ -1,6 +1,6 @@
 //! The ELBO of a proposal by its draws, and how uneven the weights of these are.
 
-use crate::infer::importance::summary::{Layout, error_of_mean};
+use crate::infer::importance::errors::{Layout, error_of_mean};
 
 /// The mean of `log p - log q` over draws of q.
 #[derive(Clone, Copy, Debug, PartialEq)]

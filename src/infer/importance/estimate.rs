@@ -7,7 +7,7 @@ use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::mass::Mass;
 use crate::infer::importance::reached::Reached;
 use crate::infer::importance::summary::Output;
-use crate::infer::importance::{affine, budget, resample, sample, summary, trials};
+use crate::infer::importance::{affine, budget, errors, resample, sample, summary, trials};
 use crate::infer::options::Options;
 use crate::infer::policy::KHAT_LIMIT;
 use crate::infer::proposal::Kind;
@@ -117,7 +117,7 @@ struct Plain<'a> {
     reached: &'a Reached<'a>,
     /// One vector for each output.
     columns: Vec<Vec<f64>>,
-    layout: summary::Layout,
+    layout: errors::Layout,
 }
 
 impl<'a> Plain<'a> {

@@ -1,10 +1,10 @@
 //! Draws from a proposal around a fitted Gaussian, with their log weights.
 
 use crate::infer::gaussian::Gaussian;
+use crate::infer::importance::errors::Layout;
 use crate::infer::importance::group_weights::Local;
 use crate::infer::importance::pilot::Pilot;
 use crate::infer::importance::screen::Screen;
-use crate::infer::importance::summary::Layout;
 use crate::infer::importance::weights::Weighed;
 use crate::infer::proposal::placement::{Placed, Placement};
 use crate::infer::proposal::tails::Tails;

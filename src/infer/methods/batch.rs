@@ -2,7 +2,7 @@
 
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
-use crate::infer::importance::summary::Layout;
+use crate::infer::importance::errors::Layout;
 use crate::num::linalg::dot;
 use crate::num::real::LN_2PI;
 use crate::num::sobol::Sobol;

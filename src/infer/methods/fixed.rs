@@ -14,7 +14,7 @@ use crate::infer::methods::judge::judge;
 use crate::infer::progress::Ending;
 use crate::infer::progress::Progress;
 use crate::infer::progress::Watch;
-use crate::infer::search::modes;
+use crate::infer::search::ascent;
 use crate::num::real::LN_2PI;
 use crate::num::stream::{Stream, child};
 use crate::target::{Evaluator, Target};
@@ -121,7 +121,7 @@ impl Climb<'_, '_> {
             let mut reached = None;
             let (before, n) = (self.gradients, fixed.n);
             let (watch, stopped) = (&mut *self.watch, &mut self.stopped);
-            let taken = modes::follow(fixed, w.clone(), self.steps, &mut |at| {
+            let taken = ascent::follow(fixed, w.clone(), self.steps, &mut |at| {
                 trail.push(at.value);
                 reached = Some((at.z.clone(), at.value));
                 let progress = Progress {

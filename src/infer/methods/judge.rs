@@ -3,13 +3,13 @@
 
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
+use crate::infer::importance::errors::Layout;
 use crate::infer::importance::psis::smooth;
 use crate::infer::importance::sample::{layout, log_weights};
-use crate::infer::importance::summary::Layout;
 use crate::infer::methods::job::Approximation;
 use crate::infer::methods::mixture;
 use crate::infer::methods::thin::Standardised;
-use crate::infer::transport::map::Warped;
+use crate::infer::transport::warped::Warped;
 use crate::target::Target;
 
 /// What fresh draws say.

@@ -4,17 +4,17 @@
 use crate::infer::fit::{Fit, Origin};
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
+use crate::infer::importance::errors::Layout;
 use crate::infer::importance::estimate::{Estimates, PLAIN, poor, summaries};
 use crate::infer::importance::mass::Mass;
 use crate::infer::importance::psis::smooth;
-use crate::infer::importance::summary::Layout;
-use crate::infer::importance::{budget, resample, summary};
+use crate::infer::importance::{budget, errors, known, resample, summary};
 use crate::infer::methods::thin::Thin;
 use crate::infer::options::{Nuts, Options};
 use crate::infer::policy::KHAT_LIMIT;
 use crate::infer::proposal::Kind;
 use crate::infer::sampling::chains::sampled;
-use crate::infer::transport::map::Warped;
+use crate::infer::transport::warped::Warped;
 use crate::num::real::LN_2PI;
 use crate::num::special::log_sum_exp;
 use crate::num::stream::Stream;
@@ -91,9 +91,9 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], origin: Origin, option
         let logs: Vec<f64> = drawn.iter().flat_map(|b| b.log_weights.iter().copied()).collect();
         let smoothed = smooth(&logs);
         let errors = (0..names.len().saturating_sub(target.beside()))
-            .map(|j| summary::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT, false))
-            .map(|e| budget::worst(e.weighted));
-        if budget::margin(errors, false) >= 1.0
+            .map(|j| errors::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT, false))
+            .map(|e| known::worst(e.weighted));
+        if known::margin(errors, false) >= 1.0
             || smoothed.khat >= KHAT_LIMIT
             || count >= most
             || options.draws.is_some()

@@ -13,7 +13,7 @@ use crate::infer::methods::thin::Thin;
 use crate::infer::progress::Ending;
 use crate::infer::progress::Watch;
 use crate::infer::progress::{Error as NoFit, Progress};
-use crate::infer::search::modes;
+use crate::infer::search::ascent;
 use crate::num::linalg::{dot, solve_lower_transposed_many};
 use crate::num::real::LN_2PI;
 use crate::num::stream::Stream;
@@ -60,7 +60,7 @@ pub(super) fn path(job: &Job, index: u64, watch: Watch) -> Result<Path, Error> {
     let followed = (0..TRIES).find_map(|k| {
         let mut stream = Stream::new(job.options.seed, STARTS, index * TRIES + k);
         let start = (0..job.d).map(|_| 4.0 * stream.uniform() - 2.0).collect();
-        modes::follow(&mut *evaluator, start, STEPS, &mut |at| {
+        ascent::follow(&mut *evaluator, start, STEPS, &mut |at| {
             places.push((at.z.clone(), at.slope.clone()));
             ControlFlow::Continue(())
         })

@@ -20,8 +20,8 @@ use crate::infer::methods::fixed::{Fixed, Form};
 use crate::infer::methods::job::Approximation;
 use crate::infer::methods::saa::Full;
 use crate::infer::options::{Options, Stop};
-use crate::infer::search::modes;
-use crate::infer::transport::map::Warped;
+use crate::infer::search::ascent;
+use crate::infer::transport::warped::Warped;
 use crate::num::stream::{Stream, child};
 use crate::target::Target;
 use crate::vi::Scale;
@@ -110,7 +110,7 @@ pub(in super::super) fn polish(
 fn climb(set: &mut Fixed<Full>, w: Vec<f64>, enough: f64, stop: &Stop) -> Option<(Vec<f64>, f64, usize)> {
     let mut trail: Vec<f64> = Vec::new();
     let mut end = w.clone();
-    let taken = modes::follow(set, w, STEPS, &mut |at| {
+    let taken = ascent::follow(set, w, STEPS, &mut |at| {
         trail.push(at.value);
         end.clone_from(&at.z);
         let slow = trail.len().checked_sub(STRETCH + 1).is_some_and(|k| at.value - trail[k] < enough);

@@ -11,7 +11,7 @@
 use crate::infer::approximate::quadrature::precision;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
-use crate::infer::importance::summary::Layout;
+use crate::infer::importance::errors::Layout;
 use crate::infer::methods::batch::{add_to_rows, normals, row_means};
 use crate::infer::methods::job::{Approximation, Error, Found, Job, Method};
 use crate::infer::methods::stepping::{Steps, Time, drive};

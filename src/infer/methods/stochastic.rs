@@ -5,7 +5,7 @@
 //! diagonal factor means something in the model's own axes alone, so these are then only scaled, not mixed.
 
 use crate::certify::{Certificate, Tier};
-use crate::infer::approximate::gaussian::gap;
+use crate::infer::approximate::measure::gap;
 use crate::infer::assess::assess_gaussian;
 use crate::infer::finding::Finding;
 use crate::infer::fit::{Fit, Origin};

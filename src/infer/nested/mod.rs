@@ -22,6 +22,7 @@ mod lattice;
 mod marginal;
 mod measure;
 mod partition;
+mod placement;
 mod rule;
 mod shoulders;
 mod solver;

@@ -2,7 +2,7 @@
 //! through it.
 
 use crate::infer::cost::spared;
-use crate::infer::search::modes::Place;
+use crate::infer::search::ascent::Place;
 use crate::target::{Evaluator, Target};
 
 /// Parameters whose signs are changed, alone and two at a time.

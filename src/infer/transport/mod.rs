@@ -4,3 +4,4 @@ pub(in crate::infer) mod lanes;
 pub(in crate::infer) mod layers;
 pub(in crate::infer) mod map;
 pub(in crate::infer) mod residuals;
+pub(in crate::infer) mod warped;

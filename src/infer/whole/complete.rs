@@ -11,7 +11,7 @@ use crate::infer::progress::Ending;
 use crate::infer::sampling::chains;
 use crate::infer::transport::layers;
 use crate::infer::transport::layers::Bent;
-use crate::infer::transport::map::Warped;
+use crate::infer::transport::warped::Warped;
 use crate::infer::whole::approach::Approach;
 use crate::infer::whole::ending::ended;
 use crate::target::Target;

@@ -7,7 +7,7 @@ use crate::infer::importance::{budget, pilot};
 use crate::infer::methods;
 use crate::infer::options::Options;
 use crate::infer::progress::Ending;
-use crate::infer::transport::map::Warped;
+use crate::infer::transport::warped::Warped;
 use crate::target::Target;
 
 /// A tolerance above this, in nats, asks for a rough answer.

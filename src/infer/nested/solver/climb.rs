@@ -1,7 +1,7 @@
 //! Steps uphill from sixteen points at once: which are taken, taken back in part, or damped.
 
 use crate::infer::nested::lanes::{LANES, Lanes};
-use crate::infer::search::modes::shortened;
+use crate::infer::search::ascent::shortened;
 
 /// Where steps no longer bring it down, rounding does not let it: below this one more step ends as near as
 /// can be.

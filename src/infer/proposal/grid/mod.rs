@@ -9,6 +9,7 @@
 mod axis;
 mod beyond;
 mod leaf;
+mod refine;
 mod tree;
 
 use crate::infer::gaussian::Gaussian;
@@ -176,7 +177,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::transport::map::Warped;
+    use crate::infer::transport::warped::Warped;
     use crate::num::real::Real;
     use crate::num::stream::Stream;
     use crate::target::from_fn;
