@@ -219,6 +219,16 @@ pub(super) struct FitArgs {
     /// Print attempt by attempt what was tried, why, and what came of it
     #[arg(long, conflicts_with_all = ["method", "certified"])]
     pub(super) trace: bool,
+
+    /// Change a threshold of the fit, as NAME=VALUE; docs/internals/inference.md lists them. For those who
+    /// study the fit: the defaults are meant for everything.
+    #[arg(long, value_name = "NAME=VALUE", hide = true)]
+    pub(super) policy: Vec<String>,
+
+    /// Leave an attempt out of the plan: groups, quadrature, nested, variational, other-nested or
+    /// free-coordinates. For those who study the fit.
+    #[arg(long, value_name = "ATTEMPT", hide = true)]
+    pub(super) without: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -6,7 +6,7 @@ use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::Certificate;
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
+use crate::infer::{self, Attempt, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
@@ -177,6 +177,25 @@ pub(super) fn options(args: &FitArgs) -> Options {
     Options { seed: args.seed, keep, nuts, stop: interrupt::stop(), ..Options::default() }
 }
 
+/// The same with the thresholds and the attempts that were asked for.
+fn studied(args: &FitArgs) -> Result<Options, Failure> {
+    let mut options = options(args);
+    for change in &args.policy {
+        let wrong = |why: String| Failure::Usage(format!("--policy {change}: {why}"));
+        let Some((name, value)) = change.split_once('=') else {
+            return Err(wrong("it takes NAME=VALUE".into()));
+        };
+        let value = value.parse().map_err(|_| wrong(format!("`{value}` is not a number")))?;
+        options.policy.set(name, value).map_err(|error| wrong(error.to_string()))?;
+    }
+    for name in &args.without {
+        let attempt = Attempt::ALL.into_iter().find(|attempt| attempt.name() == name);
+        let unknown = || Failure::Usage(format!("--without {name}: there is no such attempt"));
+        options.without.push(attempt.ok_or_else(unknown)?);
+    }
+    Ok(options)
+}
+
 /// The default: structure, mode, whitening, a fit in whitened coordinates, checked and corrected.
 fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
     if let [first, ..] = args.descent.given()[..] {
@@ -189,7 +208,7 @@ fn by_itself(loaded: &load::Loaded, args: &FitArgs) -> Result<Fit, Failure> {
             "--steps and --batch go with a --method of steps (`stickler methods` lists them); NUTS, and `fit` by itself, stop when they are done".into(),
         ));
     }
-    let options = options(args);
+    let options = studied(args)?;
     interrupt::listen();
     let mut bar = Bar::new(args.json);
     let model = loaded.model();

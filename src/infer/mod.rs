@@ -10,6 +10,7 @@
 //! | file or folder | what is there |
 //! |---|---|
 //! | `policy` | every threshold of quality, once |
+//! | `attempt` | the ways to fit a model |
 //! | `options` | what can be chosen, and how a fit is told to stop |
 //! | `progress` | what a fit tells while it goes on, how it ends, and why there may be none |
 //! | `finding` | what a fit found out about its own answer |
@@ -36,6 +37,7 @@
 
 mod approximate;
 mod assess;
+mod attempt;
 pub mod certified;
 mod choose;
 pub mod compare;
@@ -62,6 +64,7 @@ mod transport;
 mod whole;
 
 pub use assess::assess;
+pub use attempt::Attempt;
 pub use diagnose::doubt::doubt;
 pub use finding::{Finding, Inner, Kind, Severity, first_few};
 pub use fit::{Fit, Origin, Path};
@@ -70,12 +73,12 @@ pub use importance::psis::{Smoothed, smooth};
 pub use importance::summary::Output;
 pub use model::Model;
 pub use options::{Nuts, Options, Stop};
-pub use policy::KHAT_LIMIT;
+pub use policy::{KHAT_LIMIT, Policy, Threshold, UnknownThreshold};
 pub use progress::{Ending, Error, Progress, Watch};
 pub use proposal::Kind as ProposalKind;
 pub use sampling::chains::{Chains, EFFECTIVE, RHAT};
 pub use strategy::{Enough, Facts, Planned, Strategy, fit_model, plan, strategy};
-pub use trace::{Attempt, Outcome, Preference, Tried};
+pub use trace::{Outcome, Preference, Tried};
 
 use crate::target::Target;
 use whole::additive::approach;

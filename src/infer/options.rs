@@ -1,5 +1,7 @@
 //! What can be chosen about a fit, and how it is told to stop.
 
+use crate::infer::attempt::Attempt;
+use crate::infer::policy::Policy;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,6 +23,10 @@ pub struct Options {
     pub keep: usize,
     /// When to sample with NUTS.
     pub nuts: Nuts,
+    /// The thresholds of quality.
+    pub policy: Policy,
+    /// Attempts to leave out.
+    pub without: Vec<Attempt>,
     /// Ends the fit from outside, with what it has.
     pub stop: Stop,
 }
@@ -97,6 +103,8 @@ impl Default for Options {
             dense: 1200,
             keep: 0,
             nuts: Nuts::Never,
+            policy: Policy::default(),
+            without: Vec::new(),
             stop: Stop::default(),
         }
     }

@@ -1,35 +1,6 @@
 //! What was tried, and what came of it.
 
-/// A way to fit a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
-    /// The best Gaussian by quadrature, with effects of groups integrated out by a rule.
-    Groups,
-    /// The best Gaussian by quadrature.
-    Quadrature,
-    /// Some coordinates integrated out given the others, where that is promising.
-    Nested,
-    /// All coordinates together, by modes and variational inference, in the coordinates that suit effects.
-    Variational,
-    /// The ways to integrate coordinates out that seemed less promising.
-    OtherNested,
-    /// All of these again, in coordinates that the model did not leave open.
-    FreeCoordinates,
-}
-
-impl Attempt {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Attempt::Groups => "groups",
-            Attempt::Quadrature => "quadrature",
-            Attempt::Nested => "nested",
-            Attempt::Variational => "variational",
-            Attempt::OtherNested => "other-nested",
-            Attempt::FreeCoordinates => "free-coordinates",
-        }
-    }
-}
+use crate::infer::attempt::Attempt;
 
 /// An attempt that was made.
 #[derive(Clone, Debug, PartialEq)]

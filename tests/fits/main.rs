@@ -6,6 +6,7 @@ mod fits;
 mod methods;
 mod noncentered;
 mod one_parameter;
+mod policy;
 mod strategy;
 mod truncated;
 mod truth;

@@ -5,7 +5,6 @@ use crate::infer::finding::Finding;
 use crate::infer::fit::Fit;
 use crate::infer::options::Options;
 use crate::infer::search::modes;
-use crate::infer::search::rivals::COMPARABLE;
 use crate::num::real::LN_2PI;
 use crate::target::{ModelTarget, Target};
 
@@ -25,7 +24,7 @@ pub(in crate::infer) fn overlooked(target: &ModelTarget, fit: &Fit, options: &Op
         .into_iter()
         .filter(|part| is_away(&part.mode.point))
         .map(|part| part.log_mass + constant - fit.log_evidence)
-        .filter(|mass| *mass > -COMPARABLE)
+        .filter(|mass| *mass > -options.policy.mode_behind)
         .collect();
     let largest = masses.iter().copied().reduce(f64::max)?;
     Some(Finding::OtherModes { count: masses.len(), mass: largest.exp() })

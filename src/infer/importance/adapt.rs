@@ -3,7 +3,7 @@
 //! coordinates.
 
 use crate::infer::gaussian::Gaussian;
-use crate::infer::importance::mass::{Mass, SAME, SURELY};
+use crate::infer::importance::mass::Mass;
 use crate::infer::importance::psis::{effective, smooth};
 use crate::infer::importance::sample::Sample;
 use crate::infer::options::Options;
@@ -34,10 +34,6 @@ const OPERATIONS: usize = 2_000_000_000;
 const ROUNDS: usize = 10;
 /// Rounds without a gain that end it.
 const PATIENCE: usize = 2;
-/// Weights are even enough where the effective number of draws is this share of them; less what their k̂ is
-/// above this.
-const EVEN: f64 = 0.75;
-const LIGHT: f64 = 0.4;
 /// Weights are flattened until so many draws for each coordinate, or this share of all, are effective.
 const EFFECTIVE_EACH: f64 = 8.0;
 const EFFECTIVE: f64 = 0.03;
@@ -69,7 +65,7 @@ pub(in crate::infer) fn adapt(
     effort: usize,
     options: &Options,
 ) -> Option<Arc<dyn Proposal>> {
-    let d = q.mean.len();
+    let (d, policy) = (q.mean.len(), &options.policy);
     if d == 0 || d > MOST {
         return None;
     }
@@ -82,20 +78,21 @@ pub(in crate::infer) fn adapt(
         let sample = Sample::new(flow, q, proposal, child(options.seed, PURPOSE, round));
         let (points, log_weights) = sample.probes(count);
         let smoothed = smooth(&log_weights);
-        let even = effective(&smoothed.weights) / log_weights.len() as f64 - (smoothed.khat - LIGHT).max(0.0);
+        let even = effective(&smoothed.weights) / log_weights.len() as f64
+            - (smoothed.khat - policy.khat_adapted).max(0.0);
         idle += 1;
         // Weights are even, too, where draws no longer come to a part of the posterior: its mass is missing
         // then.
         let mass = Mass::new(&log_weights);
         let preferred = |best: &(f64, Mass, Arc<Students>)| {
-            let overlooks = |a: &Mass, b: &Mass| b.exceeds(a, SURELY, SAME);
+            let overlooks = |a: &Mass, b: &Mass| b.exceeds(a, policy.mass_errors, policy.mass_same);
             !overlooks(&mass, &best.1) && (even > best.0 || overlooks(&best.1, &mass))
         };
         if best.as_ref().is_none_or(preferred) {
             best = Some((even, mass, Arc::clone(&current)));
             idle = 0;
         }
-        if even > EVEN || idle >= PATIENCE || options.stop.requested() {
+        if even > policy.share_adapted || idle >= PATIENCE || options.stop.requested() {
             break;
         }
         let Some(next) = current.fitted(&points, &flattened(&log_weights, d)) else { break };

@@ -13,7 +13,7 @@ use crate::infer::importance::summary::Output;
 use crate::infer::importance::weights::Weighed;
 use crate::infer::importance::{errors, summary};
 use crate::infer::options::Options;
-use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::policy::{KHAT_LIMIT, KHAT_NO_MEAN, Policy};
 use crate::infer::proposal::placement::Placement;
 use crate::infer::proposal::{Kind, Proposal};
 use crate::target::Target;
@@ -48,18 +48,12 @@ const BESIDE: usize = 16_384;
 const HELD_BESIDE: usize = 4_000_000;
 /// So near to the limit k̂ is not known well enough with fewer draws than this; fewer have to do where each
 /// takes a search.
-pub(in crate::infer) const UNSURE: std::ops::Range<f64> = 0.6..1.0;
 const DECIDED: usize = 32_768;
 const DECIDED_SEARCHED: usize = 8192;
-/// Weights with a k̂ above this, by as many draws as there are to begin with, are compared with those of
-/// other proposals; by more draws, a k̂ is known better and may be larger.
-pub(in crate::infer) const TAILED: f64 = 0.45;
 /// Coordinates up to which the mixture that adapts is tried first.
 pub(in crate::infer) const FEW_TO_LEARN: usize = 6;
 /// A standard error of so many times the one aimed at is large.
 const LARGE: f64 = 3.0;
-/// So many effective draws for each draw are more than a mixture that adapts has in many coordinates.
-const EFFICIENT: f64 = 0.3;
 /// Draws that judge a proposal, and the fewest where each takes long.
 pub(in crate::infer) const PILOT: usize = 2048;
 const LEAST_PILOT: usize = 512;
@@ -138,15 +132,17 @@ impl<'t> Drawn<'t> {
     }
 
     /// Whether no other proposal is worth a try.
-    pub(in crate::infer) fn good(&self) -> bool {
+    pub(in crate::infer) fn good(&self, policy: &Policy) -> bool {
         let draws = self.sample.log_weights().len();
-        self.khat < KHAT_LIMIT && upper(self.khat, draws) < upper(TAILED, FEWEST) && self.tail < KHAT_LIMIT
+        self.khat < KHAT_LIMIT
+            && upper(self.khat, draws) < upper(policy.khat_tailed, FEWEST)
+            && self.tail < KHAT_LIMIT
     }
 
     /// Whether no more proposals of other kinds are: a tail of moderate length, and errors that are small all
     /// the same or that no other would make smaller.
-    pub(in crate::infer) fn fair(&self) -> bool {
-        self.khat < UNSURE.start
+    pub(in crate::infer) fn fair(&self, policy: &Policy) -> bool {
+        self.khat < policy.khat_unsure
             && self.tail < KHAT_LIMIT
             && (self.margin >= 1.0 || self.efficient || self.inside)
     }
@@ -182,6 +178,8 @@ pub(in crate::infer) fn enough<'t>(
     options: &Options,
 ) -> Drawn<'t> {
     let Source { flow, q, proposal, pilot } = source;
+    let policy = &options.policy;
+    let is_unsure = |khat: f64| (policy.khat_unsure..KHAT_NO_MEAN).contains(&khat);
     let (d, copies) = (q.mean.len(), flow.copies());
     let costly =
         flow.searches_each_draw() && flow.model().operations() > LITTLE || flow.model().solves_equations();
@@ -219,7 +217,7 @@ pub(in crate::infer) fn enough<'t>(
         let grid = proposal.kind() == Kind::Grid;
         let mut weighed = sample.weigh();
         if grid {
-            weighed.trust_even();
+            weighed.trust_even(policy);
         }
         let weights = sample.spread(&weighed.weights);
         let have = sample.log_weights().len();
@@ -232,12 +230,12 @@ pub(in crate::infer) fn enough<'t>(
         };
         let errors: Vec<Known> = (0..judged).into_par_iter().map(known).collect();
         let (place, largest) = largest(&errors);
-        let margin = margin(errors.iter().map(|e| e.error), costly);
+        let margin = margin(errors.iter().map(|e| e.error), costly, policy);
         // Where errors stay large, the tail of the output that is known worst counts too.
         let heavy = have > fewest && margin * LARGE < 1.0;
         // Of several heaps a small one far away makes squares look as if they had a long tail. A grid whose
         // weights have a short one has seen them all.
-        let seen = grid && weighed.khat < TAILED;
+        let seen = grid && weighed.khat < policy.khat_tailed;
         let spread = |j: usize| match proposal.modes() > 1 || seen {
             true => f64::NEG_INFINITY,
             false => spread_khat(&sample, &weighed, &weights, j),
@@ -248,23 +246,23 @@ pub(in crate::infer) fn enough<'t>(
         // Where squares have a long tail, a sample that misses it takes a standard deviation to be known.
         let shapes = OnceCell::new();
         let shapes = || shapes.get_or_init(|| shapes_of_squares(&errors, &spread));
-        let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), costly) / more };
+        let margin = if margin < 1.0 { margin } else { wary(&errors, shapes(), costly, policy) / more };
         // A k̂ near the limit is decided by more draws; one far above it is not.
         let decided = if flow.searches_each_draw() { DECIDED_SEARCHED } else { DECIDED };
-        let unsure = UNSURE.contains(&khat) && have < decided;
+        let unsure = is_unsure(khat) && have < decided;
         let tail = || shapes().iter().copied().fold(khat, f64::max);
         let done = options.draws.is_some()
             || options.stop.requested()
             || have >= most
             || (margin >= 1.0 && !unsure && have >= beside);
-        let long = || upper(khat, have) >= upper(TAILED, FEWEST) || tail() >= KHAT_LIMIT;
+        let long = || upper(khat, have) >= upper(policy.khat_tailed, FEWEST) || tail() >= KHAT_LIMIT;
         let efficient = flow.searches_each_draw()
             && d > FEW_TO_LEARN
-            && khat < UNSURE.start
-            && effective(&weighed.weights) > EFFICIENT * have as f64;
+            && khat < policy.khat_unsure
+            && effective(&weighed.weights) > policy.share_efficient * have as f64;
         if done || (look && !efficient && long()) || (khat >= KHAT_LIMIT && !unsure) || d == 0 {
             // So near to the limit, with errors still large, the upper end of what it may be counts.
-            let open = UNSURE.contains(&khat) && margin * LARGE < 1.0;
+            let open = is_unsure(khat) && margin * LARGE < 1.0;
             let khat = if open { upper(khat, have) } else { khat };
             let khat = khat.max(weighed.worst_khat());
             let tail = tail().max(khat);

@@ -9,7 +9,7 @@ use crate::infer::importance::reached::Reached;
 use crate::infer::importance::summary::Output;
 use crate::infer::importance::{affine, budget, errors, resample, sample, summary, trials};
 use crate::infer::options::Options;
-use crate::infer::policy::KHAT_LIMIT;
+use crate::infer::policy::{KHAT_LIMIT, Policy};
 use crate::infer::proposal::Kind;
 use crate::infer::proposal::placement::Placement;
 use rayon::prelude::*;
@@ -18,13 +18,6 @@ use rayon::prelude::*;
 const NAMED: usize = 3;
 /// A parameter with a larger mean or standard deviation is taken to run off to infinity.
 const ENDLESS: f64 = 1e100;
-/// Weights with a smaller k̂ are not what makes a standard error larger than this, in standard deviations,
-/// after so many draws: the quantity has tails of its own.
-const EVEN: f64 = 0.5;
-const LARGE: f64 = 0.1;
-/// A standard error of so many standard deviations leaves one mean in a hundred further off than a tenth of
-/// one, which is what makes an answer wrong.
-const MATTERS: f64 = 0.04;
 /// Draws that summarise the Gaussian itself.
 pub(in crate::infer) const PLAIN: usize = 2048;
 
@@ -83,7 +76,7 @@ pub(in crate::infer) fn estimate(reached: &Reached, options: &Options) -> Estima
         None if trusted => Vec::new(),
         None => vec![poor(khat, &corrected[..judged], &gaussian)],
     };
-    findings.extend(uncertain(&drawn, &names).filter(|_| trusted));
+    findings.extend(uncertain(&drawn, &names, &options.policy).filter(|_| trusted));
     findings.extend(astray.map(|trouble| Finding::NotANumber { trouble: Box::new(trouble) }));
     let (mass, draws) = (drawn.mass, drawn.sample.log_weights().len());
     let keep = options.keep.min(budget::HELD / names.len().max(1));
@@ -99,14 +92,14 @@ pub(in crate::infer) fn estimate(reached: &Reached, options: &Options) -> Estima
 
 /// Says that standard errors are larger than is aimed at. A standard error that comes from a long tail is
 /// itself too small.
-fn uncertain(drawn: &Drawn, names: &[String]) -> Option<Finding> {
+fn uncertain(drawn: &Drawn, names: &[String], policy: &Policy) -> Option<Finding> {
     let Drawn { khat, tail, worst, margin, .. } = *drawn;
     if margin >= if tail < KHAT_LIMIT { 0.5 } else { 1.0 } {
         return None;
     }
-    let endless = khat < EVEN && (tail >= KHAT_LIMIT || worst > LARGE);
+    let endless = khat < policy.khat_own_tail && (tail >= KHAT_LIMIT || worst > policy.error_of_own_tail);
     let of = names.get(drawn.least_known).cloned();
-    Some(match endless || tail >= KHAT_LIMIT || worst > MATTERS {
+    Some(match endless || tail >= KHAT_LIMIT || worst > policy.error_matters {
         true => Finding::DrawsUsedUp { worst, of, endless },
         false => Finding::FewDraws { worst, of },
     })

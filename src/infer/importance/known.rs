@@ -4,6 +4,7 @@ use crate::infer::importance::errors::Errors;
 use crate::infer::importance::psis::{khat_error, smooth};
 use crate::infer::importance::sample::Sample;
 use crate::infer::importance::weights::Weighed;
+use crate::infer::policy::Policy;
 use crate::num::slices::ln;
 use crate::num::special::erfc;
 use rayon::prelude::*;
@@ -13,19 +14,19 @@ use std::f64::consts::SQRT_2;
 /// The difference that weights make is added to draws without weights where that is so much better.
 const BETTER: f64 = 0.6;
 
-/// How far off a mean, in standard deviations, or the logarithm of a standard deviation should be at most,
-/// where parameters are few and draws cost little, and elsewhere; and a quantile, in multiples of that.
-pub(super) const OFF: [f64; 2] = [0.02, 0.035];
+/// Outputs from which on errors are those aimed at for many.
 const MANY_OUTPUTS: usize = 40;
+/// A quantile may be off by so many times what a mean may.
 const QUANTILE: f64 = 3.0;
 /// Of all outputs so many, on average, may be further off.
 const FEW: f64 = 0.1;
 
 /// How many times as large all of these standard errors could be: below one where they should be smaller.
 /// More is allowed where each draw takes a search, or solves an equation.
-pub(in crate::infer) fn margin(errors: impl Iterator<Item = f64>, costly: bool) -> f64 {
+pub(in crate::infer) fn margin(errors: impl Iterator<Item = f64>, costly: bool, policy: &Policy) -> f64 {
     let errors: Vec<f64> = errors.filter(|e| *e > 0.0).collect();
-    let off = OFF[usize::from(costly || errors.len() > MANY_OUTPUTS)];
+    let many = costly || errors.len() > MANY_OUTPUTS;
+    let off = if many { policy.error_many } else { policy.error_few };
     let further = |times: f64| errors.iter().map(|e| erfc(off / (times * e * SQRT_2))).sum::<f64>();
     // Between 1e-6 and 1e6, by halving the logarithm.
     let (mut low, mut high) = (1e-6_f64, 1e6_f64);
@@ -115,8 +116,8 @@ pub(super) fn shapes_of_squares(errors: &[Known], spread: &(impl Fn(usize) -> f6
 }
 
 /// How many times as large all standard errors could be if each missed what the tail of its squares hides.
-pub(super) fn wary(errors: &[Known], shapes: &[f64], costly: bool) -> f64 {
-    margin(errors.iter().zip(shapes).map(|(e, shape)| e.error * inflation(*shape)), costly)
+pub(super) fn wary(errors: &[Known], shapes: &[f64], costly: bool, policy: &Policy) -> f64 {
+    margin(errors.iter().zip(shapes).map(|(e, shape)| e.error * inflation(*shape)), costly, policy)
 }
 
 /// The upper end of what a k̂ from so many draws may be.

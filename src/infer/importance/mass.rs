@@ -3,12 +3,6 @@
 
 use crate::num::special::log_sum_exp;
 
-/// Masses that differ by less, in logarithms, count as the same.
-pub(in crate::infer) const SAME: f64 = 0.01;
-/// A proposal that found less mass than another, by so many standard errors, overlooks a part of the
-/// posterior.
-pub(in crate::infer) const SURELY: f64 = 4.0;
-
 /// The mass of a posterior, by draws of one proposal.
 #[derive(Clone, Copy)]
 pub(in crate::infer) struct Mass {
@@ -48,8 +42,8 @@ mod tests {
             Mass::new(&(0..n).map(|_| log + 0.3 * stream.normal() - 0.045).collect::<Vec<_>>())
         };
         assert!((mass(10_000, -7.0).log + 7.0).abs() < 0.01);
-        assert!(mass(10_000, -7.0).exceeds(&mass(9_999, -7.05), 4.0, SAME));
-        assert!(!mass(100, -7.0).exceeds(&mass(99, -7.05), 4.0, SAME));
-        assert!(!mass(10_000, -7.0).exceeds(&mass(9_999, -7.0), 1.5, SAME));
+        assert!(mass(10_000, -7.0).exceeds(&mass(9_999, -7.05), 4.0, 0.01));
+        assert!(!mass(100, -7.0).exceeds(&mass(99, -7.05), 4.0, 0.01));
+        assert!(!mass(10_000, -7.0).exceeds(&mass(9_999, -7.0), 1.5, 0.01));
     }
 }

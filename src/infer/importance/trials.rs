@@ -3,12 +3,11 @@
 use crate::infer::cost::is_heavy;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::adapt::{adapt, efforts};
-use crate::infer::importance::budget::{Drawn, FEW_TO_LEARN, Source, TAILED, UNSURE, enough};
-use crate::infer::importance::mass::{Mass, SAME, SURELY};
+use crate::infer::importance::budget::{Drawn, FEW_TO_LEARN, Source, enough};
+use crate::infer::importance::mass::Mass;
 use crate::infer::importance::reached::Reached;
 use crate::infer::options::Options;
-use crate::infer::policy::KHAT_LIMIT;
-use crate::infer::policy::KHAT_NO_MEAN;
+use crate::infer::policy::{KHAT_LIMIT, KHAT_NO_MEAN};
 use crate::infer::proposal::grid::{MOST, MOST_SEARCHED, MOST_UNCUT, cells};
 use crate::infer::proposal::placement::Placement;
 use crate::infer::proposal::tails::Tails;
@@ -17,19 +16,9 @@ use std::sync::Arc;
 
 /// Most leading coordinates with heavy tails in a proposal.
 const HEAVY: usize = 6;
-/// Weights with a k̂ below this, judged by a pilot, need no heavier tails.
-const LIGHT: f64 = 0.4;
-/// Weights with a k̂ below this, judged by a pilot, are those of a Gaussian or nearly.
-const STRAIGHT: f64 = 0.2;
 /// Coordinates up to which a grid takes little time, and the half-variance of log weights from which on one
 /// is worth it: a Gaussian posterior is often that of much data, and each evaluation costs.
 const SOON: usize = 2;
-const NEARLY_GAUSSIAN: f64 = 0.005;
-/// A grid that found more mass than another proposal, by so many standard errors, goes where that does not.
-const PROBABLY: f64 = 1.5;
-/// Weights with a long tail do not know their standard error: mass that they found counts where it is so much
-/// more, in logarithms.
-const MUCH: f64 = 0.3;
 
 /// Draws from a grid where coordinates are few, from the Gaussian where its weights are light, from a mixture
 /// with heavier tails where they are not: by the pilot, or by the draws themselves, because a few draws do
@@ -39,6 +28,7 @@ pub(in crate::infer) fn draw<'t>(
     outputs: usize,
     options: &Options,
 ) -> (Arc<dyn Proposal>, Drawn<'t>) {
+    let policy = &options.policy;
     let mut trials = Trials { reached, outputs, options, masses: Vec::new(), best: None };
     // What is to end is judged by the draws that were made before.
     if options.stop.requested() {
@@ -51,15 +41,15 @@ pub(in crate::infer) fn draw<'t>(
     }
     // Where there are few coordinates, and the posterior is not Gaussian in them, a grid overlooks nothing.
     let (flow, q) = trials.unbent();
-    let curved = reached.judged.elbo.half_variance > NEARLY_GAUSSIAN;
+    let curved = reached.judged.elbo.half_variance > policy.spread_gaussian;
     let soon = q.mean.len() <= SOON && !flow.model().solves_equations()
-        || q.mean.len() < MOST && reached.judged.khat >= STRAIGHT;
+        || q.mean.len() < MOST && reached.judged.khat >= policy.khat_nearly_gaussian;
     // Four coordinates that others are integrated out of exactly: a shoulder that nothing bends to is seen in
     // no weight.
     let exactly = !flow.places_cheaply()
         && !flow.searches_each_draw()
         && q.mean.len() == MOST
-        && reached.judged.khat >= STRAIGHT;
+        && reached.judged.khat >= policy.khat_nearly_gaussian;
     // Where each cell takes a search, a grid in so many comes after what adapts: a tail in which all but one
     // coordinate stand still is not learned from few draws.
     let late = flow.searches_each_draw() && q.mean.len() > MOST_SEARCHED;
@@ -73,18 +63,18 @@ pub(in crate::infer) fn draw<'t>(
     let (flow, khat) = (reached.bent.0, reached.judged.khat);
     // In few coordinates that nothing has bent a mixture has little to learn, and its weights are the most
     // even. Few draws of weights that hardly differ do not know their tail.
-    let bent = khat >= STRAIGHT && (curved || !is_heavy(flow.model()));
+    let bent = khat >= policy.khat_nearly_gaussian && (curved || !is_heavy(flow.model()));
     let few = flow.places_cheaply() && flow.leaders() == 0 && q.mean.len() <= FEW_TO_LEARN && bent;
     if few && !trials.settled() {
         trials.adapted();
     }
     // Where each draw takes a search, a proposal that is likely to fail is not tried before the one that
     // adapts.
-    let likely = !flow.searches_each_draw() || flow.leaders() == 0 || khat < TAILED;
+    let likely = !flow.searches_each_draw() || flow.leaders() == 0 || khat < policy.khat_tailed;
     if likely && !trials.settled() {
         let khat = trials.attempt(trials.around(first), true);
         // What has a long tail by the first draws has one by more of them.
-        others.retain(|other| !(khat >= UNSURE.end && *other == first));
+        others.retain(|other| !(khat >= KHAT_NO_MEAN && *other == first));
     }
     if !few && !trials.settled() {
         trials.adapted();
@@ -146,8 +136,9 @@ impl<'t> Trials<'_, 't> {
         let khat = self.reached.judged.khat;
         // Coordinates that lead others are logarithms of scales, more often than not, and their tails are
         // long; not so where many data tell them.
-        let told = is_heavy(flow.model()) && khat < STRAIGHT;
-        let light = khat < LIGHT && (flow.places_cheaply() || leaders == 0) || told;
+        let policy = &self.options.policy;
+        let told = is_heavy(flow.model()) && khat < policy.khat_nearly_gaussian;
+        let light = khat < policy.khat_needs_no_tails && (flow.places_cheaply() || leaders == 0) || told;
         let first = if light { vec![Tails::Gaussian] } else { Vec::new() };
         first.into_iter().chain([mixture, Tails::Student]).collect()
     }
@@ -155,7 +146,7 @@ impl<'t> Trials<'_, 't> {
     /// Tries a grid, where there is one.
     fn grid(&mut self) {
         let (flow, q) = self.unbent();
-        let thorough = self.reached.judged.khat >= STRAIGHT;
+        let thorough = self.reached.judged.khat >= self.options.policy.khat_nearly_gaussian;
         if let Some(grid) = cells(flow, q, self.reached.rivals, thorough) {
             self.attempt(self.own(Arc::new(grid)), true);
         }
@@ -201,12 +192,16 @@ impl<'t> Trials<'_, 't> {
         let khat = drawn.khat;
         if khat < KHAT_NO_MEAN {
             let grid = source.proposal.kind() == Kind::Grid;
-            let errors = if grid && khat < TAILED { PROBABLY } else { SURELY };
-            self.masses.push((drawn.mass, errors, if khat < TAILED { SAME } else { MUCH }));
+            let policy = &self.options.policy;
+            let light = khat < policy.khat_tailed;
+            let errors = if grid && light { policy.mass_errors_of_grid } else { policy.mass_errors };
+            let same = if light { policy.mass_same } else { policy.mass_same_tailed };
+            self.masses.push((drawn.mass, errors, same));
         }
         let overlooks = self.best.as_ref().is_some_and(|best| self.overlooks(&best.1));
-        let preferred =
-            |best: &(Arc<dyn Proposal>, Drawn)| drawn.good() || overlooks || drawn.tail < best.1.tail;
+        let preferred = |best: &(Arc<dyn Proposal>, Drawn)| {
+            drawn.good(&self.options.policy) || overlooks || drawn.tail < best.1.tail
+        };
         if !self.overlooks(&drawn) && self.best.as_ref().is_none_or(preferred) {
             self.best = Some((source.proposal, drawn));
         }
@@ -220,12 +215,14 @@ impl<'t> Trials<'_, 't> {
 
     /// Whether no other proposal is worth a try, or someone wants an end.
     fn settled(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.1.good() || self.options.stop.requested())
+        self.best
+            .as_ref()
+            .is_some_and(|best| best.1.good(&self.options.policy) || self.options.stop.requested())
     }
 
     /// Whether no more proposals of other kinds are.
     fn fair(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.1.fair())
+        self.best.as_ref().is_some_and(|best| best.1.fair(&self.options.policy))
     }
 
     /// The best, or draws of another if none was tried.

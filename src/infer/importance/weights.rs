@@ -3,16 +3,14 @@
 
 use crate::infer::importance::group_weights::{Apart, Local};
 use crate::infer::importance::psis::{effective, khat_error, smooth};
+use crate::infer::policy::Policy;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Of many groups some have a k̂ that looks large by chance: so many standard errors are allowed for.
 const CHANCE: f64 = 3.0;
-/// Weights are even where the effective number of draws is this share of them, and a weight is large that is
-/// so many times the mean of all; the k̂ of even ones is this at most.
-const EVEN: f64 = 0.8;
+/// A weight is large that is so many times the mean of all.
 const LARGE: f64 = 10.0;
-const EVEN_KHAT: f64 = 0.4;
 
 /// Pareto-smoothed weights of draws.
 pub(in crate::infer) struct Weighed {
@@ -50,11 +48,11 @@ impl Weighed {
     /// Takes weights of draws that were made everywhere for what they are where they are even, and none is
     /// large: of the few that differ from the others a generalised Pareto distribution makes a long tail
     /// where there is none.
-    pub(in crate::infer) fn trust_even(&mut self) {
+    pub(in crate::infer) fn trust_even(&mut self, policy: &Policy) {
         let n = self.weights.len() as f64;
         let largest = self.weights.iter().copied().fold(0.0, f64::max);
-        if effective(&self.weights) > EVEN * n && largest * n < LARGE {
-            self.khat = self.khat.min(EVEN_KHAT);
+        if effective(&self.weights) > policy.share_even * n && largest * n < LARGE {
+            self.khat = self.khat.min(policy.khat_even);
         }
     }
 

@@ -93,7 +93,7 @@ pub(super) fn assess(target: &dyn Target, parts: &[Thin], origin: Origin, option
         let errors = (0..names.len().saturating_sub(target.beside()))
             .map(|j| errors::errors(&column(&drawn, j), &smoothed.weights, Layout::INDEPENDENT, false))
             .map(|e| known::worst(e.weighted));
-        if known::margin(errors, false) >= 1.0
+        if known::margin(errors, false, &options.policy) >= 1.0
             || smoothed.khat >= KHAT_LIMIT
             || count >= most
             || options.draws.is_some()

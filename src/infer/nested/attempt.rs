@@ -12,25 +12,16 @@ use crate::infer::nested::weigh::{Whole, weigh};
 use crate::infer::nested::{explore, shoulders, start, tune};
 use crate::infer::options::Options;
 use crate::infer::policy::KHAT_LIMIT;
-use crate::infer::policy::LIGHT;
 use crate::infer::progress::Watch;
 use crate::infer::proposal::grid;
 use crate::lower::Parameter;
 use crate::target::{ModelTarget, Target};
 use std::cell::Cell;
 
-/// The gap, in nats, at which the fit of the outer coordinates is done: its Gaussian only proposes.
-const NEAR: f64 = 0.02;
-/// The gap from which on no proposal around that Gaussian serves: of 143 fits tried, none ended well with
-/// more than 0.4.
-const FAR_OFF: f64 = 3.0;
 /// Colours of a Hessian from which on it is costly, and most coordinates where it is looked whether the
 /// Gaussian at the mode does so well that nothing need be taken apart.
 const COSTLY: usize = 5;
 const SOON_SEEN: usize = 60;
-/// Weights with a k̂ below this are light where inner coordinates hang together and are not Gaussian: what no
-/// draw of all of them together came near has no weight to show.
-const LIGHT_TOGETHER: f64 = 0.3;
 /// Coordinates of a small group, on average.
 const MOST_OF_A_GROUP: usize = 3;
 
@@ -60,7 +51,8 @@ pub(in crate::infer) fn fit(target: &ModelTarget, ways: Ways, options: &Options,
     let put_off = (ways == Ways::Promising && !few).then_some(&others);
     let whole = Whole::new(target, options, put_off);
     let mut attempt = |conditional: Conditional| -> bool {
-        let light = if conditional.is_one_block() { LIGHT_TOGETHER } else { LIGHT };
+        let policy = &options.policy;
+        let light = if conditional.is_one_block() { policy.khat_light_together } else { policy.khat_light };
         // Draws around a mode of all inner coordinates together do not come where groups, one by one, have
         // mass.
         let known = best.as_ref().is_some_and(|fit| fit.khat < KHAT_LIMIT && !fit.is_doubtful());
@@ -69,7 +61,7 @@ pub(in crate::infer) fn fit(target: &ModelTarget, ways: Ways, options: &Options,
         }
         let Some(found) = with(&whole, conditional, watch) else { return false };
         let settled = found.khat < light && !found.is_doubtful();
-        if best.as_ref().is_none_or(|other| better(&found, other)) {
+        if best.as_ref().is_none_or(|other| better(&found, other, policy)) {
             best = Some(found);
         }
         settled || options.stop.requested()
@@ -115,7 +107,7 @@ fn with(whole: &Whole, mut conditional: Conditional, watch: Watch) -> Option<Fit
     let start = begin(whole, &mut conditional).filter(|_| !options.stop.requested())?;
     let options = &Options {
         gradients: Some(conditional.affordable()),
-        tolerance: options.tolerance.max(NEAR),
+        tolerance: options.tolerance.max(options.policy.gap_nested),
         ..options.clone()
     };
     let scales = start.scales();
@@ -123,7 +115,7 @@ fn with(whole: &Whole, mut conditional: Conditional, watch: Watch) -> Option<Fit
     // A grid in few outer coordinates looks everywhere, wherever that Gaussian is.
     let parts = &conditional.parts;
     let everywhere = parts.how == How::Quadratic && parts.outer.len() <= grid::MOST_UNCUT;
-    if found.fitted.gap > FAR_OFF && !everywhere {
+    if found.fitted.gap > options.policy.gap_hopeless && !everywhere {
         return None;
     }
     let q = &found.fitted.q;

@@ -29,7 +29,7 @@ pub(in crate::infer) fn by_groups(target: &ModelTarget, found: &Approach, option
     conditional.tell_groups_apart(target);
     let flat = Warped::flat(target);
     let first = best_known(&found.fitted, &judge(&flat, q, PILOT, options));
-    let [candidates, _] = candidates(&conditional, first.half_variance);
+    let [candidates, _] = candidates(&conditional, first.half_variance, &options.policy);
     if candidates == 1 {
         return None;
     }

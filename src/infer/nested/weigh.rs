@@ -13,8 +13,7 @@ use crate::infer::nested::marginal::Marginal;
 use crate::infer::nested::partition::How;
 use crate::infer::nested::placement::Nested;
 use crate::infer::options::Options;
-use crate::infer::policy::KHAT_LIMIT;
-use crate::infer::policy::LIGHT;
+use crate::infer::policy::{KHAT_LIMIT, Policy};
 use crate::infer::proposal::grid;
 use crate::infer::proposal::placement::Placement;
 use crate::infer::search::modes::Mode;
@@ -28,26 +27,12 @@ use crate::infer::whole::ending::ended;
 use crate::target::ModelTarget;
 use std::cell::{Cell, OnceCell};
 
-/// A half-variance of log weights below this needs no choice among candidates.
-const SMALL: f64 = 0.25;
-/// The k̂ of weights below which the Gaussian at the mode of all coordinates will do where a Hessian is
-/// costly.
-const LIGHT_AT_MODE: f64 = 0.4;
-/// First weights with a k̂ and a half-variance from these on are seldom light in the end: few draws do not
-/// know k̂ alone.
-const NOT_LIGHT: [f64; 2] = [0.5, 0.5];
 /// Draws that judge what was fitted, and the fewest where each takes long.
 pub(super) const PILOT: usize = 512;
 const LEAST_PILOT: usize = 256;
-/// Half-variance of log weights, groups integrated out, from which on many outer coordinates, or inner ones
-/// that hang together, are not Gaussian enough.
-const HOPELESS: f64 = 1.0;
-/// Half-variance below which weights of outer coordinates, groups integrated out, are even enough.
-const EVEN: f64 = 0.15;
 /// Fewest pairs of candidates of a group, and half-variance of the log weights of all for each pair where the
 /// noise of other groups is smoothed over the draws; most pairs.
 const PAIRS: usize = 4;
-const NATS: f64 = 3.0;
 const MOST_PAIRS: usize = 12;
 
 /// All coordinates together, with what is asked of them for every partition and found once.
@@ -78,7 +63,9 @@ impl<'a> Whole<'a> {
     fn puts_off(&self, conditional: &Conditional, first: &Judged) -> bool {
         let many = conditional.parts.outer.len() > grid::MOST_SEARCHED;
         let costly = many && conditional.is_smooth() && conditional.is_one_block();
-        let heavy = first.khat >= NOT_LIGHT[0] && first.elbo.half_variance >= NOT_LIGHT[1];
+        let policy = &self.options.policy;
+        let heavy =
+            first.khat >= policy.khat_seldom_light && first.elbo.half_variance >= policy.spread_seldom_light;
         let told = self.put_off.filter(|_| costly && heavy);
         told.inspect(|others| others.set(true)).is_some()
     }
@@ -87,8 +74,9 @@ impl<'a> Whole<'a> {
     /// need not be taken apart, which takes many gradients.
     pub(super) fn is_nearly_gaussian(&self, light_is_enough: bool) -> bool {
         self.judged.get_or_init(|| self.judge_at_mode()).is_some_and(|[khat, half_variance]| {
-            let even = khat < KHAT_LIMIT && half_variance < SMALL;
-            even || light_is_enough && khat < LIGHT_AT_MODE
+            let policy = &self.options.policy;
+            let even = khat < KHAT_LIMIT && half_variance < policy.spread_one_candidate;
+            even || light_is_enough && khat < policy.khat_light_at_mode
         })
     }
 
@@ -121,7 +109,8 @@ pub(super) fn weigh(
         true => best_known(&found.fitted, &before),
         false => before.elbo,
     };
-    let [few, many] = if quadratic { [1, 1] } else { candidates(conditional, first.half_variance) };
+    let [few, many] =
+        if quadratic { [1, 1] } else { candidates(conditional, first.half_variance, &options.policy) };
     let chosen = (few > 1).then(|| Nested::new(conditional, Warped::flat(&marginal), few, &owners));
     let flow = chosen.as_ref().unwrap_or(&straight);
     let after = (few > 1).then(|| judge(flow, q, pilot, options));
@@ -130,7 +119,9 @@ pub(super) fn weigh(
     // none the better for any.
     let left = conditional.parts.leaves_many();
     let together = conditional.is_one_block() && !conditional.is_smooth();
-    let hopeless = (left || together) && judged.elbo.half_variance > HOPELESS && judged.khat >= KHAT_LIMIT;
+    let hopeless = (left || together)
+        && judged.elbo.half_variance > options.policy.spread_hopeless
+        && judged.khat >= KHAT_LIMIT;
     if hopeless || whole.puts_off(conditional, judged) {
         return None;
     }
@@ -138,9 +129,10 @@ pub(super) fn weigh(
     let as_it_is = || common.weighed((flow, q), judged, &found.rivals);
     // Where each draw takes a search and an integral, what bending takes is less than what the weights of the
     // Gaussian as it is ask for.
-    let mut fit = (few == 1 && !left || judged.elbo.half_variance < EVEN).then(as_it_is);
+    let mut fit =
+        (few == 1 && !left || judged.elbo.half_variance < options.policy.spread_even).then(as_it_is);
     // Light weights need no bending, which takes thousands of gradients, each many of the model.
-    let light = |fit: &Fit| fit.khat < LIGHT || options.stop.requested();
+    let light = |fit: &Fit| fit.khat < options.policy.khat_light || options.stop.requested();
     if !fit.as_ref().is_some_and(light) {
         let draws = if conditional.integrates() { pilot } else { budget::pilot(target) };
         let bent = grow(Bent::judged_by(draws, &marginal, q, options), LAYERS, options);
@@ -178,15 +170,17 @@ impl Common<'_> {
 /// How many candidates the groups of inner coordinates should have, where log weights have this
 /// half-variance: one where it is small or all coordinates hang together. First where the noise of groups can
 /// be smoothed, then where it cannot; small groups have none.
-pub(super) fn candidates(conditional: &Conditional, half_variance: f64) -> [usize; 2] {
-    if conditional.groups.apart.is_none() || half_variance < SMALL && !conditional.reaches_far() {
+pub(super) fn candidates(conditional: &Conditional, half_variance: f64, policy: &Policy) -> [usize; 2] {
+    if conditional.groups.apart.is_none()
+        || half_variance < policy.spread_one_candidate && !conditional.reaches_far()
+    {
         return [1, 1];
     }
     if let Some(lattice) = conditional.lattice() {
         return [lattice.points; 2];
     }
     let pairs = |each: f64| 2 * ((half_variance / each).ceil() as usize).clamp(PAIRS, MOST_PAIRS);
-    [pairs(NATS), pairs(1.0)]
+    [pairs(policy.spread_of_a_pair), pairs(1.0)]
 }
 
 /// The group of inner coordinates that each output follows from: that of the coordinate with the same place

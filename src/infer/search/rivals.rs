@@ -3,15 +3,12 @@
 use crate::infer::approximate::gaussian::Fitted;
 use crate::infer::finding::Finding;
 use crate::infer::gaussian::Gaussian;
+use crate::infer::policy::Policy;
 use crate::num::linalg::{dot, solve_lower};
 use crate::target::Target;
 use crate::vi::Scale;
 
-/// A mode whose ELBO is further behind, in nats, has too little mass to move a mean.
-pub(in crate::infer) const COMPARABLE: f64 = 4.0;
-/// One so far away adds to a variance by its mass times the square of its distance: more than this share of
-/// it matters, if the mass is no smaller than so many nats say.
-const OF_VARIANCE: f64 = 0.05;
+/// A mode with less mass than so many nats say moves no variance, however far away it is.
 const FARTHEST_BEHIND: f64 = 20.0;
 /// Most dimensions in which the distance is taken in the parameters themselves, too.
 const FEW: usize = 24;
@@ -40,12 +37,17 @@ pub(in crate::infer) struct Rival {
 
 impl Rival {
     /// What a short fit found, beside the best of all, if it matters.
-    pub(in crate::infer) fn new(target: &dyn Target, best: &Fitted, other: Fitted) -> Option<Rival> {
+    pub(in crate::infer) fn new(
+        target: &dyn Target,
+        best: &Fitted,
+        other: Fitted,
+        policy: &Policy,
+    ) -> Option<Rival> {
         let near = (2.0 * best.gap).clamp(ENDED, UNFINISHED);
         let is_near = other.gap < near;
         // Short fits of one mode may differ in width.
         let far = apart(&best.q, &other.q)?;
-        Rival::reaching(target, &best.q, other.q, best.elbo - other.elbo, far).filter(|_| is_near)
+        Rival::reaching(target, &best.q, other.q, best.elbo - other.elbo, far, policy).filter(|_| is_near)
     }
 
     /// A part of a mixture with so many nats less mass than the best, if it is another and matters.
@@ -54,16 +56,25 @@ impl Rival {
         best: &Gaussian,
         q: Gaussian,
         behind: f64,
+        policy: &Policy,
     ) -> Option<Rival> {
         let far = distance(best, &q)?;
-        Rival::reaching(target, best, q, behind, far)
+        Rival::reaching(target, best, q, behind, far, policy)
     }
 
     /// One that reaches so far from the best, if it matters.
-    fn reaching(target: &dyn Target, best: &Gaussian, q: Gaussian, behind: f64, far: f64) -> Option<Rival> {
+    fn reaching(
+        target: &dyn Target,
+        best: &Gaussian,
+        q: Gaussian,
+        behind: f64,
+        far: f64,
+        policy: &Policy,
+    ) -> Option<Rival> {
         let far = far.max(distance_outside(target, best, &q));
         let importance = (-behind).exp() * far * far;
-        let moves = behind < COMPARABLE || behind < FARTHEST_BEHIND && importance > OF_VARIANCE;
+        let moves = behind < policy.mode_behind
+            || behind < FARTHEST_BEHIND && importance > policy.mode_share_of_variance;
         moves.then_some(Rival { behind, importance, q: Some(q) })
     }
 

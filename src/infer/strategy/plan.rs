@@ -1,9 +1,9 @@
 //! The attempts that a model calls for, in their order: a function of what is known of it, and of nothing else.
 
+use crate::infer::attempt::Attempt;
 use crate::infer::fit::{Fit, Path};
 use crate::infer::policy::KHAT_LIMIT;
-use crate::infer::policy::LIGHT;
-use crate::infer::trace::Attempt;
+use crate::infer::policy::Policy;
 
 /// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
 pub(super) const MAX_DIMENSION_AS_A_WHOLE_FIRST: usize = 200;
@@ -46,13 +46,13 @@ pub enum Enough {
 
 impl Enough {
     /// Whether an answer in so many coordinates is good enough.
-    pub(super) fn is_met(self, fit: &Fit, dimension: usize) -> bool {
+    pub(super) fn is_met(self, fit: &Fit, dimension: usize, policy: &Policy) -> bool {
         let (relied, many) = (fit.khat < KHAT_LIMIT, dimension > MAX_DIMENSION_COMPARED);
         match self {
             Enough::Relied => relied || fit.path == Path::Nuts,
             Enough::Settled => relied && (!fit.is_doubtful() || many),
             Enough::Light => {
-                fit.path == Path::Nuts || fit.khat < LIGHT && !fit.is_doubtful() || relied && many
+                fit.path == Path::Nuts || fit.khat < policy.khat_light && !fit.is_doubtful() || relied && many
             }
             Enough::Any => true,
         }

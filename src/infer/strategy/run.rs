@@ -1,5 +1,6 @@
 //! Makes the attempts of a plan, one after another, until the best answer is good enough.
 
+use crate::infer::attempt::Attempt;
 use crate::infer::choose::preferred;
 use crate::infer::diagnose::doubt::doubt;
 use crate::infer::diagnose::level::level;
@@ -10,9 +11,10 @@ use crate::infer::model::Model;
 use crate::infer::nested;
 use crate::infer::nested::Ways;
 use crate::infer::options::{Nuts, Options};
+use crate::infer::policy::Policy;
 use crate::infer::progress::{Ending, Error, Watch};
 use crate::infer::strategy::plan::{Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
-use crate::infer::trace::{Attempt, Outcome, Preference, Tried};
+use crate::infer::trace::{Outcome, Preference, Tried};
 use crate::infer::whole::additive::without_sampling;
 use crate::infer::whole::approach::Approach;
 use crate::infer::whole::complete::complete;
@@ -70,19 +72,22 @@ fn best_attempt(
     let mut runner = Runner::new(model, declared, options);
     let (mut best, mut trace): (Option<Fit>, Vec<Tried>) = (None, Vec::new());
     let mut error = Error::NoStart;
-    for Planned { attempt, why, enough } in plan(&runner.facts()) {
+    let planned = plan(&runner.facts()).into_iter();
+    for Planned { attempt, why, enough } in planned.filter(|of| !options.without.contains(&of.attempt)) {
         let clock = Instant::now();
         let found = runner.attempt(attempt, &mut *watch).unwrap_or_else(|e| {
             error = e;
             None
         });
-        let outcome = found.as_ref().map(|fit| outcome(fit, best.as_ref()));
+        let outcome = found.as_ref().map(|fit| outcome(fit, best.as_ref(), &options.policy));
         let preferred = outcome.as_ref().is_some_and(|outcome| outcome.preferred);
         trace.push(Tried { attempt, why, seconds: clock.elapsed().as_secs_f64(), outcome });
         if preferred {
             best = found;
         }
-        let done = |best: &Fit| enough.is_met(best, declared.dimension()) || options.stop.requested();
+        let done = |best: &Fit| {
+            enough.is_met(best, declared.dimension(), &options.policy) || options.stop.requested()
+        };
         if best.as_ref().is_some_and(done) {
             break;
         }
@@ -92,8 +97,8 @@ fn best_attempt(
 }
 
 /// How an answer stands beside the best before it.
-fn outcome(fit: &Fit, best: Option<&Fit>) -> Outcome {
-    let (preferred, because) = best.map_or((true, Preference::Only), |best| preferred(fit, best));
+fn outcome(fit: &Fit, best: Option<&Fit>, policy: &Policy) -> Outcome {
+    let (preferred, because) = best.map_or((true, Preference::Only), |best| preferred(fit, best, policy));
     Outcome {
         gradients: fit.gradients,
         khat: fit.khat,

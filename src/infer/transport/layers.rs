@@ -10,7 +10,6 @@ use crate::infer::options::Options;
 use crate::infer::proposal::placement::Placement;
 use crate::infer::search::rivals::Rival;
 use crate::infer::transport::map::Warp;
-use crate::infer::transport::residuals;
 use crate::infer::transport::residuals::shape;
 use crate::infer::transport::warped::Warped;
 use crate::num::stream::child;
@@ -21,12 +20,8 @@ use std::ops::ControlFlow;
 /// Who draws, for seeds of its own.
 const PURPOSE: u64 = 0x6265_6e64;
 
-/// A posterior this close to the Gaussian, in half-variances of the log weights, needs no bending.
-const CLOSE: f64 = 0.02;
 /// Most layers.
 pub(in crate::infer) const LAYERS: usize = 4;
-/// A layer that gains less, in nats, is the last.
-const LITTLE: f64 = 0.01;
 /// Shares of a layer that are tried.
 const SHARES: [f64; 3] = [1.0, 0.5, 0.25];
 
@@ -89,14 +84,14 @@ pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Opti
     }
     let count = (32 * d).clamp(2048, 8192);
     while bent.target.layers.len() < most
-        && bent.judged.elbo.half_variance > CLOSE
+        && bent.judged.elbo.half_variance > options.policy.spread_unbent
         && !options.stop.requested()
     {
         let seed = child(options.seed, PURPOSE, 1 + bent.target.layers.len() as u64);
         let leaders = bent.target.layers.last().map(Warp::leaders);
         let Some(found) = shape(&bent.target, &bent.q, leaders, count, seed) else { break };
         bent.gradients += count;
-        if found.gain < residuals::LEAST_GAIN {
+        if found.gain < options.policy.gain_of_layer {
             break;
         }
         let Some(next) = add(&bent, &found.warp, options) else { break };
@@ -106,7 +101,7 @@ pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Opti
             break;
         }
         bent = next;
-        if gained < LITTLE {
+        if gained < options.policy.gain_of_layer {
             break;
         }
     }

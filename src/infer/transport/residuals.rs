@@ -28,8 +28,6 @@ const LEADERS: [usize; 2] = [8, 24];
 const MANY: usize = 100;
 /// A leader with a smaller share of the third derivatives is none.
 const LEAST_SHARE: f64 = 0.01;
-/// A layer that promises less, in nats, is not worth its cost.
-pub(in crate::infer) const LEAST_GAIN: f64 = 0.01;
 
 /// Draws u and gradients there, coordinate by coordinate (`d × count`): those of a pair stand `BLOCK / 2`
 /// apart.

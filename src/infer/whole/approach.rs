@@ -4,6 +4,7 @@ use crate::infer::approximate::gaussian;
 use crate::infer::fit::Path;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::options::Options;
+use crate::infer::policy::Policy;
 use crate::infer::progress::{Ending, Error, Watch};
 use crate::infer::search::rivals::Rival;
 use crate::infer::search::{modes as search_modes, whiten};
@@ -75,7 +76,7 @@ pub(in crate::infer) fn from_modes(
     }
     let (start, batch, mut rivals) =
         best_start(target, starts, !found.parts.is_empty(), options, &mut gradients)?;
-    rivals.extend(of_parts(target, &start, found.parts, &rivals));
+    rivals.extend(of_parts(target, &start, found.parts, &rivals, &options.policy));
     // Of more than a mixture can hold those are left out that matter least; that there are so many is told.
     rivals.sort_by(|a, b| b.importance.total_cmp(&a.importance));
     let fitted = refine(target, start.0, batch, options, watch)?;
@@ -90,13 +91,14 @@ fn of_parts(
     start: &(Gaussian, f64),
     parts: Vec<search_modes::Part>,
     known: &[Rival],
+    policy: &Policy,
 ) -> Vec<Rival> {
     let constant = 0.5 * start.0.mean.len() as f64 * LN_2PI;
     let mut new: Vec<Rival> = Vec::new();
     for part in parts {
         let q = whiten::dense(part.mode.point, part.mode.curvature);
         let behind = (start.1 - part.log_mass - constant).max(0.0);
-        if let Some(rival) = Rival::of_part(target, &start.0, q, behind)
+        if let Some(rival) = Rival::of_part(target, &start.0, q, behind, policy)
             && known.iter().chain(&new).all(|other| rival.differs(other))
         {
             new.push(rival);
@@ -135,7 +137,7 @@ fn best_start(
     tried.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
     let mut tried = tried.into_iter();
     let best = tried.next().ok_or(Error::NoNeighbourhood)?;
-    let rivals = tried.filter_map(|other| Rival::new(target, &best, other)).collect();
+    let rivals = tried.filter_map(|other| Rival::new(target, &best, other, &options.policy)).collect();
     Ok(((best.q, best.elbo), best.batch, rivals))
 }
 

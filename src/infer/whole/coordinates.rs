@@ -29,12 +29,8 @@ use std::time::Instant;
 
 /// Blends below this are as good as none.
 const WORTH_BLENDING: f64 = 0.15;
-/// The gap, in nats, to which coordinates are compared.
-const ROUGH: f64 = 0.25;
 /// Gradients for the coordinates declared, which often lead into a funnel.
 const BRIEF: usize = 6000;
-/// Coordinates whose ELBO is further behind, in nats, are given up at once.
-const NEAR: f64 = 3.0;
 
 /// Fits all coordinates together by sampling.
 pub(in crate::infer) fn as_a_whole(
@@ -57,7 +53,8 @@ fn in_best_coordinates(
     watch: Watch,
 ) -> Result<Fit, Error> {
     let clock = Instant::now();
-    let rough = Options { tolerance: options.tolerance.max(ROUGH), ..options.clone() };
+    let rough =
+        Options { tolerance: options.tolerance.max(options.policy.gap_of_coordinates), ..options.clone() };
     let Ok(first) = approach(&standardised, &rough, watch) else {
         return Ok(complete(declared, &by_sampling(declared, options, watch)?, options));
     };
@@ -78,7 +75,7 @@ fn in_best_coordinates(
         candidates.push((declared, third.fitted, "as declared"));
     }
     let top = candidates.iter().fold(f64::NEG_INFINITY, |m, c| m.max(c.1.elbo));
-    candidates.retain(|c| c.1.elbo > top - NEAR);
+    candidates.retain(|c| c.1.elbo > top - options.policy.elbo_of_coordinates);
     // Which is better shows only after bending: what a Gaussian can do says little about tails.
     let bent = candidates.into_iter().map(|(target, fitted, how)| {
         let bent = grow(Bent::straight(target, &fitted.q, options), 1, options);

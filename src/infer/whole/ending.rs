@@ -12,9 +12,6 @@ use crate::infer::sampling::chains::Sampled;
 use crate::infer::search::rivals;
 use crate::infer::whole::approach::Approach;
 
-/// A Gaussian with a larger gap, in nats, is on its way to something that has no end.
-const NOWHERE: f64 = 1000.0;
-
 /// The fit of what was found, with what weighted draws or chains say, and the gradients that bending took.
 pub(in crate::infer) fn ended(
     found: &Approach,
@@ -44,15 +41,19 @@ pub(in crate::infer) fn ended(
         findings: gap.into_iter().chain(rivals::told(&found.rivals, modes)).collect(),
         clock: found.clock,
     };
-    excused(Fit::assemble(&fitted.q, estimates, sampled, origin), fitted)
+    excused(Fit::assemble(&fitted.q, estimates, sampled, origin), fitted, options)
 }
 
 /// Where weights can be relied on, the gap of the Gaussian is no fault: what is reported comes from the
 /// weights.
-fn excused(fit: Fit, fitted: &gaussian::Fitted) -> Fit {
+fn excused(fit: Fit, fitted: &gaussian::Fitted, options: &Options) -> Fit {
     let is_gap = |finding: &Finding| matches!(finding, Finding::GapLeft { .. });
     let alone = fit.is_doubtful() && fit.doubts().into_iter().all(is_gap);
-    if !(alone && fitted.ending == Ending::Budget && fitted.gap < NOWHERE && fit.khat < KHAT_LIMIT) {
+    if !(alone
+        && fitted.ending == Ending::Budget
+        && fitted.gap < options.policy.gap_nowhere
+        && fit.khat < KHAT_LIMIT)
+    {
         return fit;
     }
     let findings = fit.findings.iter().filter(|finding| !is_gap(finding)).cloned().collect();

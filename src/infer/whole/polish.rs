@@ -14,9 +14,6 @@ use crate::target::Target;
 const FINE: f64 = 0.05;
 /// Coordinates up to which an answer is polished.
 const FEW: usize = 40;
-/// A posterior further from the Gaussian, in half-variances of the log weights, has an ELBO with a curvature
-/// of its own.
-const FAR: f64 = 0.05;
 /// Fewest draws that tell so, where each takes long.
 const FEW_DRAWS: usize = 256;
 
@@ -36,7 +33,7 @@ pub(in crate::infer) fn polished(
     }
     let draws = cost::spared(target, budget::PILOT, FEW_DRAWS);
     let judged = pilot::judge(&Warped::flat(target), &fitted.q, draws, options);
-    if !(judged.elbo.half_variance > FAR) {
+    if !(judged.elbo.half_variance > options.policy.spread_polish) {
         return fitted;
     }
     let mut gradients = fitted.gradients;
