@@ -6,7 +6,7 @@ use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::Certificate;
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Attempt, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress};
+use crate::infer::{self, Attempt, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress, Rule};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
@@ -190,8 +190,14 @@ fn studied(args: &FitArgs) -> Result<Options, Failure> {
     }
     for name in &args.without {
         let attempt = Attempt::ALL.into_iter().find(|attempt| attempt.name() == name);
-        let unknown = || Failure::Usage(format!("--without {name}: there is no such attempt"));
-        options.without.push(attempt.ok_or_else(unknown)?);
+        let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name);
+        if attempt.is_none() && rule.is_none() {
+            return Err(Failure::Usage(format!(
+                "--without {name}: there is no such attempt, and no such rule"
+            )));
+        }
+        options.without.extend(attempt);
+        options.without_rules.extend(rule);
     }
     Ok(options)
 }

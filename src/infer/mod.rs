@@ -64,7 +64,7 @@ mod transport;
 mod whole;
 
 pub use assess::assess;
-pub use attempt::Attempt;
+pub use attempt::{Attempt, Rule};
 pub use diagnose::doubt::doubt;
 pub use finding::{Finding, Inner, Kind, Severity, first_few};
 pub use fit::{Fit, Origin, Path};

@@ -1,6 +1,6 @@
 //! What can be chosen about a fit, and how it is told to stop.
 
-use crate::infer::attempt::Attempt;
+use crate::infer::attempt::{Attempt, Rule};
 use crate::infer::policy::Policy;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -27,6 +27,8 @@ pub struct Options {
     pub policy: Policy,
     /// Attempts to leave out.
     pub without: Vec<Attempt>,
+    /// Rules to do without.
+    pub without_rules: Vec<Rule>,
     /// Ends the fit from outside, with what it has.
     pub stop: Stop,
 }
@@ -93,6 +95,13 @@ pub enum Nuts {
     Always,
 }
 
+impl Options {
+    /// Whether a rule is followed.
+    pub(in crate::infer) fn follows(&self, rule: Rule) -> bool {
+        !self.without_rules.contains(&rule)
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -105,6 +114,7 @@ impl Default for Options {
             nuts: Nuts::Never,
             policy: Policy::default(),
             without: Vec::new(),
+            without_rules: Vec::new(),
             stop: Stop::default(),
         }
     }

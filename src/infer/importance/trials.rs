@@ -1,5 +1,6 @@
 //! What importance draws come from: a grid, the Gaussian, it with heavier tails, or a mixture, tried in turn.
 
+use crate::infer::attempt::Rule;
 use crate::infer::cost::is_heavy;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::adapt::{adapt, efforts};
@@ -145,6 +146,9 @@ impl<'t> Trials<'_, 't> {
 
     /// Tries a grid, where there is one.
     fn grid(&mut self) {
+        if !self.options.follows(Rule::Grid) {
+            return;
+        }
         let (flow, q) = self.unbent();
         let thorough = self.reached.judged.khat >= self.options.policy.khat_nearly_gaussian;
         if let Some(grid) = cells(flow, q, self.reached.rivals, thorough) {
@@ -154,6 +158,9 @@ impl<'t> Trials<'_, 't> {
 
     /// Tries a mixture that adapts, where there is one and nothing before it was fair.
     fn adapted(&mut self) {
+        if !self.options.follows(Rule::Mixture) {
+            return;
+        }
         let (flow, q) = self.unbent();
         for effort in efforts(flow, q) {
             if !self.settled()

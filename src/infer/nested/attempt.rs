@@ -1,5 +1,6 @@
 //! Takes coordinates apart in one way after another, until an answer can be trusted.
 
+use crate::infer::attempt::Rule;
 use crate::infer::choose::better;
 use crate::infer::finding::{Finding, Inner};
 use crate::infer::fit::{Fit, Path};
@@ -7,6 +8,7 @@ use crate::infer::importance::budget;
 use crate::infer::nested::conditional::Conditional;
 use crate::infer::nested::marginal::Marginal;
 use crate::infer::nested::partition::{How, Partition, bounded, partitions};
+use crate::infer::nested::shoulders::Aside;
 use crate::infer::nested::start::Start;
 use crate::infer::nested::weigh::{Whole, weigh};
 use crate::infer::nested::{explore, shoulders, start, tune};
@@ -119,19 +121,24 @@ fn with(whole: &Whole, mut conditional: Conditional, watch: Watch) -> Option<Fit
         return None;
     }
     let q = &found.fitted.q;
-    conditional.anchor(q, options.seed);
+    if options.follows(Rule::Anchors) {
+        conditional.anchor(q, options.seed);
+    }
     conditional.look_how_far(q, options.seed);
-    let aside = shoulders::aside(&conditional, q, options.seed);
+    let aside = match options.follows(Rule::OtherPlaces) {
+        true => shoulders::aside(&conditional, q, options.seed),
+        false => Aside::default(),
+    };
     if aside.is_wide {
         conditional.reach_far();
     }
     if conditional.reaches_far() {
         whole.reaches_far.set(true);
     }
-    if conditional.is_smooth() && conditional.parts.how != How::Quadratic {
+    if conditional.is_smooth() && conditional.parts.how != How::Quadratic && options.follows(Rule::Tuning) {
         tune::tune(&mut conditional, q, options.seed);
     }
-    if conditional.is_one_block() && !conditional.is_large() {
+    if conditional.is_one_block() && !conditional.is_large() && options.follows(Rule::Stretching) {
         conditional.lengthen(q);
     }
     let fit = weigh(whole, &conditional, &scales, &found, options)?;

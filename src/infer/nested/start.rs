@@ -1,6 +1,7 @@
 //! Where the fit of the outer coordinates begins.
 
 use crate::infer::approximate::gaussian::FIRST;
+use crate::infer::attempt::Rule;
 use crate::infer::fit::Path;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::conditional::Conditional;
@@ -68,9 +69,11 @@ pub(super) fn centred(conditional: &mut Conditional, options: &Options) -> Optio
         let top = &found.modes.first()?.point;
         conditional.recentre(top, &marginal::widths(&scales));
         let reach: Vec<f64> = scales.iter().map(|s| (REACH * s).min(FARTHEST)).collect();
-        conditional.look_around(top, &reach, options.seed);
+        if options.follows(Rule::CommonHessians) {
+            conditional.look_around(top, &reach, options.seed);
+        }
         let higher = shoulders::higher(conditional, top);
-        if higher.is_empty() || again == AGAIN {
+        if higher.is_empty() || !options.follows(Rule::OtherPlaces) || again == AGAIN {
             return Some(Start::Modes(found, scales));
         }
         conditional.search_from(&higher);

@@ -1,6 +1,7 @@
 //! Refits a Gaussian in bent coordinates, layer after layer, while that brings it closer to the posterior.
 
 use crate::infer::approximate::gaussian;
+use crate::infer::attempt::Rule;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::budget;
 use crate::infer::importance::elbo::Elbo;
@@ -79,7 +80,7 @@ impl Bent<'_> {
 /// Adds layers, up to so many in all, while they raise the ELBO.
 pub(in crate::infer) fn grow<'t>(mut bent: Bent<'t>, most: usize, options: &Options) -> Bent<'t> {
     let d = bent.q.mean.len();
-    if matches!(bent.q.factor, Scale::Diagonal(_)) {
+    if matches!(bent.q.factor, Scale::Diagonal(_)) || !options.follows(Rule::Bending) {
         return bent;
     }
     let count = (32 * d).clamp(2048, 8192);

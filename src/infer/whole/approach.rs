@@ -1,6 +1,7 @@
 //! The best Gaussian for all coordinates together, and other modes that matter.
 
 use crate::infer::approximate::gaussian;
+use crate::infer::attempt::Rule;
 use crate::infer::fit::Path;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::options::Options;
@@ -52,6 +53,7 @@ pub(in crate::infer) fn modes(
     others: u64,
     options: &Options,
 ) -> Result<search_modes::Modes, Error> {
+    let others = if options.follows(Rule::OtherModes) { others } else { 0 };
     search_modes::find(target, options, target.dimension() <= options.dense, others).ok_or(Error::NoStart)
 }
 

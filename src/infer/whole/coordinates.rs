@@ -7,6 +7,7 @@
 //! there says which blend suits each element.
 
 use crate::infer::approximate::gaussian::FIRST;
+use crate::infer::attempt::Rule;
 use crate::infer::finding::Finding;
 use crate::infer::fit::{Fit, Path};
 use crate::infer::gaussian::Gaussian;
@@ -60,7 +61,8 @@ fn in_best_coordinates(
     };
     let mut rivals = first.rivals.clone();
     let mut gradients = first.gradients;
-    let other = blend(model, &standardised, &first.fitted.q);
+    let blended = options.follows(Rule::Blending).then(|| blend(model, &standardised, &first.fitted.q));
+    let other = blended.flatten();
     let mut candidates = vec![(&standardised, first.fitted, "in standardised coordinates (non-centred)")];
     if let Some((blended, start)) = &other
         && let Ok(second) = refine(blended, start.clone(), FIRST, &rough, watch)

@@ -2,6 +2,7 @@
 //! left to gain.
 
 use crate::infer::approximate::gaussian;
+use crate::infer::attempt::Rule;
 use crate::infer::cost;
 use crate::infer::importance::{budget, pilot};
 use crate::infer::methods;
@@ -28,7 +29,12 @@ pub(in crate::infer) fn polished(
         Ending::Exact | Ending::Stopped => true,
         Ending::Converged | Ending::Budget => false,
     };
-    if done || options.tolerance > FINE || fitted.q.mean.len() > FEW || options.stop.requested() {
+    if done
+        || !options.follows(Rule::Polishing)
+        || options.tolerance > FINE
+        || fitted.q.mean.len() > FEW
+        || options.stop.requested()
+    {
         return fitted;
     }
     let draws = cost::spared(target, budget::PILOT, FEW_DRAWS);
