@@ -1,11 +1,13 @@
 //! Every example of the manual runs, and the reference names everything there is.
 
 use stickler::data::Dataset;
+use stickler::infer::{Finding, Severity};
 use stickler::source::render;
 use stickler::target::{ModelTarget, Target};
 
 const MANUAL: &str = include_str!("../../docs/language.md");
 const REFERENCE: &str = include_str!("../../docs/reference.md");
+const FIT: &str = include_str!("../../docs/fit.md");
 
 /// A fenced block: the line of its opening fence, its language and its text.
 struct Block {
@@ -85,18 +87,28 @@ fn is_listed(name: &str) -> bool {
     REFERENCE.contains(&format!("`{name}(")) || REFERENCE.contains(&format!("`{name}`"))
 }
 
+/// The rows of findings of a page: code, severity, meaning, and what to do, where that is said.
+fn rows_of_findings(page: &'static str) -> Vec<Vec<&'static str>> {
+    let section =
+        page.split("## All findings").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap_or("");
+    let cells =
+        |row: &'static str| -> Vec<&str> { row.trim_matches('|').split(" | ").map(str::trim).collect() };
+    section.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
+}
+
 #[test]
 fn the_table_of_findings_is_that_of_the_code() {
-    let page = include_str!("../../docs/fit.md");
-    for kind in stickler::infer::Finding::KINDS {
-        let row = format!("| `{}` | {} | {} |", kind.code, kind.severity.name(), kind.meaning);
-        assert!(page.contains(&row), "docs/fit.md has no row {row}");
+    let rows = rows_of_findings(FIT);
+    for kind in Finding::KINDS {
+        let code = format!("`{}`", kind.code);
+        let row =
+            rows.iter().find(|row| row[0] == code).unwrap_or_else(|| panic!("docs/fit.md has no {code}"));
+        assert_eq!(row[1..3], [kind.severity.name(), kind.meaning], "docs/fit.md on {code}");
+        // What calls for something says for what; a note calls for nothing.
+        let to_do = row.get(3).is_some_and(|text| !text.is_empty());
+        assert_eq!(to_do, kind.severity != Severity::Note, "docs/fit.md on {code}: what to do");
     }
-    let table = page.split("### All findings").nth(1).and_then(|rest| rest.split("\n## ").next());
-    assert_eq!(
-        table.map(|table| table.matches("\n| `").count()),
-        Some(stickler::infer::Finding::KINDS.len())
-    );
+    assert_eq!(rows.len(), Finding::KINDS.len(), "docs/fit.md has findings that do not exist");
 }
 
 #[test]
