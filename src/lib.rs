@@ -22,7 +22,7 @@
 //!
 //! | room | what lives there |
 //! |---|---|
-//! | [`num`] | special functions, scalars that carry lanes or tangents, dense linear algebra, seeded random streams |
+//! | [`num`] | special functions, scalars that carry lanes or tangents, linear algebra, random streams |
 //! | [`source`] | spans, diagnostics, the one renderer |
 //! | [`facts`] | sizes and shapes, known or symbolic; intervals and bounds on derivatives: lattices only |
 //! | [`ops`] | every operation: shape rule, forward, reverse; one family a file |
@@ -40,7 +40,7 @@
 //! | [`target`] | the one interface that inference sees, and compiled models behind it |
 //! | [`testing`] | snapshot-tests of gradients |
 //! | [`vi`] | families, estimators, operators, step rules, averages, the fit loop |
-//! | [`infer`] | the default fit: mode, curvature, Gaussian variational inference, importance sampling, summaries |
+//! | [`infer`] | the default fit: modes, Gaussian variational inference, importance sampling, summaries |
 //! | [`embed`] | a model for those who call the library |
 //! | [`report`] | what a fit found, as text and JSON |
 //! | [`cli`] | arguments, files, exit codes: the only room that prints |

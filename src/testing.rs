@@ -21,7 +21,8 @@
 //! ```
 //! use stickler::{data::Dataset, target::ModelTarget, testing};
 //! let data = Dataset::from_texts(&[("data.csv", "y\n1.0\n2.0\n")]).unwrap();
-//! let model = ModelTarget::new("data { y : real[N] }\nparam mu ~ normal(0, 1)\ny ~ normal(mu, 1)", &data).unwrap();
+//! let text = "data { y : real[N] }\nparam mu ~ normal(0, 1)\ny ~ normal(mu, 1)";
+//! let model = ModelTarget::new(text, &data).unwrap();
 //! let snapshot = testing::snapshot(&model).unwrap();
 //! assert!(snapshot.contains("d/d mu               3.00000000e0"), "{snapshot}");
 //! ```

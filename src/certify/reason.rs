@@ -211,9 +211,9 @@ fn depends_on(lowered: &Lowered, id: NodeId) -> Vec<String> {
     let needed = lowered.graph.needed(&[id]);
     let mut names = Vec::new();
     for p in &lowered.parameters {
+        let own = p.offset..p.offset + p.size.max(1);
         let uses = lowered.graph.iter().any(|(n, node)| {
-            needed[n.0 as usize]
-                && matches!(node.op, Op::Input { offset } if offset >= p.offset && offset < p.offset + p.size.max(1))
+            needed[n.0 as usize] && matches!(node.op, Op::Input { offset } if own.contains(&offset))
         });
         if uses {
             names.push(p.named.name.clone());

@@ -62,7 +62,8 @@ impl ModelTarget {
     /// use stickler::data::Dataset;
     /// use stickler::target::{ModelTarget, Target};
     /// let data = Dataset::from_texts(&[("data.csv", "y\n1.0\n2.0\n")]).unwrap();
-    /// let model = ModelTarget::new("data { y : real[N] }\nparam mu ~ normal(0, 1)\ny ~ normal(mu, 1)", &data).unwrap();
+    /// let text = "data { y : real[N] }\nparam mu ~ normal(0, 1)\ny ~ normal(mu, 1)";
+    /// let model = ModelTarget::new(text, &data).unwrap();
     /// assert_eq!(model.dimension(), 1);
     /// ```
     pub fn new(source: &str, data: &Dataset) -> Checked<ModelTarget> {

@@ -3,3 +3,4 @@
 mod command_line;
 mod house;
 mod manual;
+mod prose;

@@ -111,6 +111,38 @@ fn the_table_of_findings_is_that_of_the_code() {
     assert_eq!(rows.len(), Finding::KINDS.len(), "docs/fit.md has findings that do not exist");
 }
 
+/// What the program prints, run where the models are.
+fn stickler(arguments: &str) -> String {
+    let program = std::process::Command::new(env!("CARGO_BIN_EXE_stickler"))
+        .args(arguments.split(' '))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    String::from_utf8(program.stdout).unwrap()
+}
+
+#[test]
+fn the_strategy_on_the_page_is_what_is_printed() {
+    let command = "dump --stage strategy models/eight_schools.ppl models/eight_schools.csv";
+    let shown = FIT.split(&format!("    $ stickler {command}\n")).nth(1).unwrap_or("");
+    let block: String =
+        shown.lines().map_while(|l| l.strip_prefix("    ")).map(|l| format!("{l}\n")).collect();
+    assert_eq!(block, stickler(command), "docs/fit.md");
+}
+
+#[test]
+fn the_page_on_fits_names_every_key_of_the_json() {
+    let section = FIT.split("## The JSON").nth(1).unwrap_or("");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let mut named: Vec<&str> = rows.flat_map(|keys| keys.split('`').skip(1).step_by(2)).collect();
+    let printed = stickler("fit --json models/eight_schools.ppl models/eight_schools.csv");
+    let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let mut keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    named.sort_unstable();
+    assert_eq!(named, keys, "docs/fit.md, 'The JSON', and what --json prints");
+}
+
 #[test]
 fn the_reference_names_everything() {
     let distributions = stickler::dist::TABLE.iter().map(|row| row.name);

@@ -1,5 +1,6 @@
 //! The default fit against reference posteriors: right where it says that it is, flagged where it does not.
-//! Skipped where the references are not. The whole set: `cargo test --release --test fits accuracy -- --ignored`.
+//! Skipped where the references are not. The whole set:
+//! `cargo test --release --test fits accuracy -- --ignored`.
 //!
 //! The reference of the scales in pilots is a sum over a grid: that of effects has a kurtosis of two
 //! thousand, so that the standard deviation of the eight thousand effective draws of posteriordb's is known

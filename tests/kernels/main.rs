@@ -1,5 +1,5 @@
-//! Numbers, operations, distributions, graphs, rewrites and plans: laws, reference values, and agreement of all
-//! ways to compute the same.
+//! Numbers, operations, distributions, graphs, rewrites and plans: laws, reference values, and agreement of
+//! all ways to compute the same.
 
 mod common;
 mod distribution_formulas;

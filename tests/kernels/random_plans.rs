@@ -1,5 +1,8 @@
 //! Random graphs: rewritten and as built they have the same value and gradient, for one draw and for sixteen.
 
+use crate::common::picks::{Numbers, Picks, numbers};
+use crate::common::property::for_all;
+use proptest::collection::vec;
 use stickler::dist::{self, Density};
 use stickler::graph::{Builder, NodeId};
 use stickler::num::real::F16;
@@ -12,10 +15,11 @@ use stickler::rewrite::{TABLE, rewrite};
 /// Coordinates of every graph.
 const INPUTS: usize = 7;
 
-/// Grows a graph by random steps.
+/// Grows a graph by random steps: what they pick is given, and their data are drawn.
 struct Growth {
     b: Builder,
     stream: Stream,
+    picks: Picks,
     /// Vectors of one length, of the groups, and numbers.
     rows: Vec<NodeId>,
     groups: Vec<NodeId>,
@@ -24,13 +28,14 @@ struct Growth {
 }
 
 impl Growth {
-    fn new(seed: u64) -> Self {
-        let mut stream = Stream::new(seed, 0, 0);
+    fn new(rows: usize, seed: u64) -> Self {
+        let stream = Stream::new(seed, 0, 0);
         let mut b = Builder::new();
-        let n = [3, 8, 40, 70][stream.below(4)];
+        let n = [3, 8, 40, 70][rows];
         let groups = vec![b.input(0, vec![4])];
         let scalars = (4..INPUTS).map(|i| b.input(i, vec![])).collect();
-        let mut growth = Self { b, stream, rows: Vec::new(), groups, scalars, n };
+        let picks = Picks::default();
+        let mut growth = Self { b, stream, picks, rows: Vec::new(), groups, scalars, n };
         let first = growth.gather();
         growth.rows.push(first);
         growth
@@ -42,7 +47,7 @@ impl Growth {
     }
 
     fn pick(&mut self, from: fn(&Self) -> &Vec<NodeId>) -> NodeId {
-        let at = self.stream.below(from(self).len());
+        let at = self.picks.below(from(self).len());
         from(self)[at]
     }
 
@@ -52,11 +57,12 @@ impl Growth {
         self.b.take(from, table, vec![self.n])
     }
 
-    fn step(&mut self) {
-        let n = self.n;
+    fn step(&mut self, numbers: Numbers) {
+        self.picks = Picks::new(numbers);
+        let (n, kind) = (self.n, self.picks.below(12));
         let (a, c) = (self.pick(|g| &g.rows), self.pick(|g| &g.rows));
         let (s, g) = (self.pick(|g| &g.scalars), self.pick(|g| &g.groups));
-        match self.stream.below(12) {
+        match kind {
             0 => self.row(&ADD, &[a, c]),
             1 => self.row(&SUB, &[a, s]),
             2 => {
@@ -116,14 +122,15 @@ impl Growth {
     }
 
     /// A sum of log densities of what has grown.
-    fn term(&mut self) -> NodeId {
-        let eta = self.rows[self.rows.len() - 1 - self.stream.below(2.min(self.rows.len()))];
+    fn term(&mut self, numbers: Numbers) -> NodeId {
+        self.picks = Picks::new(numbers);
+        let eta = self.rows[self.rows.len() - 1 - self.picks.below(2.min(self.rows.len()))];
         let n = self.n;
-        let weight = (self.stream.below(3) == 0).then(|| self.b.constant(vec![0.5; n], vec![n]));
-        if self.stream.below(4) == 0 {
+        let weight = (self.picks.below(3) == 1).then(|| self.b.constant(vec![0.5; n], vec![n]));
+        if self.picks.below(4) == 1 {
             return self.squares();
         }
-        let (name, args) = match self.stream.below(3) {
+        let (name, args) = match self.picks.below(3) {
             0 => {
                 let y: Vec<f64> = (0..n).map(|_| self.stream.below(2) as f64).collect();
                 ("bernoulli_logit", vec![self.b.constant(y, vec![n]), eta])
@@ -152,12 +159,12 @@ impl Growth {
         let (a, y, n) = (self.pick(|g| &g.rows), self.numbers(self.n), self.n);
         let product = self.b.mul(s, a).unwrap();
         let mean = self.b.add2(product, t).unwrap();
-        let weights = match self.stream.below(3) {
+        let weights = match self.picks.below(3) {
             0 => self.b.constant((0..n).map(|i| 1.0 + 0.1 * i as f64).collect::<Vec<_>>(), vec![n]),
             1 => self.b.number(0.7),
             _ => self.b.unary(&SQUARE, t),
         };
-        let (x, mu) = match self.stream.below(4) {
+        let (x, mu) = match self.picks.below(4) {
             0 => (mean, y),
             1 => (a, self.b.number(0.0)),
             2 => (y, a),
@@ -180,33 +187,39 @@ fn run<T: Sweep>(plan: &Plan, at: &[f64]) -> Vec<f64> {
     std::iter::once(value).chain(ws.gradient(plan).iter().map(|g| g.lane(T::WIDTH - 1))).collect()
 }
 
+/// How much the results of these plans may differ, beside the largest.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether rules and lanes change nothing on the graph that these steps and terms make.
+fn compare(rows: usize, steps: &[Numbers], terms: [Numbers; 2], seed: u64) {
+    let mut growth = Growth::new(rows, seed);
+    steps.iter().for_each(|step| growth.step(*step));
+    let roots = terms.map(|term| growth.term(term)).to_vec();
+    let graph = growth.b.finish();
+    let plain = Plan::new(&graph, &roots, INPUTS);
+    let (graph, roots) = rewrite(graph, &roots, INPUTS, TABLE);
+    let plan = Plan::new(&graph, &roots, INPUTS);
+    let summed = Plan::of_sum(&graph, &roots, INPUTS);
+    let at: Vec<f64> = (0..INPUTS).map(|i| 0.4 * (seed as f64 + 2.0 * i as f64).sin()).collect();
+    let expected = run::<f64>(&plain, &at);
+    if expected.iter().any(|x| !x.is_finite() || x.abs() > 1e8) {
+        return;
+    }
+    let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    for (what, got) in [
+        ("in lanes", run::<F16>(&plain, &at)),
+        ("rewritten", run::<f64>(&plan, &at)),
+        ("rewritten, in lanes", run::<F16>(&plan, &at)),
+        ("as a sum", run::<f64>(&summed, &at)),
+        ("as a sum, in lanes", run::<F16>(&summed, &at)),
+    ] {
+        let off = got.iter().zip(&expected).fold(0.0_f64, |m, (g, e)| m.max((g - e).abs()));
+        assert!(off <= ROUNDING * size, "{what}: {got:?} against {expected:?}");
+    }
+}
+
 #[test]
 fn rules_and_lanes_change_nothing_on_random_graphs() {
-    for seed in 0..300 {
-        let mut growth = Growth::new(seed);
-        let steps = 2 + growth.stream.below(14);
-        (0..steps).for_each(|_| growth.step());
-        let roots = vec![growth.term(), growth.term()];
-        let graph = growth.b.finish();
-        let plain = Plan::new(&graph, &roots, INPUTS);
-        let (graph, roots) = rewrite(graph, &roots, INPUTS, TABLE);
-        let plan = Plan::new(&graph, &roots, INPUTS);
-        let summed = Plan::of_sum(&graph, &roots, INPUTS);
-        let at: Vec<f64> = (0..INPUTS).map(|i| 0.4 * (seed as f64 + 2.0 * i as f64).sin()).collect();
-        let expected = run::<f64>(&plain, &at);
-        if expected.iter().any(|x| !x.is_finite() || x.abs() > 1e8) {
-            continue;
-        }
-        let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
-        for (what, got) in [
-            ("in lanes", run::<F16>(&plain, &at)),
-            ("rewritten", run::<f64>(&plan, &at)),
-            ("rewritten, in lanes", run::<F16>(&plan, &at)),
-            ("as a sum", run::<f64>(&summed, &at)),
-            ("as a sum, in lanes", run::<F16>(&summed, &at)),
-        ] {
-            let off = got.iter().zip(&expected).fold(0.0_f64, |m, (g, e)| m.max((g - e).abs()));
-            assert!(off <= 1e-9 * size, "seed {seed}, {what}: {got:?} against {expected:?}");
-        }
-    }
+    let graphs = (0_usize..4, vec(numbers(), 0..16), [numbers(), numbers()], 0_u64..1000);
+    for_all(300, graphs, |(rows, steps, terms, seed)| compare(rows, &steps, terms, seed));
 }

@@ -1,5 +1,9 @@
 //! Affine forms and expansions against the graph itself, evaluated at random coordinates.
 
+use crate::common::picks::{Numbers, Picks, numbers as steps};
+use crate::common::property::for_all;
+use proptest::collection::vec;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use stickler::data::Dataset;
 use stickler::graph::{Builder, Graph, NodeId};
@@ -98,21 +102,23 @@ fn forms_and_expansions_of_all_models_are_true() {
     }
 }
 
-/// A random graph over `d` coordinates: a matrix of them, linear operations, and some that are not linear.
-fn random_graph(rng: &mut Stream) -> (Graph, Vec<NodeId>, usize) {
+/// A random graph over `d` coordinates: a matrix of them with so many rows and columns, linear operations,
+/// and some that are not linear, by what each step picks.
+fn random_graph([n, k]: [usize; 2], steps: &[Numbers], rng: &mut Stream) -> (Graph, Vec<NodeId>, usize) {
     let mut b = Builder::new();
-    let (n, k) = (2 + rng.below(3), 2 + rng.below(3));
     let d = n * k + n;
     let numbers = |m: usize, rng: &mut Stream| (0..m).map(|_| rng.normal()).collect::<Vec<f64>>();
     let matrix = b.input(0, vec![n, k]);
     let vector = b.input(n * k, vec![n]);
     let mut pool = vec![vector, b.take(matrix, (0..n as u32).map(|i| i * k as u32).collect(), vec![n])];
-    for _ in 0..12 {
-        let (i, j) = (pool[rng.below(pool.len())], pool[rng.below(pool.len())]);
+    for step in steps {
+        let mut picks = Picks::new(*step);
+        let kind = picks.below(16);
+        let (i, j) = (pool[picks.below(pool.len())], pool[picks.below(pool.len())]);
         let constant = b.constant(numbers(n, rng), vec![n]);
         let square = b.constant(numbers(n * n, rng), vec![n, n]);
         let wide = b.constant(numbers(k, rng), vec![k]);
-        let made = match rng.below(16) {
+        let made = match kind {
             0 => b.add2(i, j),
             1 => b.sub(constant, i),
             2 => b.mul(constant, i),
@@ -132,7 +138,7 @@ fn random_graph(rng: &mut Stream) -> (Graph, Vec<NodeId>, usize) {
                     (r + 1..n).for_each(|c| lower[r * n + c] = 0.0);
                 });
                 let lower = b.constant(lower, vec![n, n]);
-                b.array(TriangularSolve { transposed: rng.below(2) == 0, rows: false }, &[lower, i])
+                b.array(TriangularSolve { transposed: picks.below(2) == 1, rows: false }, &[lower, i])
             }
             10 => {
                 let scalar = b.sum(i, None).unwrap();
@@ -163,11 +169,12 @@ fn random_graph(rng: &mut Stream) -> (Graph, Vec<NodeId>, usize) {
 
 #[test]
 fn forms_and_expansions_of_random_graphs_are_true() {
-    let mut affine = 0;
-    for seed in 0..300 {
+    let graphs = ([2_usize..5, 2_usize..5], vec(steps(), 1..24), 0_u64..1000);
+    let affine = Cell::new(0);
+    for_all(300, graphs, |(size, steps, seed)| {
         let rng = &mut Stream::new(seed, 0, 0);
-        let (graph, roots, d) = random_graph(rng);
-        affine += check(&format!("graph {seed}"), &graph, &roots, d, rng);
-    }
-    assert!(affine > 3000, "only {affine} affine nodes were met");
+        let (graph, roots, d) = random_graph(size, &steps, rng);
+        affine.set(affine.get() + check("a random graph", &graph, &roots, d, rng));
+    });
+    assert!(affine.get() > 3000, "only {} affine nodes were met", affine.get());
 }

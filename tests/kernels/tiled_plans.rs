@@ -1,6 +1,10 @@
 //! Chains over many rows, computed tile by tile: values and gradients are those of forward mode through plans
 //! that store every array.
 
+use crate::common::picks::{Numbers, Picks, numbers};
+use crate::common::property::for_all;
+use proptest::collection::vec;
+use std::cell::Cell;
 use std::sync::Arc;
 use stickler::dist::{self, Density};
 use stickler::graph::{Builder, Graph, NodeId};
@@ -16,23 +20,24 @@ use stickler::rewrite::{TABLE, rewrite};
 const GROUPS: [usize; 2] = [5, 12];
 const INPUTS: usize = 20;
 
-/// Grows chains over rows.
+/// Grows chains over rows: what their steps pick is given, and their data are drawn.
 struct Chains {
     b: Builder,
     stream: Stream,
+    picks: Picks,
     n: usize,
     rows: Vec<NodeId>,
     scalars: Vec<NodeId>,
 }
 
 impl Chains {
-    fn new(seed: u64) -> Self {
-        let mut stream = Stream::new(seed, 0, 0);
+    fn new(rows: usize, seed: u64) -> Self {
+        let stream = Stream::new(seed, 0, 0);
         // Multiples of a tile, and not.
-        let n = [258, 300, 512, 515, 640, 1030][stream.below(6)];
+        let n = [258, 300, 512, 515, 640, 1030][rows];
         let mut b = Builder::new();
         let scalars = (17..INPUTS).map(|i| b.input(i, vec![])).collect();
-        let mut chains = Self { b, stream, n, rows: Vec::new(), scalars };
+        let mut chains = Self { b, stream, picks: Picks::default(), n, rows: Vec::new(), scalars };
         let first = [0, 1].map(|which| chains.gather(which));
         chains.rows.extend(first);
         chains
@@ -54,7 +59,8 @@ impl Chains {
     }
 
     fn any_row(&mut self) -> NodeId {
-        self.rows[self.stream.below(self.rows.len())]
+        let at = self.picks.below(self.rows.len());
+        self.rows[at]
     }
 
     fn row(&mut self, row: &'static ScalarRow, args: &[NodeId]) -> NodeId {
@@ -63,15 +69,17 @@ impl Chains {
         node
     }
 
-    fn step(&mut self) {
+    fn step(&mut self, numbers: Numbers) {
+        self.picks = Picks::new(numbers);
+        let kind = self.picks.below(8);
         let (a, c, x) = (self.any_row(), self.any_row(), self.numbers());
-        let s = self.scalars[self.stream.below(self.scalars.len())];
-        match self.stream.below(8) {
+        let s = self.scalars[self.picks.below(self.scalars.len())];
+        match kind {
             0 => self.row(&ADD, &[a, c]),
             1 => self.row(&MUL, &[a, c]),
             2 => self.row(&SUB, &[s, a]),
             3 => {
-                let which = self.stream.below(2);
+                let which = self.picks.below(2);
                 let gathered = self.gather(which);
                 self.row(&MUL, &[gathered, x])
             }
@@ -128,12 +136,13 @@ impl Chains {
         flat
     }
 
-    fn term(&mut self) -> NodeId {
+    fn term(&mut self, numbers: Numbers) -> NodeId {
+        self.picks = Picks::new(numbers);
         let n = self.n;
         let (last, other) = (self.rows[self.rows.len() - 1], self.any_row());
         let weights: Vec<f64> = (0..n).map(|i| 1.0 + 0.3 * (i as f64).sin()).collect();
-        let weight = (self.stream.below(3) == 0).then(|| self.b.constant(weights, vec![n]));
-        match self.stream.below(4) {
+        let weight = (self.picks.below(3) == 1).then(|| self.b.constant(weights, vec![n]));
+        match self.picks.below(4) {
             0 => {
                 let y: Vec<f64> = (0..n).map(|_| self.stream.below(2) as f64).collect();
                 let y = self.b.constant(y, vec![n]);
@@ -198,14 +207,18 @@ fn by_tangents(graph: &Graph, roots: &[NodeId], at: &[f64]) -> Vec<f64> {
     [value, value].into_iter().chain(slopes).collect()
 }
 
-/// A graph with a few sums over rows, and arrays that nothing else reads.
-fn grown(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
-    let mut chains = Chains::new(seed);
-    let steps = 2 + chains.stream.below(8);
-    (0..steps).for_each(|_| chains.step());
-    let mut sums = vec![chains.term()];
-    chains.step();
-    sums.extend([chains.term(), chains.term()]);
+/// What a graph is made of: which of six numbers of rows it has, its steps, its terms, and the seed of its
+/// data.
+type Recipe = (usize, Vec<Numbers>, [Numbers; 3], u64);
+
+/// A graph with a few sums over rows, the last step between them, and arrays that nothing else reads.
+fn grown((rows, steps, [first, second, third], seed): &Recipe) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
+    let mut chains = Chains::new(*rows, *seed);
+    let (between, before) = steps.split_last().unwrap();
+    before.iter().for_each(|step| chains.step(*step));
+    let mut sums = vec![chains.term(*first)];
+    chains.step(*between);
+    sums.extend([chains.term(*second), chains.term(*third)]);
     sums.dedup();
     let (last, other, small) = (chains.rows[chains.rows.len() - 1], chains.any_row(), chains.b.number(0.2));
     let scaled = chains.b.mul(small, last).unwrap();
@@ -214,35 +227,40 @@ fn grown(seed: u64) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
 }
 
 /// Whether what plans give is what is expected.
-fn compare(seed: u64, expected: &[f64], plans: &[(&str, &Plan)], at: &[f64]) {
+fn compare(expected: &[f64], plans: &[(&str, &Plan)], at: &[f64]) {
     let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
     for (what, plan) in plans {
         for (lanes, got) in [("one draw", run::<f64>(plan, at)), ("sixteen", run::<F16>(plan, at))] {
             let off = got.iter().zip(expected).fold(0.0_f64, |m, (g, e)| m.max((g - e).abs()));
-            assert!(off <= 1e-10 * size, "seed {seed}, {what}, {lanes}: {got:?} against {expected:?}");
+            assert!(off <= 1e-10 * size, "{what}, {lanes}: {got:?} against {expected:?}");
         }
     }
 }
 
+/// Checks the plans of one graph; how many of them have tiles.
+fn tiled(recipe: &Recipe) -> usize {
+    let (graph, sums, arrays) = grown(recipe);
+    let at: Vec<f64> = (0..INPUTS).map(|i| 0.6 * (recipe.3 as f64 + 2.0 * i as f64).sin()).collect();
+    let [expected, of_arrays] = [&sums, &arrays].map(|roots| by_tangents(&graph, roots, &at));
+    if expected.iter().chain(&of_arrays).any(|x| !x.is_finite() || x.abs() > 1e8) {
+        return 0;
+    }
+    let each = Plan::new(&graph, &sums, INPUTS);
+    let summed = Plan::of_sum(&graph, &sums, INPUTS);
+    let stored = Plan::new(&graph, &arrays, INPUTS);
+    let count = [&each, &summed, &stored].into_iter().filter(|p| dump(p).contains("in tiles")).count();
+    let (graph, roots) = rewrite(graph, &sums, INPUTS, TABLE);
+    let rewritten = Plan::of_sum(&graph, &roots, INPUTS);
+    let plans = [("each root", &each), ("as a sum", &summed), ("rewritten", &rewritten)];
+    compare(&expected, &plans, &at);
+    compare(&of_arrays, &[("arrays", &stored)], &at);
+    count
+}
+
 #[test]
 fn tiles_change_neither_value_nor_gradient() {
-    let mut tiled = 0;
-    for seed in 0..120 {
-        let (graph, sums, arrays) = grown(seed);
-        let at: Vec<f64> = (0..INPUTS).map(|i| 0.6 * (seed as f64 + 2.0 * i as f64).sin()).collect();
-        let [expected, of_arrays] = [&sums, &arrays].map(|roots| by_tangents(&graph, roots, &at));
-        if expected.iter().chain(&of_arrays).any(|x| !x.is_finite() || x.abs() > 1e8) {
-            continue;
-        }
-        let each = Plan::new(&graph, &sums, INPUTS);
-        let summed = Plan::of_sum(&graph, &sums, INPUTS);
-        let stored = Plan::new(&graph, &arrays, INPUTS);
-        tiled += [&each, &summed, &stored].into_iter().filter(|p| dump(p).contains("in tiles")).count();
-        let (graph, roots) = rewrite(graph, &sums, INPUTS, TABLE);
-        let rewritten = Plan::of_sum(&graph, &roots, INPUTS);
-        let plans = [("each root", &each), ("as a sum", &summed), ("rewritten", &rewritten)];
-        compare(seed, &expected, &plans, &at);
-        compare(seed, &of_arrays, &[("arrays", &stored)], &at);
-    }
-    assert!(tiled > 200, "only {tiled} plans had tiles");
+    let graphs = (0_usize..6, vec(numbers(), 1..11), [numbers(), numbers(), numbers()], 0_u64..1000);
+    let plans = Cell::new(0);
+    for_all(120, graphs, |recipe| plans.set(plans.get() + tiled(&recipe)));
+    assert!(plans.get() > 200, "only {} plans had tiles", plans.get());
 }

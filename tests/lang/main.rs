@@ -12,6 +12,8 @@ mod loops;
 mod model_meets_data;
 mod parquet;
 mod predict;
+#[path = "../kernels/common/property.rs"]
+mod property;
 mod weights;
 mod wrong_data;
 mod wrong_models;

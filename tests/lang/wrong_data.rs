@@ -1,6 +1,10 @@
 //! Data files that are wrong, each with what a user reads about it. The files lie in `tests/wrong-data`;
 //! those that an editor or git would spoil (ten megabytes, invalid UTF-8, NUL bytes) are made here.
 
+use crate::property::for_all;
+use proptest::arbitrary::any;
+use proptest::collection::vec;
+use proptest::sample::Index;
 use stickler::data::{Dataset, Levels, Limit, Missing, Side};
 use stickler::source::{Diagnostic, render};
 
@@ -177,30 +181,37 @@ fn each_wrong_text_is_explained() {
 /// Bytes that mean something to one of the readers.
 const PIECES: &[u8] = b"\"\n\r,[]{}:\\u0e-.\0\xFFa";
 
+/// Small files, to be changed.
+const SEEDS: [(&str, &[u8]); 3] = [
+    ("t.csv", b"a,\"b\"\"c\",d\r\n1,\"x\ny\",NA\n-2.5e3,,\"7\"\n"),
+    ("t.json", br#"{"N": 2, "X": [[1, -2.5e3], ["NaN", null]], "s": "a\u00e9\n", "t": true}"#),
+    ("t.txt", b"x\t y\n1\t2\n\n3\t4"),
+];
+
+/// A byte that is replaced by a piece, taken out or put in, somewhere.
+type Change = (usize, usize, Index);
+
+/// A file with its changes made, one after another.
+fn changed(seed: &[u8], changes: &[Change]) -> Vec<u8> {
+    let mut text = seed.to_vec();
+    for (kind, piece, place) in changes {
+        let at = place.index(text.len());
+        match kind {
+            0 => text[at] = PIECES[*piece],
+            1 => drop(text.remove(at)),
+            _ => text.insert(at, PIECES[*piece]),
+        }
+    }
+    text
+}
+
+/// Whatever comes of the changes, nothing panics.
 #[test]
 fn bytes_of_any_kind_are_read_or_refused() {
-    // Mutations of small files: whatever comes of them, nothing panics.
-    let seeds: [(&str, &[u8]); 3] = [
-        ("t.csv", b"a,\"b\"\"c\",d\r\n1,\"x\ny\",NA\n-2.5e3,,\"7\"\n"),
-        ("t.json", br#"{"N": 2, "X": [[1, -2.5e3], ["NaN", null]], "s": "a\u00e9\n", "t": true}"#),
-        ("t.txt", b"x\t y\n1\t2\n\n3\t4"),
-    ];
-    let mut state = 1u64;
-    let mut next = |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
-    for round in 0..30_000 {
-        let (name, seed) = seeds[round % seeds.len()];
-        let mut text = seed.to_vec();
-        for _ in 0..1 + next(4) {
-            let at = next(text.len());
-            match next(3) {
-                0 => text[at] = PIECES[next(PIECES.len())],
-                1 => drop(text.remove(at)),
-                _ => text.insert(at, PIECES[next(PIECES.len())]),
-            }
-        }
+    let change = (0_usize..3, 0..PIECES.len(), any::<Index>());
+    for_all(30_000, (0..SEEDS.len(), vec(change, 1..5)), |(seed, changes)| {
+        let (name, seed) = SEEDS[seed];
+        let text = changed(seed, &changes);
         if let Ok(data) = Dataset::from_texts(&[(name, &text)]) {
             for name in data.names() {
                 let _ = data.require(name).and_then(|f| {
@@ -210,5 +221,5 @@ fn bytes_of_any_kind_are_read_or_refused() {
                 });
             }
         }
-    }
+    });
 }

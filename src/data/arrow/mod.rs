@@ -1,6 +1,6 @@
 //! Tables in Arrow files (Feather, version 2) and streams: flat columns of numbers, truth values and text,
-//! plain or by dictionary, with LZ4's or zstd's compression or none. A column that cannot be used is an error only for
-//! those who ask for it.
+//! plain or by dictionary, with LZ4's or zstd's compression or none. A column that cannot be used is an error
+//! only for those who ask for it.
 
 mod column;
 mod flat;

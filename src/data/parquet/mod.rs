@@ -1,5 +1,6 @@
-//! Tables in Parquet files: flat columns of numbers, truth values and text, plain or by dictionary, with
-//! with the compressions that are in use (`compression`). A column that cannot be used is an error only for those who ask for it.
+//! Tables in Parquet files: flat columns of numbers, truth values and text, plain or by dictionary,
+//! with the compressions that are in use (`compression`). A column that cannot be used is an error only for
+//! those who ask for it.
 
 mod column;
 mod levels;

@@ -146,7 +146,8 @@ impl<'a> Case<'a> {
 
     /// Whether no blank stands between token `i` and the next.
     pub fn glued(&self, i: usize) -> bool {
-        matches!((self.tokens.get(i), self.tokens.get(i + 1)), (Some(a), Some(b)) if a.span.end == b.span.start)
+        let pair = self.tokens.get(i).zip(self.tokens.get(i + 1));
+        pair.is_some_and(|(a, b)| a.span.end == b.span.start)
     }
 
     /// The first place at which a condition holds.

@@ -208,7 +208,8 @@ pub(super) fn nothing(span: Span) -> Expr {
 
 /// Whether it is a comparison without parentheses around it: they would be part of its span.
 fn is_bare_comparison(expr: &Expr) -> bool {
-    matches!(&expr.kind, ExprKind::Binary(op, left, _) if op.is_comparison() && left.span.start == expr.span.start)
+    let ExprKind::Binary(op, left, _) = &expr.kind else { return false };
+    op.is_comparison() && left.span.start == expr.span.start
 }
 
 fn chained(text: &str, left: &Expr, sign: &str, right: &Expr) -> Diagnostic {

@@ -3,6 +3,9 @@
 //! the same numbers.
 #![allow(dead_code)]
 
+pub mod picks;
+pub mod property;
+
 use std::cell::Cell;
 use stickler::num::real::{Dual, F16, Packed, Real};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};

@@ -44,7 +44,11 @@ scalar_row! {
 
 scalar_row! {
     LCDF = "bernoulli_logit_lcdf"(x, alpha), "log P(X ≤ x)";
-    value x.if_less(T::one(), x.if_less(T::zero(), T::splat(f64::NEG_INFINITY), -(alpha.log1p_exp())), T::zero());
+    value x.if_less(
+        T::one(),
+        x.if_less(T::zero(), T::splat(f64::NEG_INFINITY), -(alpha.log1p_exp())),
+        T::zero(),
+    );
     slopes(_y) [
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), -alpha.inv_logit()), T::zero())
@@ -58,7 +62,11 @@ scalar_row! {
 
 scalar_row! {
     LCCDF = "bernoulli_logit_lccdf"(x, alpha), "log P(X > x)";
-    value x.if_less(T::one(), x.if_less(T::zero(), T::zero(), -((-alpha).log1p_exp())), T::splat(f64::NEG_INFINITY));
+    value x.if_less(
+        T::one(),
+        x.if_less(T::zero(), T::zero(), -((-alpha).log1p_exp())),
+        T::splat(f64::NEG_INFINITY),
+    );
     slopes(_y) [
         T::zero(),
         x.if_less(T::one(), x.if_less(T::zero(), T::zero(), (-alpha).inv_logit()), T::zero())

@@ -19,7 +19,11 @@ scalar_row! {
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
         let sign = 2.0 * c[0] - 1.0;
-        if k == 1 && sign.abs() == 1.0 { Some(known::log_phi(a[1].scale(sign))?.stretched(sign)) } else { None }
+        if k == 1 && sign.abs() == 1.0 {
+            Some(known::log_phi(a[1].scale(sign))?.stretched(sign))
+        } else {
+            None
+        }
     })
 }
 

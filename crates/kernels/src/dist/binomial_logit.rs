@@ -18,7 +18,11 @@ scalar_row! {
     facts Facts::of(|a, k| {
         let [x, n, _]: [f64; 3] = known::fixed(a, k)?;
         let inside = k == 2 && x >= 0.0 && n >= x;
-        if inside { Some(known::log_inv_logit(a[2])?.scaled(x) + known::log1m_inv_logit(a[2])?.scaled(n - x)) } else { None }
+        if inside {
+            Some(known::log_inv_logit(a[2])?.scaled(x) + known::log1m_inv_logit(a[2])?.scaled(n - x))
+        } else {
+            None
+        }
     })
 }
 

@@ -16,7 +16,11 @@ scalar_row! {
     probes [&[0.3, 2.5], &[-300.0, 0.5], &[5.0, 40.0]];
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
-        Some(if k == 0 { Jet::linear(a[0], 0.5 * c[1] - 1.0, 0.0) } else { Jet::linear(a[1].scale(0.5).shift(-1.0), c[0], 0.0).stretched(0.5) })
+        Some(if k == 0 {
+            Jet::linear(a[0], 0.5 * c[1] - 1.0, 0.0)
+        } else {
+            Jet::linear(a[1].scale(0.5).shift(-1.0), c[0], 0.0).stretched(0.5)
+        })
     })
 }
 
@@ -25,7 +29,10 @@ scalar_row! {
     value x.scale(-0.5);
     slopes(_y) [T::splat(-0.5)];
     probes [&[0.3], &[40.0]];
-    facts Facts::with_log(|a, _| Some(Jet::linear(a[0], -0.5, 0.0)), |t, _| Some(known::exp(t[0])?.scaled(-0.5)))
+    facts Facts::with_log(
+        |a, _| Some(Jet::linear(a[0], -0.5, 0.0)),
+        |t, _| Some(known::exp(t[0])?.scaled(-0.5)),
+    )
 }
 
 scalar_row! {
@@ -33,7 +40,9 @@ scalar_row! {
     value { let h = nu.scale(0.5); -(h.scale(LN_2) + h.lgamma()) };
     slopes(_y) [nu.scale(0.5).digamma().shift(LN_2).scale(-0.5)];
     probes [&[0.3], &[1e-3], &[400.0]];
-    facts Facts::of(|a, _| Some(Jet::linear(a[0], -0.5 * LN_2, 0.0) + -known::lgamma(a[0].scale(0.5))?.stretched(0.5)))
+    facts Facts::of(|a, _| {
+        Some(Jet::linear(a[0], -0.5 * LN_2, 0.0) + -known::lgamma(a[0].scale(0.5))?.stretched(0.5))
+    })
 }
 
 scalar_row! {
@@ -46,7 +55,10 @@ scalar_row! {
     };
     probes [&[0.3, 2.0], &[1e-4, 0.7], &[9.0, 30.0], &[90.0, 30.0]];
     // log X has the density nu t / 2 - e^t / 2, concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true)]),
+    )
 }
 
 scalar_row! {

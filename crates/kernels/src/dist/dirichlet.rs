@@ -18,7 +18,11 @@ scalar_row! {
     facts Facts::with_log(
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
-            if k == 0 { Some(known::log(a[0])?.scaled(c[1] - 1.0)) } else { (c[0] > 0.0).then(|| Jet::linear(a[1].shift(-1.0), c[0].ln(), 0.0)) }
+            if k == 0 {
+                Some(known::log(a[0])?.scaled(c[1] - 1.0))
+            } else {
+                (c[0] > 0.0).then(|| Jet::linear(a[1].shift(-1.0), c[0].ln(), 0.0))
+            }
         },
         |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 0).then(|| Jet::linear(a[0], c[1] - 1.0, 0.0)) }
     )

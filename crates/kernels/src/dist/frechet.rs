@@ -55,7 +55,13 @@ scalar_row! {
     };
     probes [&[0.3, 1.5, 2.0], &[1e10, 1.0, 0.5], &[0.3, 2.0, 1.0]];
     facts Facts::with_log(
-        |a, k| if k == 1 { jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], -1.0, known::log1m_exp_exp) } else { jets::rising_probability(a, k, &[2]) },
+        |a, k| {
+            if k == 1 {
+                jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], -1.0, known::log1m_exp_exp)
+            } else {
+                jets::rising_probability(a, k, &[2])
+            }
+        },
         |a, k| match k {
             0 => jets::log_power(a, k, [0, 1, 2], -1.0, known::log1m_exp_exp),
             2 => jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], -1.0, known::log1m_exp_exp),

@@ -19,7 +19,11 @@ scalar_row! {
     probes [&[0.3, 2.0], &[-300.0, 0.5], &[5.0, 40.0]];
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
-        Some(if k == 0 { Jet::linear(a[0], c[1] - 1.0, 0.0) } else { Jet::linear(a[1].shift(-1.0), c[0], 0.0) })
+        Some(if k == 0 {
+            Jet::linear(a[0], c[1] - 1.0, 0.0)
+        } else {
+            Jet::linear(a[1].shift(-1.0), c[0], 0.0)
+        })
     })
 }
 
@@ -31,7 +35,11 @@ scalar_row! {
     facts Facts::with_log(
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
-            if k == 1 { Some(known::log(a[1])?.scaled(c[0])) } else { (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0)) }
+            if k == 1 {
+                Some(known::log(a[1])?.scaled(c[0]))
+            } else {
+                (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0))
+            }
         },
         |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 1).then(|| Jet::linear(a[1], c[0], 0.0)) }
     )

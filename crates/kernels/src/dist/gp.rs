@@ -84,7 +84,10 @@ pub(super) fn sample(rng: &mut ChaCha8Rng, form: Covariance, args: &[&[f64]], ou
 
 /// Defines the row of a covariance function.
 macro_rules! gp_row {
-    ($name:literal, $doc:literal, $form:ident, [$($extra:expr),*], $kernel:literal, [$($value:literal),*]) => {
+    (
+        $name:literal, $doc:literal, $form:ident, [$($extra:expr),*],
+        $kernel:literal, [$($value:literal),*]
+    ) => {
         /// The row.
         pub static ROW: Distribution = Distribution {
             name: $name,

@@ -25,7 +25,9 @@ scalar_row! {
     value -((mu - x) / beta).exp();
     slopes(y) { let z = (x - mu) / beta; location_scale(-y, z, beta) };
     probes [&[0.3, 1.0, 2.0], &[-2.0, 1.0, 0.5], &[30.0, 0.0, 2.0]];
-    facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], |z| Some(-known::exp(-z)?.stretched(-1.0))))
+    facts Facts::difference((0, 1), |a, k| {
+        jets::location(a, k, [0, 1, 2], |z| Some(-known::exp(-z)?.stretched(-1.0)))
+    })
 }
 
 scalar_row! {
@@ -33,7 +35,9 @@ scalar_row! {
     value log1m_exp_exp((mu - x) / beta);
     slopes(_y) { let z = (x - mu) / beta; location_scale(-log1m_exp_exp_slope(-z), z, beta) };
     probes [&[0.3, 1.0, 2.0], &[-1.0, 1.0, 1.5], &[30.0, 0.0, 2.0], &[40.0, 0.0, 1.0]];
-    facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], |z| Some(known::log1m_exp_exp(-z)?.stretched(-1.0))))
+    facts Facts::difference((0, 1), |a, k| {
+        jets::location(a, k, [0, 1, 2], |z| Some(known::log1m_exp_exp(-z)?.stretched(-1.0)))
+    })
 }
 
 /// The row.

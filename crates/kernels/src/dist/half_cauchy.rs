@@ -42,7 +42,10 @@ scalar_row! {
     value -sigma.ln().shift(LN_PI - LN_2);
     slopes(_y) [-sigma.recip()];
     probes [&[0.3], &[1e-6], &[1e6]];
-    facts Facts::with_log(|a, _| jets::minus_log(a[0], LN_2 - LN_PI), |t, _| jets::minus_log_of_exp(t[0], LN_2 - LN_PI))
+    facts Facts::with_log(
+        |a, _| jets::minus_log(a[0], LN_2 - LN_PI),
+        |t, _| jets::minus_log_of_exp(t[0], LN_2 - LN_PI),
+    )
 }
 
 scalar_row! {
@@ -51,7 +54,10 @@ scalar_row! {
     slopes(y) { let z = x / sigma; scale_only(ratio(z, y), z, sigma) };
     probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
     // log X has the density t - log(1 + e^(2t)), concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]),
+    )
 }
 
 scalar_row! {
@@ -59,7 +65,10 @@ scalar_row! {
     value log_angle(sigma / x);
     slopes(y) { let z = x / sigma; scale_only(-ratio(z, y), z, sigma) };
     probes [&[0.3, 2.0], &[300.0, 0.5], &[1e-4, 5.0]];
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[1]), |a, k| jets::log_probability(a, k, &[(0, false), (1, true)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[1]),
+        |a, k| jets::log_probability(a, k, &[(0, false), (1, true)]),
+    )
 }
 
 /// log(2 atan(z) / π) for z > 0.

@@ -42,7 +42,10 @@ scalar_row! {
     };
     probes [&[0.3, 2.0], &[8.0, 1.5], &[1e-4, 5.0]];
     // log X has the density t - e^(2t)/2, concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]),
+    )
 }
 
 scalar_row! {

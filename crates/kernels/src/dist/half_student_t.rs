@@ -56,7 +56,10 @@ scalar_row! {
     };
     probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]];
     // log X has the density t - (nu + 1)/2 · log(1 + e^(2t)/nu), concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (2, false)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (2, false)]),
+    )
 }
 
 scalar_row! {
@@ -68,7 +71,10 @@ scalar_row! {
         [g, if need[1] { log_student_dnu(-z, nu) } else { T::zero() }, -(g * z)]
     };
     probes [&[0.3, 4.0, 2.0], &[300.0, 1.5, 0.5], &[9.0, 30.0, 2.0], &[1e-3, 0.6, 2.0]];
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[2]), |a, k| jets::log_probability(a, k, &[(0, false), (2, true)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[2]),
+        |a, k| jets::log_probability(a, k, &[(0, false), (2, true)]),
+    )
 }
 
 /// The density at z over a probability whose log is y.

@@ -16,7 +16,11 @@ scalar_row! {
     probes [&[0.3, 2.5], &[-30.0, 0.5], &[5.0, 40.0]];
     facts Facts::of(|a, k| {
         let c: [f64; 2] = known::fixed(a, k)?;
-        Some(if k == 0 { Jet::linear(a[0], -0.5 * c[1] - 1.0, 0.0) } else { Jet::linear(a[1].scale(0.5).shift(1.0), -c[0], 0.0).stretched(0.5) })
+        Some(if k == 0 {
+            Jet::linear(a[0], -0.5 * c[1] - 1.0, 0.0)
+        } else {
+            Jet::linear(a[1].scale(0.5).shift(1.0), -c[0], 0.0).stretched(0.5)
+        })
     })
 }
 
@@ -41,7 +45,10 @@ scalar_row! {
     };
     probes [&[3.0, 2.0], &[1e2, 0.7], &[0.1, 30.0], &[0.01, 30.0]];
     // -log X has the density nu t / 2 - e^t / 2, concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true)]),
+    )
 }
 
 scalar_row! {

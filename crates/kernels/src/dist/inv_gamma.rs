@@ -19,7 +19,11 @@ scalar_row! {
     facts Facts::with_log(
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
-            if k == 0 { Some(known::inverse(a[0])?.scaled(-c[1])) } else { (c[0] != 0.0).then(|| Jet::linear(a[1], -c[0].recip(), 0.0)) }
+            if k == 0 {
+                Some(known::inverse(a[0])?.scaled(-c[1]))
+            } else {
+                (c[0] != 0.0).then(|| Jet::linear(a[1], -c[0].recip(), 0.0))
+            }
         },
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;

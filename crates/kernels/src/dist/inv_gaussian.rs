@@ -16,7 +16,11 @@ scalar_row! {
     value { let d = (x - mu) / mu; (lambda * d.square() / x).scale(-0.5) };
     slopes(_y) {
         let (d, near, far) = ((x - mu) / mu, mu.recip(), x.recip());
-        [(lambda * d * far * (near + far)).scale(-0.5), lambda * d * near.square(), (d.square() * far).scale(-0.5)]
+        [
+            (lambda * d * far * (near + far)).scale(-0.5),
+            lambda * d * near.square(),
+            (d.square() * far).scale(-0.5),
+        ]
     };
     probes [&[0.3, 1.0, 2.0], &[9.0, 1.0, 0.5], &[1e-3, 2.0, 0.9], &[3.0, 2.9, 400.0]]
 }
@@ -37,14 +41,24 @@ scalar_row! {
 
 scalar_row! {
     LCDF = "inv_gaussian_lcdf"(x, mu, lambda), "log(Φ(a) + exp(2 s) Φ(-b)) for w = x / mu, s = lambda / mu, a = √(s w) - √(s / w), b = √(s w) + √(s / w)";
-    value (x / mu).lift2(lambda / mu, log_cdf, |w, s| in_w(w, s, log_cdf(w, s)), |w, s| in_s(w, s, log_cdf(w, s)));
+    value (x / mu).lift2(
+        lambda / mu,
+        log_cdf,
+        |w, s| in_w(w, s, log_cdf(w, s)),
+        |w, s| in_s(w, s, log_cdf(w, s)),
+    );
     slopes(y) outwards(in_w(x / mu, lambda / mu, y), in_s(x / mu, lambda / mu, y), x / mu, mu, lambda);
     probes [&[0.3, 1.0, 2.0], &[9.0, 1.0, 0.5], &[0.05, 2.0, 0.9], &[3.0, 2.9, 400.0], &[40.0, 2.0, 0.02]]
 }
 
 scalar_row! {
     LCCDF = "inv_gaussian_lccdf"(x, mu, lambda), "log(Φ(-a) - exp(2 s) Φ(-b)) for w = x / mu, s = lambda / mu, a = √(s w) - √(s / w), b = √(s w) + √(s / w)";
-    value (x / mu).lift2(lambda / mu, log_ccdf, |w, s| -in_w(w, s, log_ccdf(w, s)), |w, s| -in_s(w, s, log_ccdf(w, s)));
+    value (x / mu).lift2(
+        lambda / mu,
+        log_ccdf,
+        |w, s| -in_w(w, s, log_ccdf(w, s)),
+        |w, s| -in_s(w, s, log_ccdf(w, s)),
+    );
     slopes(y) outwards(-in_w(x / mu, lambda / mu, y), -in_s(x / mu, lambda / mu, y), x / mu, mu, lambda);
     probes [&[0.3, 1.0, 2.0], &[9.0, 1.0, 0.5], &[0.05, 2.0, 0.9], &[3.0, 2.9, 400.0], &[40.0, 2.0, 0.02]]
 }

@@ -33,7 +33,13 @@ scalar_row! {
     slopes(_y) { let d = (x / alpha).ln(); through(-(beta * d), d, x, alpha, beta) };
     probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[1e4, 0.3, 2.0]];
     facts Facts::with_log(
-        |a, k| if k == 2 { through_log(&jets::in_log_x(a)?, k, known::log_inv_logit) } else { jets::rising_probability(a, k, &[0]) },
+        |a, k| {
+            if k == 2 {
+                through_log(&jets::in_log_x(a)?, k, known::log_inv_logit)
+            } else {
+                jets::rising_probability(a, k, &[0])
+            }
+        },
         |a, k| match k {
             0 => through_log(a, k, known::log_inv_logit),
             1 => through_log(&jets::in_log_x(a)?, k, known::log_inv_logit),

@@ -17,7 +17,13 @@ scalar_row! {
     probes [&[0.3, 1.0, 2.0], &[1e-8, 1.0, 0.9], &[1e5, 0.0, 2.0]];
     // log Φ of a linear function of log x and mu.
     facts Facts::with_log(
-        |a, k| if k == 0 { rising(a) } else { jets::location(&jets::in_log_x(a)?, k, [0, 1, 2], known::log_phi) },
+        |a, k| {
+            if k == 0 {
+                rising(a)
+            } else {
+                jets::location(&jets::in_log_x(a)?, k, [0, 1, 2], known::log_phi)
+            }
+        },
         |a, k| if k == 0 { jets::location(a, k, [0, 1, 2], known::log_phi) } else { None }
     )
 }

@@ -25,7 +25,10 @@ scalar_row! {
             if k != 1 || !(x >= 0.0 && beta > 0.0) {
                 return None;
             }
-            Some(known::log(a[1])?.shifted(-beta.ln_1p()).scaled(x) + Jet::linear(a[1], -beta.recip().ln_1p(), 0.0))
+            Some(
+                known::log(a[1])?.shifted(-beta.ln_1p()).scaled(x)
+                    + Jet::linear(a[1], -beta.recip().ln_1p(), 0.0),
+            )
         },
         |a, k| {
             let [x, alpha, _]: [f64; 3] = known::fixed(a, k)?;

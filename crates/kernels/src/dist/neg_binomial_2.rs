@@ -25,7 +25,10 @@ scalar_row! {
                 return None;
             }
             let rate = phi.recip();
-            Some(known::log(a[1])?.scaled(x) + known::log1p(a[1].scale(rate))?.stretched(rate).scaled(-(x + phi)))
+            Some(
+                known::log(a[1])?.scaled(x)
+                    + known::log1p(a[1].scale(rate))?.stretched(rate).scaled(-(x + phi)),
+            )
         },
         |a, k| {
             let [x, _, phi]: [f64; 3] = known::fixed(a, k)?;

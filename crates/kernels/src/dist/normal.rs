@@ -21,7 +21,11 @@ scalar_row! {
         |a, k| {
             if k == 2 {
                 let c: [f64; 3] = known::fixed(a, k)?;
-                return if a[2].is_nonnegative() { Some(known::power(a[2], -2.0)?.scaled(-0.5 * (c[0] - c[1]).powi(2))) } else { None };
+                return if a[2].is_nonnegative() {
+                    Some(known::power(a[2], -2.0)?.scaled(-0.5 * (c[0] - c[1]).powi(2)))
+                } else {
+                    None
+                };
             }
             jets::location(a, k, [0, 1, 2], known::normal)
         },
@@ -38,7 +42,10 @@ scalar_row! {
         (-plain.shift(HALF_LN_2PI), factor, [-at[0].recip()])
     };
     probes [&[0.3], &[1e-6], &[1e6]];
-    facts Facts::with_log(|a, _| jets::minus_log(a[0], -HALF_LN_2PI), |t, _| jets::minus_log_of_exp(t[0], -HALF_LN_2PI))
+    facts Facts::with_log(
+        |a, _| jets::minus_log(a[0], -HALF_LN_2PI),
+        |t, _| jets::minus_log_of_exp(t[0], -HALF_LN_2PI),
+    )
 }
 
 scalar_row! {
@@ -85,7 +92,9 @@ scalar_row! {
     value ((mu - x) / sigma).log_phi();
     slopes(_y) { let z = (x - mu) / sigma; location_scale(-(-z).phi_ratio(), z, sigma) };
     probes [&[0.3, 1.0, 2.0], &[30.0, 1.0, 0.9], &[-9.0, 0.0, 2.0]];
-    facts Facts::difference((0, 1), |a, k| jets::location(a, k, [0, 1, 2], |z| Some(known::log_phi(-z)?.stretched(-1.0))))
+    facts Facts::difference((0, 1), |a, k| {
+        jets::location(a, k, [0, 1, 2], |z| Some(known::log_phi(-z)?.stretched(-1.0)))
+    })
 }
 
 /// -z²/2 in t = log |z|.

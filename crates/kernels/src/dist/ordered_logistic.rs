@@ -41,7 +41,9 @@ scalar_row! {
                 Jet { curvature: both.curvature.meet(bend), ..both.shifted(log1m_exp(c[1] - c[2])) }
             }
             1 => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(below)?).shifted(-log1p_exp(above.lo)),
-            _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?).stretched(-1.0).shifted(-log1p_exp(below.lo)),
+            _ => (known::log1m_exp(a[1] - a[2])? + -known::log1p_exp(above)?)
+                .stretched(-1.0)
+                .shifted(-log1p_exp(below.lo)),
         })
     })
 }

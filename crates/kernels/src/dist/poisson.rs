@@ -22,7 +22,10 @@ scalar_row! {
             let [x, _]: [f64; 2] = known::fixed(a, k)?;
             if k == 1 && x >= 0.0 { Some(known::log(a[1])?.scaled(x) + -Jet::identity(a[1])) } else { None }
         },
-        |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { poisson_log::log_mean(a[1], x) } else { None } },
+        |a, k| {
+            let [x, _]: [f64; 2] = known::fixed(a, k)?;
+            if k == 1 { poisson_log::log_mean(a[1], x) } else { None }
+        },
         |a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; (k == 1).then_some([x, -1.0]) }
     )
 }

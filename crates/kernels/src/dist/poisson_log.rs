@@ -14,7 +14,10 @@ scalar_row! {
     value x * alpha - alpha.exp();
     slopes(_y) [alpha, x - alpha.exp()];
     probes [&[2.0, 0.3], &[0.0, -40.0], &[1e4, 9.2]];
-    facts Facts::of(|a, k| { let [x, _]: [f64; 2] = known::fixed(a, k)?; if k == 1 { log_mean(a[1], x) } else { None } })
+    facts Facts::of(|a, k| {
+        let [x, _]: [f64; 2] = known::fixed(a, k)?;
+        if k == 1 { log_mean(a[1], x) } else { None }
+    })
 }
 
 scalar_row! {

@@ -13,7 +13,10 @@ scalar_row! {
     value sigma.ln().scale(-2.0);
     slopes(_y) [sigma.recip().scale(-2.0)];
     probes [&[0.3], &[1e-6], &[1e6]];
-    facts Facts::with_log(|a, _| Some(known::log(a[0])?.scaled(-2.0)), |t, _| Some(Jet::linear(t[0], -2.0, 0.0)))
+    facts Facts::with_log(
+        |a, _| Some(known::log(a[0])?.scaled(-2.0)),
+        |t, _| Some(Jet::linear(t[0], -2.0, 0.0)),
+    )
 }
 
 scalar_row! {
@@ -26,7 +29,10 @@ scalar_row! {
     };
     probes [&[0.3, 2.0], &[12.0, 2.0], &[1e-4, 5.0]];
     // log X has the density 2t - e^(2t)/2, concave.
-    facts Facts::with_log(|a, k| jets::rising_probability(a, k, &[0]), |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]))
+    facts Facts::with_log(
+        |a, k| jets::rising_probability(a, k, &[0]),
+        |a, k| jets::log_probability(a, k, &[(0, true), (1, false)]),
+    )
 }
 
 /// The row.

@@ -51,7 +51,11 @@ scalar_row! {
     facts Facts::with_log(
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
-            if k == 1 { Some(known::log(a[1])?.scaled(c[0])) } else { (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0)) }
+            if k == 1 {
+                Some(known::log(a[1])?.scaled(c[0]))
+            } else {
+                (c[1] > 0.0).then(|| Jet::linear(a[0], c[1].ln(), 0.0))
+            }
         },
         |a, k| { let c: [f64; 2] = known::fixed(a, k)?; (k == 1).then(|| Jet::linear(a[1], c[0], 0.0)) }
     )

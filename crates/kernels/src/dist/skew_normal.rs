@@ -24,7 +24,9 @@ scalar_row! {
     // A quadratic and log Φ of a multiple of z.
     facts Facts::difference((0, 1), |a, k| {
         let alpha = a[3].is_point().then_some(a[3].lo)?;
-        jets::location(a, k, [0, 1, 2], |z| Some(known::normal(z)? + known::log_phi(z.scale(alpha))?.stretched(alpha)))
+        jets::location(a, k, [0, 1, 2], |z| {
+            Some(known::normal(z)? + known::log_phi(z.scale(alpha))?.stretched(alpha))
+        })
     })
 }
 

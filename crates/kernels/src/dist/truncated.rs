@@ -47,7 +47,9 @@ const LARGE: f64 = 1e150;
 scalar_row! {
     POISSON = "poisson_between"(x, low, high, eta), "log P(X = x | low ≤ X ≤ high) at the rate exp(eta)";
     opaque(at) density::<Poisson, T, 1, 4>(at);
-    probes [&[3.0, 1.0, 9.0, 0.7], &[18.0, 1.0, 20.0, 45.0], &[1.0, 0.0, 6.0, -30.0], &[20.0, 1.0, 30.0, 800.0]];
+    probes [
+        &[3.0, 1.0, 9.0, 0.7], &[18.0, 1.0, 20.0, 45.0], &[1.0, 0.0, 6.0, -30.0], &[20.0, 1.0, 30.0, 800.0]
+    ];
     facts Facts::of(|a, k| tilted(a, k, 3, f64::INFINITY))
 }
 
@@ -68,7 +70,9 @@ scalar_row! {
 scalar_row! {
     BETA_BINOMIAL = "beta_binomial_between"(x, low, high, n, alpha, beta), "log P(X = x | low ≤ X ≤ high)";
     opaque(at) density::<BetaBinomial, T, 3, 6>(at);
-    probes [&[3.0, 1.0, 9.0, 12.0, 0.7, 2.0], &[3.0, 0.0, 4.0, 30.0, 1e2, 3.0], &[5.0, 2.0, 9.0, 9.0, 0.1, 0.2]]
+    probes [
+        &[3.0, 1.0, 9.0, 12.0, 0.7, 2.0], &[3.0, 0.0, 4.0, 30.0, 1e2, 3.0], &[5.0, 2.0, 9.0, 9.0, 0.1, 0.2]
+    ]
 }
 
 /// The rows, for what must hold of all of them.

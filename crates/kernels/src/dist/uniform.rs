@@ -23,7 +23,9 @@ scalar_row! {
     value -(b - a).ln();
     slopes(_y) { let r = (b - a).recip(); [r, -r] };
     probes [&[-1.0, 2.0], &[2.0, 31.0]];
-    facts Facts::difference((1, 0), |a, k| Some(-known::log(a[1] - a[0])?.stretched(if k == 1 { 1.0 } else { -1.0 })))
+    facts Facts::difference((1, 0), |a, k| {
+        Some(-known::log(a[1] - a[0])?.stretched(if k == 1 { 1.0 } else { -1.0 }))
+    })
 }
 
 scalar_row! {
@@ -47,7 +49,9 @@ scalar_row! {
     facts Facts::of(|a, k| {
         let c: [f64; 3] = known::fixed(a, k)?;
         let inside = k == 0 && a[0].lo >= c[1] && a[0].hi <= c[2] && c[1] < c[2];
-        inside.then(|| known::log((-a[0]).shift(c[2])).map(|j| j.stretched(-1.0).shifted(-(c[2] - c[1]).ln())))?
+        inside.then(|| {
+            known::log((-a[0]).shift(c[2])).map(|j| j.stretched(-1.0).shifted(-(c[2] - c[1]).ln()))
+        })?
     })
 }
 

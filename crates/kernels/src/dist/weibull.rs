@@ -36,7 +36,13 @@ scalar_row! {
     };
     probes [&[0.3, 1.5, 2.0], &[1e-10, 1.0, 0.5], &[4.0, 2.0, 1.0]];
     facts Facts::with_log(
-        |a, k| if k == 1 { jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, known::log1m_exp_exp) } else { jets::rising_probability(a, k, &[0]) },
+        |a, k| {
+            if k == 1 {
+                jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, known::log1m_exp_exp)
+            } else {
+                jets::rising_probability(a, k, &[0])
+            }
+        },
         |a, k| match k {
             0 => jets::log_power(a, k, [0, 1, 2], 1.0, known::log1m_exp_exp),
             2 => jets::log_power(&jets::in_log_x(a)?, k, [0, 1, 2], 1.0, known::log1m_exp_exp),

@@ -262,10 +262,12 @@ impl Real for f64 {
         inv_phi quantile::inv_phi
     }
     pairs_as_in_registers! {
-        log1p_exp_and_slope el::log1p_exp_and_slope, ln_and_recip el::ln_and_recip, log1p_and_recip el::log1p_and_recip
+        log1p_exp_and_slope el::log1p_exp_and_slope, ln_and_recip el::ln_and_recip,
+        log1p_and_recip el::log1p_and_recip
     }
     calls! {
-        sqrt f64::sqrt, sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos, atan f64::atan,
+        sqrt f64::sqrt, sin f64::sin, cos f64::cos, tan f64::tan, asin f64::asin, acos f64::acos,
+        atan f64::atan,
         sinh f64::sinh, cosh f64::cosh,
         trigamma sf::trigamma
     }

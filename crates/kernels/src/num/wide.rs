@@ -204,11 +204,19 @@ macro_rules! lanes_of {
             }
             #[inline($inline)]
             fn lgamma(self) -> $t {
-                if self.all_positive() { gamma::lgamma(self) } else { self.lift1(Real::lgamma, Real::digamma) }
+                if self.all_positive() {
+                    gamma::lgamma(self)
+                } else {
+                    self.lift1(Real::lgamma, Real::digamma)
+                }
             }
             #[inline($inline)]
             fn digamma(self) -> $t {
-                if self.all_positive() { gamma::digamma(self) } else { self.lift1(Real::digamma, Real::trigamma) }
+                if self.all_positive() {
+                    gamma::digamma(self)
+                } else {
+                    self.lift1(Real::digamma, Real::trigamma)
+                }
             }
             in_registers! {
                 $inline: exp el::exp, ln el::ln, log1p el::log1p, expm1 el::expm1, tanh el::tanh,

@@ -155,13 +155,14 @@ pub fn ln<V: Vector>(x: V) -> V {
     x.if_less(V::splat(0.0), V::splat(f64::NAN), y)
 }
 
-/// Most |b log a| and |b| for which [`pow`] is computed here: beyond the one it may overflow, beyond the other
-/// the error of the logarithm, which is about 1e-18, counts.
+/// Most |b log a| and |b| for which [`pow`] is computed here: beyond the one it may overflow, beyond the
+/// other the error of the logarithm, which is about 1e-18, counts.
 const MOST_POWER: f64 = 700.0;
 const MOST_EXPONENT: f64 = 64.0;
 
 /// a^b, for a positive normal number, |b| up to 64 and a result from e^-700 to e^700; elsewhere it means
-/// nothing, and where that is, the second result is false. At most 2 ulp, for the logarithm has more bits than a number holds.
+/// nothing, and where that is, the second result is false. At most 2 ulp, for the logarithm has more bits
+/// than a number holds.
 #[inline(always)]
 pub fn pow<V: Vector>(a: V, b: V) -> (V, bool) {
     let one = V::splat(1.0);

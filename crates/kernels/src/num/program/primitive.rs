@@ -76,7 +76,8 @@ macro_rules! binary {
     ($do:ident $(, $with:ident)?) => {
         $do! {
             $($with;)?
-            Add add, Sub sub, Mul mul, Div div, Max max, Min min, Pow pow, Lrise lrise, LriseA lrise_a, Lbeta lbeta
+            Add add, Sub sub, Mul mul, Div div, Max max, Min min, Pow pow, Lrise lrise, LriseA lrise_a,
+            Lbeta lbeta
         }
     };
 }
@@ -87,7 +88,8 @@ macro_rules! several {
     ($do:ident $(, $with:ident)?) => {
         $do! {
             $($with;)?
-            Log1pExpAndSlope log1p_exp_and_slope 2, LnAndRecip ln_and_recip 2, Log1pAndRecip log1p_and_recip 2,
+            Log1pExpAndSlope log1p_exp_and_slope 2, LnAndRecip ln_and_recip 2,
+            Log1pAndRecip log1p_and_recip 2,
             Log1pSquare log1p_square 2,
             LnByFactor ln_by_factor 2, Log1pExpByFactor log1p_exp_by_factor 3
         }

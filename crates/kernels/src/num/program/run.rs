@@ -456,8 +456,8 @@ impl Frame {
     }
 }
 
-/// A function that costs more than being called, for `count` eights: its code, which is most of all code here,
-/// exists once for an instruction set.
+/// A function that costs more than being called, for `count` eights: its code, which is most of all code
+/// here, exists once for an instruction set.
 ///
 /// SAFETY: who makes one has numbers and room for as many eights as its code reads and writes.
 pub(super) struct Costly {

@@ -35,10 +35,12 @@ macro_rules! intrinsic {
 macro_rules! register {
     (
         $t:ident, add: $add:ident, sub: $sub:ident, mul: $mul:ident, div: $div:ident, sqrt: $sqrt:ident,
-        min: $min:ident, max: $max:ident, set: $set:ident, and: $and:ident, andnot: $andnot:ident, or: $or:ident, xor: $xor:ident,
+        min: $min:ident, max: $max:ident, set: $set:ident, and: $and:ident, andnot: $andnot:ident,
+        or: $or:ident, xor: $xor:ident,
         to_bits: $to_bits:ident, from_bits: $from_bits:ident, set_bits: $set_bits:ident,
         add_bits: $add_bits:ident, sub_bits: $sub_bits:ident, or_bits: $or_bits:ident,
-        shift_left: $left:ident, shift_right: $right:ident, $(mul_add: $mul_add:ident, less_product: $less_product:ident,)?
+        shift_left: $left:ident, shift_right: $right:ident,
+        $(mul_add: $mul_add:ident, less_product: $less_product:ident,)?
         $(times_two_to: $times_two_to:ident,)?
         less: $less:expr, equal: $equal:expr, odd: $odd:expr, ordinary: $ordinary:expr
     ) => {
@@ -153,7 +155,8 @@ macro_rules! register {
 
 register! {
     Wide2, add: _mm_add_pd, sub: _mm_sub_pd, mul: _mm_mul_pd, div: _mm_div_pd, sqrt: _mm_sqrt_pd,
-    min: _mm_min_pd, max: _mm_max_pd, set: _mm_set1_pd, and: _mm_and_pd, andnot: _mm_andnot_pd, or: _mm_or_pd, xor: _mm_xor_pd,
+    min: _mm_min_pd, max: _mm_max_pd, set: _mm_set1_pd, and: _mm_and_pd, andnot: _mm_andnot_pd, or: _mm_or_pd,
+    xor: _mm_xor_pd,
     to_bits: _mm_castpd_si128, from_bits: _mm_castsi128_pd, set_bits: _mm_set1_epi64x,
     add_bits: _mm_add_epi64, sub_bits: _mm_sub_epi64, or_bits: _mm_or_si128,
     shift_left: _mm_slli_epi64, shift_right: _mm_srli_epi64,
@@ -161,20 +164,26 @@ register! {
 }
 
 register! {
-    Wide4, add: _mm256_add_pd, sub: _mm256_sub_pd, mul: _mm256_mul_pd, div: _mm256_div_pd, sqrt: _mm256_sqrt_pd,
-    min: _mm256_min_pd, max: _mm256_max_pd, set: _mm256_set1_pd, and: _mm256_and_pd, andnot: _mm256_andnot_pd, or: _mm256_or_pd, xor: _mm256_xor_pd,
+    Wide4, add: _mm256_add_pd, sub: _mm256_sub_pd, mul: _mm256_mul_pd, div: _mm256_div_pd,
+    sqrt: _mm256_sqrt_pd,
+    min: _mm256_min_pd, max: _mm256_max_pd, set: _mm256_set1_pd, and: _mm256_and_pd, andnot: _mm256_andnot_pd,
+    or: _mm256_or_pd, xor: _mm256_xor_pd,
     to_bits: _mm256_castpd_si256, from_bits: _mm256_castsi256_pd, set_bits: _mm256_set1_epi64x,
     add_bits: _mm256_add_epi64, sub_bits: _mm256_sub_epi64, or_bits: _mm256_or_si256,
-    shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd, less_product: _mm256_fnmadd_pd,
+    shift_left: _mm256_slli_epi64, shift_right: _mm256_srli_epi64, mul_add: _mm256_fmadd_pd,
+    less_product: _mm256_fnmadd_pd,
     less: less_256, equal: equal_256, odd: odd_256, ordinary: ordinary_256
 }
 
 register! {
-    Wide8, add: _mm512_add_pd, sub: _mm512_sub_pd, mul: _mm512_mul_pd, div: _mm512_div_pd, sqrt: _mm512_sqrt_pd,
-    min: _mm512_min_pd, max: _mm512_max_pd, set: _mm512_set1_pd, and: _mm512_and_pd, andnot: _mm512_andnot_pd, or: _mm512_or_pd, xor: _mm512_xor_pd,
+    Wide8, add: _mm512_add_pd, sub: _mm512_sub_pd, mul: _mm512_mul_pd, div: _mm512_div_pd,
+    sqrt: _mm512_sqrt_pd,
+    min: _mm512_min_pd, max: _mm512_max_pd, set: _mm512_set1_pd, and: _mm512_and_pd, andnot: _mm512_andnot_pd,
+    or: _mm512_or_pd, xor: _mm512_xor_pd,
     to_bits: _mm512_castpd_si512, from_bits: _mm512_castsi512_pd, set_bits: _mm512_set1_epi64,
     add_bits: _mm512_add_epi64, sub_bits: _mm512_sub_epi64, or_bits: _mm512_or_si512,
-    shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd, less_product: _mm512_fnmadd_pd,
+    shift_left: _mm512_slli_epi64, shift_right: _mm512_srli_epi64, mul_add: _mm512_fmadd_pd,
+    less_product: _mm512_fnmadd_pd,
     times_two_to: _mm512_scalef_pd,
     less: less_512, equal: equal_512, odd: odd_512, ordinary: ordinary_512
 }

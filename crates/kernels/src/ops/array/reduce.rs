@@ -130,7 +130,15 @@ wide_lanes! {
 
 wide_lanes! {
     /// Adds what each element of a line takes of its adjoint: its share of the sum.
-    fn add_shares<'a, T>(x: &'a [T], out: &'a [T], up: &'a [T], adjoint: &'a [Cell<T>], outer: usize, n: usize, inner: usize) {
+    fn add_shares<'a, T>(
+        x: &'a [T],
+        out: &'a [T],
+        up: &'a [T],
+        adjoint: &'a [Cell<T>],
+        outer: usize,
+        n: usize,
+        inner: usize
+    ) {
         let lowest = T::splat(f64::NEG_INFINITY);
         for line in 0..outer * inner {
             let start = line / inner * n * inner + line % inner;

@@ -3,10 +3,12 @@
 use super::{Facts, ScalarRow, scalar_row};
 use crate::facts::{Interval, Jet, known};
 
-scalar_row! { ADD = "add"(a, b), "a + b"; value a + b; slopes(_y) [T::one(), T::one()]; probes [&[1.0, -2.0], &[1e10, 1e-10]];
+scalar_row! { ADD = "add"(a, b), "a + b"; value a + b; slopes(_y) [T::one(), T::one()];
+    probes [&[1.0, -2.0], &[1e10, 1e-10]];
     facts Facts::of(|a, _| Some(Jet { value: a[0] + a[1], ..Jet::identity(a[0]) }))
 }
-scalar_row! { SUB = "sub"(a, b), "a - b"; value a - b; slopes(_y) [T::one(), -T::one()]; probes [&[1.0, -2.0], &[3.5, 3.0]];
+scalar_row! { SUB = "sub"(a, b), "a - b"; value a - b; slopes(_y) [T::one(), -T::one()];
+    probes [&[1.0, -2.0], &[3.5, 3.0]];
     facts Facts::difference((0, 1), |a, k| {
         let slope = if k == 0 { 1.0 } else { -1.0 };
         Some(Jet { value: a[0] - a[1], ..Jet::linear(a[k], slope, 0.0) })
@@ -25,7 +27,11 @@ scalar_row! {
     facts Facts::with_log(
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
-            if k == 0 { (c[1] != 0.0).then(|| Jet::linear(a[0], c[1].recip(), 0.0)) } else { Some(known::inverse(a[1])?.scaled(c[0])) }
+            if k == 0 {
+                (c[1] != 0.0).then(|| Jet::linear(a[0], c[1].recip(), 0.0))
+            } else {
+                Some(known::inverse(a[1])?.scaled(c[0]))
+            }
         },
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
@@ -54,7 +60,10 @@ scalar_row! {
     probes [&[1.5, -2.0], &[0.3, 0.7], &[7.0, 3.0]];
     // (e^t)^p = e^(p t).
     facts Facts::with_log(
-        |a, k| { let c: [f64; 2] = known::fixed(a, k)?; if k == 0 { known::power(a[0], c[1]) } else { known::exponential(a[1], c[0]) } },
+        |a, k| {
+            let c: [f64; 2] = known::fixed(a, k)?;
+            if k == 0 { known::power(a[0], c[1]) } else { known::exponential(a[1], c[0]) }
+        },
         |a, k| {
             let c: [f64; 2] = known::fixed(a, k)?;
             (k == 0).then(|| known::exp(a[0].scale(c[1])).map(|j| j.stretched(c[1])))?
@@ -90,7 +99,10 @@ scalar_row! {
     slopes(_y) [b.if_less(a, T::zero(), T::one()), b.if_less(a, T::one(), T::zero())];
     probes [&[1.5, 0.5], &[-2.0, 1.0]];
     // min(x, c) = -max(-x, -c).
-    facts Facts::of(|a, k| { let c: [f64; 2] = known::fixed(a, k)?; Some(-known::larger(-a[k], -c[1 - k])?.stretched(-1.0)) })
+    facts Facts::of(|a, k| {
+        let c: [f64; 2] = known::fixed(a, k)?;
+        Some(-known::larger(-a[k], -c[1 - k])?.stretched(-1.0))
+    })
 }
 scalar_row! {
     FLOOR = "floor"(x), "the largest integer not above x"; value x.lift1(f64::floor, |_| 0.0);
@@ -112,10 +124,12 @@ scalar_row! {
 scalar_row! {
     MOD = "mod"(a, b), "remainder of integer division, with the sign of b";
     value a - b * a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0);
-    slopes(_y) [T::one(), -a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0)]; probes [&[7.5, 2.0], &[-7.5, 2.0]]; jumps true
+    slopes(_y) [T::one(), -a.lift2(b, |a, b| (a / b).floor(), |_, _| 0.0, |_, _| 0.0)];
+    probes [&[7.5, 2.0], &[-7.5, 2.0]]; jumps true
 }
 scalar_row! {
-    FMA = "fma"(a, b, c), "a * b + c"; value a * b + c; slopes(_y) [b, a, T::one()]; probes [&[1.5, 2.0, 0.5], &[-7.5, 2.0, 1.0]];
+    FMA = "fma"(a, b, c), "a * b + c"; value a * b + c; slopes(_y) [b, a, T::one()];
+    probes [&[1.5, 2.0, 0.5], &[-7.5, 2.0, 1.0]];
     facts Facts::of(|a, k| {
         let c: [f64; 3] = known::fixed(a, k)?;
         Some(match k {

@@ -1,8 +1,8 @@
 //! The loop around a function whose values have logarithms of factors in them, with everything in registers:
 //! the likelihoods of linear predictors, which most of the time of a regression goes into.
 //!
-//! As a program such a row takes a quarter to a half longer (docs/performance.md): what it computes on the
-//! way would pass through the first-level cache.
+//! As a program such a row takes a quarter to a half longer (docs/internals/performance.md): what it computes
+//! on the way would pass through the first-level cache.
 
 use super::kernel::Sink;
 use super::row::ScalarFn;

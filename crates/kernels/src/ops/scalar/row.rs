@@ -196,7 +196,10 @@ macro_rules! scalar_row {
                 }
                 $(
                     #[inline(always)]
-                    fn both<T: $crate::num::real::Real>($at: [T; COUNT], $wanted: &[bool; COUNT]) -> (T, [T; COUNT]) {
+                    fn both<T: $crate::num::real::Real>(
+                        $at: [T; COUNT],
+                        $wanted: &[bool; COUNT],
+                    ) -> (T, [T; COUNT]) {
                         $both
                     }
                 )?
@@ -227,7 +230,8 @@ macro_rules! scalar_row {
         };
     };
     ($(#[$meta:meta])* $static:ident = $name:literal ($($arg:ident),+), $doc:literal;
-     opaque($at:ident) $both:expr; probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
+     opaque($at:ident) $both:expr;
+     probes $probes:expr $(; facts $facts:expr)? $(; jumps $jumps:literal)?) => {
         $(#[$meta])*
         #[doc = $doc]
         pub static $static: $crate::ops::scalar::ScalarRow = {

@@ -5,16 +5,20 @@ use crate::facts::{Interval, Jet, known};
 use crate::num::real::HALF_LN_2PI;
 use crate::num::special as sf;
 
-scalar_row! { LGAMMA = "lgamma"(x), "log of the gamma function"; value x.lgamma(); slopes(_y) [x.digamma()]; probes [&[0.5], &[1e-3], &[1e5]];
+scalar_row! { LGAMMA = "lgamma"(x), "log of the gamma function"; value x.lgamma(); slopes(_y) [x.digamma()];
+    probes [&[0.5], &[1e-3], &[1e5]];
     facts Facts::of(|x, _| known::lgamma(x[0]))
 }
-scalar_row! { TGAMMA = "tgamma"(x), "the gamma function, for x > 0"; value x.lgamma().exp(); slopes(y) [y * x.digamma()]; probes [&[0.5], &[6.5]];
+scalar_row! { TGAMMA = "tgamma"(x), "the gamma function, for x > 0"; value x.lgamma().exp();
+    slopes(y) [y * x.digamma()]; probes [&[0.5], &[6.5]];
     facts Facts::of(|x, _| known::gamma(x[0]))
 }
-scalar_row! { DIGAMMA = "digamma"(x), "derivative of lgamma"; value x.digamma(); slopes(_y) [x.trigamma()]; probes [&[0.5], &[1e-3], &[1e5]];
+scalar_row! { DIGAMMA = "digamma"(x), "derivative of lgamma"; value x.digamma(); slopes(_y) [x.trigamma()];
+    probes [&[0.5], &[1e-3], &[1e5]];
     facts Facts::of(|x, _| known::psi(x[0]))
 }
-scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.trigamma(); slopes(_y) [x.lift1(sf::tetragamma, sf::pentagamma)]; probes [&[0.5], &[0.1], &[300.0]];
+scalar_row! { TRIGAMMA = "trigamma"(x), "second derivative of lgamma"; value x.trigamma();
+    slopes(_y) [x.lift1(sf::tetragamma, sf::pentagamma)]; probes [&[0.5], &[0.1], &[300.0]];
     facts Facts::of(|x, _| known::psi1(x[0]))
 }
 scalar_row! {
@@ -38,19 +42,26 @@ scalar_row! {
     ];
     probes [&[5.0, 2.0], &[30.5, 0.1]]
 }
-scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!"; value n.lift1(sf::lgamma1p, |n| sf::digamma(n + 1.0)); slopes(_y) [n.shift(1.0).digamma()]; probes [&[5.0], &[0.3]];
+scalar_row! { LFACTORIAL = "lfactorial"(n), "log of n!";
+    value n.lift1(sf::lgamma1p, |n| sf::digamma(n + 1.0)); slopes(_y) [n.shift(1.0).digamma()];
+    probes [&[5.0], &[0.3]];
     facts Facts::of(|n, _| known::lgamma(n[0].shift(1.0)))
 }
-scalar_row! { ERF = "erf"(x), "the error function"; value x.erf(); slopes(_y) [(-x.square()).exp().scale(std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0]];
+scalar_row! { ERF = "erf"(x), "the error function"; value x.erf();
+    slopes(_y) [(-x.square()).exp().scale(std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0]];
     facts Facts::of(|x, _| known::erf(x[0]))
 }
-scalar_row! { ERFC = "erfc"(x), "1 - erf(x)"; value x.erfc(); slopes(_y) [(-x.square()).exp().scale(-std::f64::consts::FRAC_2_SQRT_PI)]; probes [&[0.5], &[-3.0], &[5.0]];
+scalar_row! { ERFC = "erfc"(x), "1 - erf(x)"; value x.erfc();
+    slopes(_y) [(-x.square()).exp().scale(-std::f64::consts::FRAC_2_SQRT_PI)];
+    probes [&[0.5], &[-3.0], &[5.0]];
     facts Facts::of(|x, _| Some(Jet { value: x[0].falling(sf::erfc), ..-known::erf(x[0])? }))
 }
-scalar_row! { PHI = "Phi"(x), "standard normal cumulative distribution function"; value x.phi(); slopes(_y) [x.square().scale(-0.5).shift(-HALF_LN_2PI).exp()]; probes [&[0.5], &[-3.0], &[5.0]];
+scalar_row! { PHI = "Phi"(x), "standard normal cumulative distribution function"; value x.phi();
+    slopes(_y) [x.square().scale(-0.5).shift(-HALF_LN_2PI).exp()]; probes [&[0.5], &[-3.0], &[5.0]];
     facts Facts::of(|x, _| known::phi(x[0]))
 }
-scalar_row! { INV_PHI = "inv_Phi"(p), "standard normal quantile"; value p.inv_phi(); slopes(y) [y.square().scale(0.5).shift(HALF_LN_2PI).exp()]; probes [&[0.5], &[1e-5], &[0.99]];
+scalar_row! { INV_PHI = "inv_Phi"(p), "standard normal quantile"; value p.inv_phi();
+    slopes(y) [y.square().scale(0.5).shift(HALF_LN_2PI).exp()]; probes [&[0.5], &[1e-5], &[0.99]];
     facts Facts::of(|x, _| known::inv_phi(x[0]))
 }
 scalar_row! {
@@ -88,7 +99,10 @@ scalar_row! {
     slopes(_y) [(a - b).inv_logit(), (b - a).inv_logit()];
     probes [&[0.5, -1.0], &[300.0, 299.0]];
     // c + log(1 + e^(x - c)).
-    facts Facts::of(|x, k| { let c: [f64; 2] = known::fixed(x, k)?; Some(known::log1p_exp(x[k].shift(-c[1 - k]))?.shifted(c[1 - k])) })
+    facts Facts::of(|x, k| {
+        let c: [f64; 2] = known::fixed(x, k)?;
+        Some(known::log1p_exp(x[k].shift(-c[1 - k]))?.shifted(c[1 - k]))
+    })
 }
 scalar_row! {
     LOG_MIX = "log_mix"(w, a, b), "log(w exp(a) + (1 - w) exp(b))";
@@ -104,7 +118,10 @@ scalar_row! {
             let value = Interval::new(c[1].min(c[2]), c[1].max(c[2]));
             return inside.then(|| Jet::new(value, Interval::REAL, Interval::NONPOSITIVE));
         }
-        let (own, other) = if k == 1 { (c[0].ln(), (-c[0]).ln_1p() + c[2]) } else { ((-c[0]).ln_1p(), c[0].ln() + c[1]) };
+        let (own, other) = match k {
+            1 => (c[0].ln(), (-c[0]).ln_1p() + c[2]),
+            _ => ((-c[0]).ln_1p(), c[0].ln() + c[1]),
+        };
         let inside = c[0] > 0.0 && c[0] < 1.0;
         inside.then(|| known::log1p_exp(x[k].shift(own - other)).map(|j| j.shifted(other)))?
     })
@@ -116,7 +133,11 @@ scalar_row! {
     facts Facts::with_log(
         |x, k| {
             let c: [f64; 2] = known::fixed(x, k)?;
-            if k == 0 { (c[1] > 0.0).then(|| Jet::linear(x[0], c[1].ln(), 0.0)) } else { Some(known::log(x[1])?.scaled(c[0])) }
+            if k == 0 {
+                (c[1] > 0.0).then(|| Jet::linear(x[0], c[1].ln(), 0.0))
+            } else {
+                Some(known::log(x[1])?.scaled(c[0]))
+            }
         },
         |x, k| { let c: [f64; 2] = known::fixed(x, k)?; (k == 1).then(|| Jet::linear(x[1], c[0], 0.0)) }
     )
