@@ -2,7 +2,7 @@
 //! that fail the smallest.
 
 use proptest::strategy::Strategy;
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 
 /// Cases are the same on every machine, and failures are told, not kept in files.
 const SEED: u64 = 1;
@@ -15,7 +15,9 @@ pub fn for_all<S: Strategy>(cases: u32, of: S, property: impl Fn(S::Value)) {
         property(case);
         Ok(())
     });
-    if let Err(failure) = held {
-        panic!("{failure}");
+    match held {
+        Ok(()) => {}
+        Err(TestError::Fail(why, smallest)) => panic!("{why}\nthe smallest case that fails: {smallest:?}"),
+        Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }
