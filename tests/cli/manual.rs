@@ -143,6 +143,39 @@ fn the_page_on_fits_names_every_key_of_the_json() {
     assert_eq!(named, keys, "docs/fit.md, 'The JSON', and what --json prints");
 }
 
+/// The names of all files and folders below `src/infer`, folders with a slash behind.
+fn rooms_of_inference(folder: &std::path::Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().display().to_string());
+        if path.is_dir() {
+            names.extend(rooms_of_inference(&path));
+            names.push(format!("{name}/"));
+        } else {
+            names.push(name);
+        }
+    }
+    names
+}
+
+#[test]
+fn the_page_on_inference_has_a_section_for_each_folder() {
+    let page = include_str!("../../docs/internals/inference.md");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/infer");
+    for entry in std::fs::read_dir(&root).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        let folder = format!("`{}/`", entry.file_name().display());
+        let has_section = page.lines().any(|line| line.starts_with("## ") && line.contains(&folder));
+        assert!(has_section, "docs/internals/inference.md has no section for {folder}");
+    }
+    let there = rooms_of_inference(&root);
+    for code in page.split('`').skip(1).step_by(2).filter(|code| code.ends_with(".rs") || code.ends_with('/'))
+    {
+        let last = code.trim_end_matches('/').rsplit('/').next().unwrap_or(code);
+        let name = if code.ends_with('/') { format!("{last}/") } else { last.to_string() };
+        assert!(there.contains(&name), "docs/internals/inference.md speaks of {code}, which is not there");
+    }
+}
+
 #[test]
 fn the_reference_names_everything() {
     let distributions = stickler::dist::TABLE.iter().map(|row| row.name);
