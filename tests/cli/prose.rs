@@ -10,7 +10,7 @@ const MAX_COLUMNS: usize = 110;
 const PAGES: [&str; 3] = ["README.md", "models/README.md", "CHANGELOG.md"];
 /// Folders with code.
 const CODE: [&str; 5] = ["src", "crates", "tests", "benches", "examples"];
-/// Rooms that are being rebuilt, a line at a time being no use to them: twelve lines of theirs are wider.
+/// Rooms that are being rebuilt, where some lines are still wider.
 const REBUILT: [&str; 2] = ["src/infer", "src/lower"];
 
 fn root() -> PathBuf {
