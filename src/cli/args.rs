@@ -225,8 +225,8 @@ pub(super) struct FitArgs {
     #[arg(long, value_name = "NAME=VALUE", hide = true)]
     pub(super) policy: Vec<String>,
 
-    /// Leave an attempt out of the plan, or a rule aside; docs/ablation.py lists them. For those who study the
-    /// fit.
+    /// Leave out an attempt of the plan, or a rule; docs/ablation.py lists them. For those who study the fit:
+    /// the defaults are meant for everything.
     #[arg(long, value_name = "ATTEMPT", hide = true)]
     pub(super) without: Vec<String>,
     /// Print JSON
