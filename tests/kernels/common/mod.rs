@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use std::cell::Cell;
-use stickler::num::real::{Dual, F16, Packed, Real};
+use stickler::num::real::{Dual, F16, One, Packed, Real, Zero};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};
 use stickler::ops::scalar::{MOST_ARGS, ScalarRow, Sink};
 
