@@ -18,7 +18,7 @@ fn main() -> Result<(), Error> {
         }
         ControlFlow::Continue(())
     })?;
-    println!("log odds {:.3} ± {:.3}", run.mean[0], run.standard_deviations()[0]);
+    println!("log odds {:.3} ± {:.3}", run.mean[0], run.sd()[0]);
     println!("log p(data) is at least {:.4} ± {:.4}", run.elbo, run.elbo_se);
     Ok(())
 }

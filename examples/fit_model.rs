@@ -13,5 +13,13 @@ fn main() -> Result<(), stickler::Error> {
     for finding in fit.doubts() {
         println!("doubtful ({}): {}", finding.kind().code, finding.kind().meaning);
     }
+    // The same as vectors and a matrix of nalgebra: do mu and tau go together?
+    let (sd, covariance) = (fit.sd(), fit.covariance());
+    if let Some(covariance) = covariance {
+        let [mu, tau] = ["mu", "tau"].map(|name| fit.outputs.iter().position(|o| o.name == name));
+        if let (Some(mu), Some(tau)) = (mu, tau) {
+            println!("correlation of mu and tau {:.2}", covariance[(mu, tau)] / (sd[mu] * sd[tau]));
+        }
+    }
     Ok(())
 }

@@ -10,11 +10,17 @@
 //! for output in &fit.outputs {
 //!     println!("{:>10} {:8.2} ± {:.2}", output.name, output.mean, output.sd);
 //! }
+//! let (mean, sd, covariance) = (fit.mean(), fit.sd(), fit.covariance()); // in nalgebra's types
+//! # assert!(covariance.is_some_and(|c| c.nrows() == mean.len() && mean.len() == sd.len()));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A target that is no model file is fitted by [`infer::fit`], step by step by [`vi::fit`].
+//! What a user needs: [`Model`] and [`BoundModel`], [`infer::Fit`] with its [`infer::Output`]s and
+//! [`infer::Finding`]s, [`infer::Options`], and [`data::Dataset`] for data that are not in files. A target
+//! that is no model file is made by [`target::from_fn`] or, in nalgebra's types, [`target::from_dvector`]; it
+//! is fitted by [`infer::fit`], step by step by [`vi::fit`]. A Gaussian that another method has found is
+//! judged by [`infer::assess`]. Everything else is open for tests, benches and the curious, and may change.
 //!
 //! # The map
 //!
@@ -62,3 +68,5 @@ pub mod testing;
 pub mod vi;
 
 pub use embed::{BoundModel, Error, Model};
+/// Vectors and matrices of the interface: what a fit gives, and what a target of one's own takes.
+pub use nalgebra;

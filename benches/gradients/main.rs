@@ -17,7 +17,7 @@ use std::time::Instant;
 use stickler::data::Dataset;
 use stickler::num::dispatch::{Level, hold_to};
 use stickler::num::pages::LargePages;
-use stickler::num::real::{F16, Packed, Real};
+use stickler::num::real::{F16, Packed, Zero};
 use stickler::num::stream::Stream;
 use stickler::plan::Peak;
 use stickler::target::{ModelTarget, Target};

@@ -52,7 +52,7 @@ pub(super) fn fit(
     };
     let ending = if done.steps < steps { Ending::Stopped } else { Ending::Budget };
     let origin = Origin { findings, ..Origin::new(ending, f64::NAN, done.gradients, clock) };
-    let Some(fit) = infer::assess(target, &done.mean, &done.covariance, origin, &options(args)) else {
+    let Ok(fit) = infer::assess(target, &done.mean, &done.covariance, origin, &options(args)) else {
         return Err(Failure::Wrong(
             "error[fit]: the plan ended with a covariance that is not positive definite\n".into(),
         ));

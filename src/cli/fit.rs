@@ -6,7 +6,7 @@ use super::{Failure, Outcome, descent, interrupt, load};
 use crate::certify::Certificate;
 use crate::infer::certified::promise;
 use crate::infer::methods::{self, Named};
-use crate::infer::{self, Attempt, Finding, Fit, Gaussian, KHAT_LIMIT, Nuts, Options, Progress, Rule};
+use crate::infer::{self, Attempt, Finding, Fit, KHAT_LIMIT, Nuts, Options, Progress, Rule};
 use crate::report::{self, CertifiedRun, Vouched};
 use crate::source::{Diagnostic, Severity};
 use crate::target::{ModelTarget, Target};
@@ -140,10 +140,7 @@ fn certified_and_fitted<'l>(
 /// The note about a Gaussian that is much better or worse than the draws that correct it, as those of other
 /// proposals may be: [`ALL`] tells its own.
 fn own_khat(target: &ModelTarget, method: &str, fit: &Fit, seed: u64) -> Option<Finding> {
-    if !fit.as_declared || fit.path == infer::Path::Nuts {
-        return None;
-    }
-    let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
+    let q = fit.approximation().filter(|_| fit.path != infer::Path::Nuts)?;
     let own = methods::judge(target, &methods::Approximation::Gaussian(q), OWN, seed).khat;
     let differ = (own < KHAT_LIMIT) != (fit.khat < KHAT_LIMIT);
     differ.then(|| Finding::OwnKhat { khat: fit.khat, own, method: method.into() })
@@ -157,9 +154,8 @@ fn vouch(
     run: Option<CertifiedRun>,
     seed: u64,
 ) -> Vouched {
-    let q = Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() };
     let work = target.lowered().graph.iter().map(|(_, node)| node.len()).sum();
-    let promise = fit.as_declared.then(|| promise(target, certificate, &q, work, seed)).flatten();
+    let promise = fit.approximation().and_then(|q| promise(target, certificate, &q, work, seed));
     Vouched { tier: certificate.tier, promise, run }
 }
 

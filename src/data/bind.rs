@@ -6,6 +6,7 @@ use super::found::Found;
 use super::number::{self, EXACT, MISSING_MARKERS, NotNumber};
 use super::say;
 use crate::source::Diagnostic;
+use num_traits::ToPrimitive;
 use std::sync::Arc;
 
 /// What to do about cells that are missing.
@@ -59,7 +60,9 @@ impl<'a> Found<'a> {
     /// The cells as integers. `3.0` is one; 2^53 − 1 is the largest, since beyond it neighbours cannot be
     /// told apart.
     pub fn as_int(&self) -> Result<Vec<i64>, Diagnostic> {
-        Ok(self.as_whole()?.iter().map(|v| *v as i64).collect())
+        let numbers = self.as_whole()?;
+        let integer = |(i, v): (usize, &f64)| v.to_i64().ok_or_else(|| self.not_an_integer(i, *v, 0));
+        numbers.iter().enumerate().map(integer).collect()
     }
 
     /// The same as the numbers that they are held as.

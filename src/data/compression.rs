@@ -40,7 +40,8 @@ impl Compression {
 /// All that a reader gives, if that is so many bytes.
 fn all(reader: impl Read, length: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let read = reader.take(length as u64 + 1).read_to_end(&mut out).ok()?;
+    let one_more = u64::try_from(length).ok()?.checked_add(1)?;
+    let read = reader.take(one_more).read_to_end(&mut out).ok()?;
     (read == length).then_some(out)
 }
 
@@ -61,6 +62,7 @@ mod tests {
         (0..64).for_each(|_| std::io::Write::write_all(&mut encoder, &zeros).unwrap());
         let bomb = encoder.finish().unwrap();
         assert!(Compression::Gzip.decompress(&bomb, 16).is_none());
+        assert!(Compression::Gzip.decompress(&bomb, usize::MAX).is_none());
         assert_eq!(Compression::Gzip.decompress(&bomb, 64 << 20).unwrap().len(), 64 << 20);
         for kind in [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Lz4Frame] {
             assert!(kind.decompress(b"no such thing", 5).is_none(), "{kind:?}");

@@ -3,29 +3,28 @@
 use crate::infer::fit::{Fit, Origin};
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::estimate::estimate;
+use crate::infer::moments::NotGaussian;
 use crate::infer::options::Options;
 use crate::infer::sampling::chains;
 use crate::infer::transport::layers::Bent;
 use crate::infer::transport::warped::Warped;
-use crate::num::linalg;
 use crate::target::Target;
-use crate::vi::Scale;
+use nalgebra::{DMatrix, DVector};
 
-/// Importance sampling and summaries for the Gaussian with this mean and covariance (`d × d` by rows); None
-/// if the covariance is not positive definite.
+/// Importance sampling and summaries for the Gaussian with this mean and covariance, which any method may
+/// have found.
 pub fn assess(
     target: &dyn Target,
-    mean: &[f64],
-    covariance: &[f64],
+    mean: &DVector<f64>,
+    covariance: &DMatrix<f64>,
     origin: Origin,
     options: &Options,
-) -> Option<Fit> {
-    let d = mean.len();
-    let mut factor = covariance.to_vec();
-    linalg::cholesky(&mut factor, d).ok()?;
-    (0..d).for_each(|i| factor[i * d + i + 1..(i + 1) * d].fill(0.0));
-    let q = Gaussian { mean: mean.to_vec(), factor: Scale::Dense(factor) };
-    Some(assess_gaussian(target, &q, origin, options))
+) -> Result<Fit, NotGaussian> {
+    let (coordinates, length) = (target.dimension(), mean.len());
+    if coordinates != length {
+        return Err(NotGaussian::Dimension { coordinates, mean: length });
+    }
+    Ok(assess_gaussian(target, &Gaussian::from_moments(mean, covariance)?, origin, options))
 }
 
 /// The same for a Gaussian with its factor.

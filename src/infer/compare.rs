@@ -2,7 +2,6 @@
 
 use crate::infer::finding::{Finding, Severity};
 use crate::infer::fit::{Fit, Path};
-use crate::infer::gaussian::Gaussian;
 use crate::infer::methods;
 use crate::infer::methods::{Approximation, Descent, Named, Settings, descend, judge};
 use crate::infer::model::Model;
@@ -99,16 +98,16 @@ fn by_default(
     watch: methods::Watch,
 ) -> Result<Numbers, String> {
     let fit = fit_model(model, declared, options, watch).map_err(|e| e.to_string())?;
+    let (approximation, path) = (fit.approximation(), fit.path);
     let Fit { elbo, elbo_se, khat, gradients, seconds, status, .. } = fit;
     let mut numbers = Numbers { elbo, elbo_se, khat, gradients, seconds, ending: status, note: None };
-    if fit.as_declared {
-        let q = Approximation::Gaussian(Gaussian { mean: fit.mean, factor: fit.factor });
+    if let Some(q) = approximation.map(Approximation::Gaussian) {
         let judged = judge(declared, &q, draws, child(options.seed, FRESH, 0));
         (numbers.elbo, numbers.elbo_se, numbers.khat) = (judged.elbo, judged.elbo_se, judged.khat);
         numbers.note = (khat < judged.khat - 0.05)
             .then(|| format!("k-hat {khat:.2} after the corrections that its answer comes with"));
     } else {
-        let how = match fit.path {
+        let how = match path {
             Path::Nested => "some parameters integrated out given the others",
             Path::Gaussian | Path::Quadrature | Path::Variational | Path::Nuts => {
                 "in coordinates of its own choice"

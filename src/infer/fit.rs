@@ -49,9 +49,9 @@ pub struct Fit {
     /// What was done.
     pub path: Path,
     /// Mean of the Gaussian on the unconstrained scale.
-    pub mean: Vec<f64>,
+    pub(crate) mean: Vec<f64>,
     /// Its factor.
-    pub factor: Scale,
+    pub(crate) factor: Scale,
     /// ELBO of the Gaussian.
     pub elbo: f64,
     /// Its standard error.
@@ -74,7 +74,7 @@ pub struct Fit {
     /// Time taken.
     pub seconds: f64,
     /// Whether `mean` and `factor` are in the coordinates of the target as given.
-    pub as_declared: bool,
+    pub(crate) as_declared: bool,
     /// Summaries: of the weighted draws if k̂ < 0.7, of the Gaussian if not (or of NUTS draws, where that was
     /// the path).
     pub outputs: Vec<Output>,

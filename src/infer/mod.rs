@@ -25,6 +25,7 @@
 //! | `sampling` | NUTS and its chains |
 //! | `trace` | attempts, and what came of them |
 //! | `fit` | the answer |
+//! | `moments` | means and covariances in nalgebra's types |
 //! | `choose` | which of two answers is to be preferred |
 //! | `assess` | checks and corrections of a Gaussian found by any method |
 //! | `methods` | methods by name |
@@ -49,6 +50,7 @@ mod gaussian;
 mod importance;
 pub mod methods;
 mod model;
+mod moments;
 mod nested;
 mod options;
 mod policy;
@@ -65,18 +67,20 @@ mod whole;
 
 pub use assess::assess;
 pub use attempt::{Attempt, Rule};
-pub use diagnose::doubt::doubt;
-pub use finding::{Finding, Inner, Kind, Severity, first_few};
+pub(crate) use diagnose::doubt::doubt;
+pub(crate) use finding::first_few;
+pub use finding::{Finding, Inner, Kind, Severity};
 pub use fit::{Fit, Origin, Path};
 pub use gaussian::Gaussian;
-pub use importance::psis::{Smoothed, smooth};
 pub use importance::summary::Output;
 pub use model::Model;
+pub use moments::NotGaussian;
 pub use options::{Nuts, Options, Stop};
 pub use policy::{KHAT_LIMIT, Policy, Threshold, UnknownThreshold};
 pub use progress::{Ending, Error, Progress, Watch};
 pub use proposal::Kind as ProposalKind;
-pub use sampling::chains::{Chains, EFFECTIVE, RHAT};
+pub use sampling::chains::Chains;
+pub(crate) use sampling::chains::{EFFECTIVE, RHAT};
 pub use strategy::{Enough, Facts, Planned, Strategy, fit_model, plan, strategy};
 pub use trace::{Outcome, Preference, Tried};
 

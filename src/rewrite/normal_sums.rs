@@ -8,9 +8,9 @@ use super::{Rule, replace};
 use crate::dist::NORMAL_JOINT;
 use crate::facts::common_dims;
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
-use crate::num::linalg::qr_triangle;
 use crate::ops::operand::Broadcast;
 use crate::structure::{Affine, Structure};
+use nalgebra::DMatrix;
 use std::collections::{HashMap, HashSet};
 
 /// The rule.
@@ -193,7 +193,9 @@ fn triangle(residual: &Residual, rows: &[usize], row: &mut Row) -> (Block, f64) 
         }
         let height = stacked.len() / n;
         if height > n {
-            stacked = qr_triangle(&stacked, height, n);
+            // By rows: the rows of R are the columns of its transpose.
+            let upper = DMatrix::from_row_slice(height, n, &stacked).qr().unpack_r();
+            stacked = upper.transpose().as_slice().to_vec();
         }
     }
     let height = stacked.len() / n;

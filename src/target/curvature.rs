@@ -4,7 +4,7 @@
 use super::given::{Opened, hand_over};
 use super::{DRAWS, ModelTarget};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Packed, Real};
+use crate::num::real::{F16, Packed, Real, Zero};
 use crate::plan::{Plan, Workspace};
 use crate::structure::{Affine, separate_given};
 use std::ops::Range;

@@ -4,7 +4,7 @@
 use super::model::Rewritten;
 use super::{DRAWS, ModelTarget};
 use crate::graph::{Graph, NodeId, Op};
-use crate::num::real::{F16, Packed, Real};
+use crate::num::real::{F16, One, Packed, Zero};
 use crate::plan::{Plan, Workspace};
 use std::ops::Range;
 

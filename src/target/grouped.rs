@@ -3,7 +3,7 @@
 use super::ModelTarget;
 use crate::graph::{Builder, Graph, NodeId, Op};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Packed, Real};
+use crate::num::real::{F16, One, Packed, Real, Zero};
 use crate::ops::array::Sum;
 use crate::ops::operand::{Arg, Index, Lane, Operand};
 use crate::ops::scalar::{self, MOST_ARGS, ScalarRow};
@@ -48,7 +48,7 @@ pub struct GroupedEvaluator<'g> {
 impl ModelTarget {
     /// The log density by groups, of which there are so many, if each element of what is added up follows
     /// from one at most; the group of each coordinate is given.
-    pub fn grouped(&self, coordinates: &[Group], count: usize) -> Option<Grouped> {
+    pub(crate) fn grouped(&self, coordinates: &[Group], count: usize) -> Option<Grouped> {
         let lowered = self.lowered();
         let (graph, roots) = rewrite(lowered.graph.clone(), &self.term_nodes(), lowered.dimension, BY_ROWS);
         let mut b = Builder::from_graph(graph);

@@ -9,19 +9,22 @@ mod simulate;
 mod threads;
 mod trouble;
 
+#[doc(hidden)]
 pub use curvature::{Curvature, CurvatureEvaluator, Varying};
+#[doc(hidden)]
 pub use given::{Given, GivenEvaluator};
-pub use grouped::{DRAWS, Grouped, GroupedEvaluator};
-pub use model::{ModelTarget, PlanEvaluator, Split, element_names};
-
+pub(crate) use grouped::{DRAWS, Grouped, GroupedEvaluator};
+pub use model::{ModelTarget, PlanEvaluator, Split};
 pub use trouble::Trouble;
 
 use crate::structure::Separable;
+use nalgebra::DVector;
 
 /// A log density `log p(z, x)` on `R^d`, with the data `x` already inside.
 ///
 /// Batches hold draws as the fastest axis: coordinate `i` of draw `b` of a batch of `n` stands at `i * n +
-/// b`.
+/// b`. Those who write one need [`Target::dimension`] and [`Target::evaluator`]; what else a compiled model
+/// knows of itself is hidden here.
 pub trait Target: Send + Sync {
     /// Number of unconstrained coordinates `d`.
     fn dimension(&self) -> usize;
@@ -30,17 +33,20 @@ pub trait Target: Send + Sync {
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 
     /// The log density as a sum of functions of one affine form each, if it is known to be one.
+    #[doc(hidden)]
     fn separable(&self) -> Option<Separable> {
         None
     }
 
     /// Its curvature in these coordinates, ascending, given all others, if it is known to be a sum of
     /// functions of one affine form each then.
+    #[doc(hidden)]
     fn curvature(&self, _inner: &[usize]) -> Option<Curvature> {
         None
     }
 
     /// Elements of the graph that the former is read from.
+    #[doc(hidden)]
     fn elements(&self) -> usize {
         0
     }
@@ -57,27 +63,32 @@ pub trait Target: Send + Sync {
     }
 
     /// What is not a number at a point, if that is known.
+    #[doc(hidden)]
     fn trouble(&self, _z: &[f64]) -> Option<Trouble> {
         None
     }
 
     /// Whether it solves differential equations: far from where these are tame, one evaluation may cost as
     /// much as thousands elsewhere.
+    #[doc(hidden)]
     fn solves_equations(&self) -> bool {
         false
     }
 
     /// Whether each evaluation takes a search, which far from the posterior takes many steps.
+    #[doc(hidden)]
     fn searches(&self) -> bool {
         false
     }
 
     /// About how many additions and multiplications a gradient takes; zero where nobody has counted.
+    #[doc(hidden)]
     fn operations(&self) -> usize {
         0
     }
 
     /// The log density without what data say, if that is known.
+    #[doc(hidden)]
     fn prior(&self) -> Option<Box<dyn Target + '_>> {
         None
     }
@@ -105,6 +116,7 @@ pub trait Target: Send + Sync {
 
     /// How many of the last outputs are no parameters: derived, or drawn anew at each point. They say nothing
     /// of the quality of a fit.
+    #[doc(hidden)]
     fn beside(&self) -> usize {
         0
     }
@@ -181,6 +193,38 @@ pub struct FromFn<F> {
 /// ```
 pub fn from_fn<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync>(dimension: usize, function: F) -> FromFn<F> {
     FromFn { dimension, function }
+}
+
+/// Makes a [`Target`] from a function that gives the log density and its gradient in nalgebra's types.
+///
+/// ```
+/// use stickler::nalgebra::{DMatrix, DVector};
+/// use stickler::{infer, target::from_dvector};
+/// let centre = DVector::from_vec(vec![3.0, -1.0]);
+/// let precision = DMatrix::from_row_slice(2, 2, &[2.0, 0.5, 0.5, 1.0]);
+/// let target = from_dvector(2, |z: &DVector<f64>| {
+///     let away = z - &centre;
+///     let slope = -&precision * &away;
+///     (0.5 * away.dot(&slope), slope)
+/// });
+/// let watch = &mut |_: &_| std::ops::ControlFlow::Continue(());
+/// let fit = infer::fit(&target, &infer::Options::default(), watch)?;
+/// assert!((fit.mean() - &centre).norm() < 0.01);
+/// # Ok::<(), infer::Error>(())
+/// ```
+///
+/// # Panics
+/// An evaluation panics where the gradient has another length than the point.
+pub fn from_dvector<F>(dimension: usize, function: F) -> impl Target
+where
+    F: Fn(&DVector<f64>) -> (f64, DVector<f64>) + Send + Sync,
+{
+    from_fn(dimension, move |z: &[f64], gradient: &mut [f64]| {
+        let (log_density, slope) = function(&DVector::from_column_slice(z));
+        assert_eq!(slope.len(), dimension, "the gradient has one entry for each coordinate of the point");
+        gradient.copy_from_slice(slope.as_slice());
+        log_density
+    })
 }
 
 impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Target for FromFn<F> {

@@ -241,7 +241,7 @@ fn reported(lowered: &Lowered) -> impl Iterator<Item = &Named> {
 }
 
 /// `theta[Hennepin, 2]` for each element, first axis slowest.
-pub fn element_names(name: &str, dims: &[usize], labels: &[Option<std::sync::Arc<[String]>>]) -> Vec<String> {
+fn element_names(name: &str, dims: &[usize], labels: &[Option<std::sync::Arc<[String]>>]) -> Vec<String> {
     if dims.is_empty() {
         return vec![name.to_string()];
     }

@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::table::Choice;
 use super::{average::Average, family::Family, step::Rule};
-use crate::num::linalg::{add_product_lower, mirror};
+use nalgebra::{DMatrix, DVector};
 
 /// A fitted approximation `z = m + C u`.
 #[derive(Clone, Debug)]
@@ -48,18 +48,14 @@ impl Run {
         self.scale.dense(self.mean.len())
     }
 
-    /// The covariance `C Cᵀ` by rows.
-    pub fn covariance(&self) -> Vec<f64> {
-        let (d, factor) = (self.mean.len(), self.factor());
-        let mut covariance = vec![0.0; d * d];
-        add_product_lower(1.0, &factor, &factor, [d, d], &mut covariance);
-        mirror(&mut covariance, d);
-        covariance
+    /// The covariance `C Cᵀ`.
+    pub fn covariance(&self) -> DMatrix<f64> {
+        self.scale.covariance(self.mean.len())
     }
 
     /// The standard deviation of each coordinate.
-    pub fn standard_deviations(&self) -> Vec<f64> {
-        self.scale.lengths(self.mean.len())
+    pub fn sd(&self) -> DVector<f64> {
+        self.scale.lengths(self.mean.len()).into()
     }
 }
 

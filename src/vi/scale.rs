@@ -1,6 +1,9 @@
 //! Scales: what multiplies a standard draw, as an approximation or a change of coordinates holds it.
 
-use crate::num::linalg::{add_product, dot, lower_product, lower_transposed_product, scale_rows};
+use crate::num::linalg::{
+    add_product, add_product_lower, dot, lower_product, lower_transposed_product, mirror, scale_rows,
+};
+use nalgebra::DMatrix;
 
 /// A matrix: diagonal, or full and by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,15 @@ impl Scale {
             Scale::Diagonal(s) => s.iter().map(|s| s.abs()).collect(),
             Scale::Dense(all) => all.chunks_exact(d.max(1)).map(|row| dot(row, row).sqrt()).collect(),
         }
+    }
+
+    /// The covariance of a standard draw that it has multiplied.
+    pub fn covariance(&self, d: usize) -> DMatrix<f64> {
+        let (all, mut covariance) = (self.dense(d), vec![0.0; d * d]);
+        add_product_lower(1.0, &all, &all, [d, d], &mut covariance);
+        mirror(&mut covariance, d);
+        // Symmetric, so that rows are columns.
+        DMatrix::from_vec(d, d, covariance)
     }
 
     /// The product with another matrix; of two diagonals it is a diagonal.

@@ -129,7 +129,7 @@ fn a_logistic_regression_comes_near_the_optimum_of_quadrature() {
     let target = logistic();
     let best = infer::fit(&target, &Options::default(), &mut go_on).unwrap();
     assert_eq!(best.path, Path::Quadrature);
-    let optimum = Approximation::Gaussian(Gaussian { mean: best.mean.clone(), factor: best.factor.clone() });
+    let optimum = Approximation::Gaussian(best.approximation().unwrap());
     let judged = judge(&target, &optimum, 16_384, 5);
     assert!((judged.elbo - best.elbo).abs() < 4.0 * judged.elbo_se);
     for (name, limit) in [
@@ -341,7 +341,7 @@ mod default_fit {
     const TIMES: u64 = 4;
 
     fn gaussian_of(fit: &infer::Fit) -> Approximation {
-        Approximation::Gaussian(Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() })
+        Approximation::Gaussian(fit.approximation().unwrap())
     }
 
     /// The ELBO by many draws, the same for all, and its standard error.

@@ -98,7 +98,8 @@ fn a_fit_summarises_predictions_and_keeps_draws() {
     let csv = stickler::report::csv(&fit);
     assert_eq!(csv.lines().count(), 1001);
     assert!(csv.starts_with("mu,twice,new\n"));
-    let tiny = infer::Fit { kept: vec![vec![1.5e-200], vec![-2e300], vec![3.0]], ..fit };
+    let mut tiny = fit;
+    tiny.kept = vec![vec![1.5e-200], vec![-2e300], vec![3.0]];
     assert_eq!(stickler::report::csv(&tiny).lines().last(), Some("1.5e-200,-2e300,3"));
 }
 

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use stickler::data::Dataset;
 use stickler::infer::methods::{Approximation, Descent, descend, judge};
-use stickler::infer::{self, Finding, Gaussian, Options, Severity};
+use stickler::infer::{self, Finding, Options, Severity};
 use stickler::num::stream::Stream;
 use stickler::target::{ModelTarget, Target};
 use stickler::vi::{Constants, Method, Progress, Row};
@@ -100,7 +100,7 @@ fn every_method_alone_reaches_the_default_fit_on_raw_columns() {
     for text in [LINEAR, LOGISTIC, HIERARCHICAL] {
         let target = compiled(text);
         let fit = infer::fit(&target, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-        let best = Approximation::Gaussian(Gaussian { mean: fit.mean.clone(), factor: fit.factor.clone() });
+        let best = Approximation::Gaussian(fit.approximation().unwrap());
         let sd: Vec<f64> = fit.gaussian.iter().map(|o| o.sd).collect();
         let mean: Vec<f64> = fit.gaussian.iter().map(|o| o.mean).collect();
         let reference = judge(&target, &best, 16_384, 9).elbo;
@@ -191,8 +191,7 @@ fn a_start_of_ones_own_is_kept_and_leads_to_the_same_place() {
     let mut descent = Descent::named("prox-stl", 4).unwrap();
     let mode = descend(&target, &descent, &Options::default(), &mut go_on).unwrap();
     // Two standard deviations from the mean in every coordinate.
-    let init: Vec<f64> =
-        mode.run.mean.iter().zip(mode.run.standard_deviations()).map(|(m, s)| m + 2.0 * s).collect();
+    let init: Vec<f64> = mode.run.mean.iter().zip(&mode.run.sd()).map(|(m, s)| m + 2.0 * s).collect();
     descent.init = Some(init.clone());
     let mut first = None;
     let other = descend(&target, &descent, &Options::default(), &mut |p| {
@@ -201,7 +200,7 @@ fn a_start_of_ones_own_is_kept_and_leads_to_the_same_place() {
     })
     .unwrap();
     assert!(first.unwrap() < mode.run.elbo - 1.0, "the first draws are around the start that was given");
-    for ((a, b), sd) in other.run.mean.iter().zip(&mode.run.mean).zip(mode.run.standard_deviations()) {
+    for ((a, b), sd) in other.run.mean.iter().zip(&mode.run.mean).zip(&mode.run.sd()) {
         assert!((a - b).abs() < SHIFT * sd);
     }
 }

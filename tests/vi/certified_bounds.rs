@@ -43,7 +43,7 @@ fn measured(
             let result =
                 run(target, plan, license, steps, seed, &mut |_| ControlFlow::Continue(())).expect("a run");
             bound = result.bound;
-            total += distance(&result.mean, &result.covariance);
+            total += distance(result.mean.as_slice(), result.covariance.as_slice());
         }
         Some((license.rule.name, total / SEEDS as f64, bound.expect("a bound")))
     });

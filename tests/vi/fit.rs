@@ -217,11 +217,7 @@ fn values_that_are_not_finite_are_walked_away_from() {
     config.start = Start::Scaled { mean: vec![1.0, -1.0], scale: 30.0 };
     let run = fit(&target, &config, &mut keep_going).unwrap();
     assert!(run.rejected > 0, "the first batches can not have been finite");
-    assert!(
-        run.standard_deviations().iter().all(|s| (s - 0.1).abs() < 1e-3),
-        "{:?}",
-        run.standard_deviations()
-    );
+    assert!(run.sd().iter().all(|s| (s - 0.1).abs() < 1e-3), "{:?}", run.sd());
 }
 
 #[test]
@@ -302,6 +298,6 @@ fn a_family_with_the_shape_of_the_target_leaves_no_divergence() {
     assert!(normal.elbo + 3.0 * normal.elbo_se < student.elbo && student.elbo < laplace.elbo);
     for i in 0..2 {
         assert!((laplace.mean[i] - mean[i]).abs() < 0.1 * sd[i]);
-        assert!((laplace.standard_deviations()[i] / sd[i] - 1.0).abs() < 0.05);
+        assert!((laplace.sd()[i] / sd[i] - 1.0).abs() < 0.05);
     }
 }

@@ -239,7 +239,7 @@ fn a_sub_sampled_fit_finds_the_same_answer() {
     let watch = &mut |_: &stickler::vi::Progress| ControlFlow::Continue(());
     let whole = stickler::vi::fit(&model, &config, watch).unwrap();
     let part = fit_subsampled(&parts, 3, &config, watch).unwrap();
-    let sd = whole.standard_deviations();
+    let sd = whole.sd();
     for i in 0..model.dimension() {
         let off = (whole.mean[i] - part.mean[i]).abs() / sd[i];
         assert!(off < 0.2, "coordinate {i} is off by {off} standard deviations");

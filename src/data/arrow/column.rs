@@ -3,6 +3,7 @@
 use super::super::array::{Array, Cells, Interner, MISSING};
 use super::super::binary::{Trouble, damaged, decimal, fixed, integer, little_endian, time, utf8};
 use super::flat::Table;
+use num_traits::ToPrimitive;
 use std::borrow::Cow;
 
 /// What the values of a column are, and so which buffers they have.
@@ -157,7 +158,7 @@ impl Column {
         let mut places = Column::new(of);
         places.add(rows, buffers)?;
         for place in places.numbers {
-            let value = |all: usize| (place >= 0.0 && place < all as f64).then_some(place as usize);
+            let value = |all: usize| place.to_usize().filter(|at| *at < all);
             match (place.is_nan(), self.is_text()) {
                 (true, true) => self.codes.push(MISSING),
                 (true, false) => self.numbers.push(f64::NAN),

@@ -6,6 +6,7 @@ use super::super::binary::{MOST_ROWS, Trouble, damaged, fixed, integer, little_e
 use super::super::compression::Compression;
 use super::levels::unpack;
 use super::thrift::{Reader, Value};
+use num_traits::ToPrimitive;
 
 /// Largest page that is unpacked, in bytes.
 const LARGEST_PAGE: usize = 1 << 30;
@@ -145,7 +146,10 @@ impl<'a> Column<'a> {
             let here = there.as_ref().is_none_or(|all| all[i] == 1);
             let value = if here { Some(next.next().ok_or_else(damaged)?) } else { None };
             match self.kind {
-                Kind::Text => self.codes.push(value.map_or(MISSING, |code| code as u32)),
+                Kind::Text => {
+                    let code = value.map_or(Some(MISSING), |code| code.to_u32());
+                    self.codes.push(code.ok_or_else(damaged)?);
+                }
                 _ => self.numbers.push(value.unwrap_or(f64::NAN)),
             }
         }

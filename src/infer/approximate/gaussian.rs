@@ -11,7 +11,7 @@
 //! which it may be by chance.
 
 use crate::infer::approximate::measure::{GROUPS, Measure, measure};
-use crate::infer::gaussian::Gaussian;
+use crate::infer::gaussian::{Fitted, Gaussian};
 use crate::infer::options::Stop;
 use crate::infer::progress::{Ending, Progress};
 use crate::num::linalg::{dot, lower_product};
@@ -71,25 +71,6 @@ impl Gaussian {
         };
         Gaussian { mean, factor }
     }
-}
-
-/// A fitted Gaussian.
-#[derive(Clone)]
-pub(in crate::infer) struct Fitted {
-    pub(in crate::infer) q: Gaussian,
-    /// Upper estimate of its gap, from draws that had no part in choosing it.
-    pub(in crate::infer) gap: f64,
-    pub(in crate::infer) elbo: f64,
-    pub(in crate::infer) elbo_se: f64,
-    /// Draws behind the ELBO; without end where it is by quadrature.
-    pub(in crate::infer) draws: usize,
-    pub(in crate::infer) gradients: usize,
-    /// What noise adds to the squared norm of a gradient from one draw: the part of so many that a gap has
-    /// where it was fitted to as many.
-    pub(in crate::infer) noise: f64,
-    /// Draws of a group at the end.
-    pub(in crate::infer) batch: usize,
-    pub(in crate::infer) ending: Ending,
 }
 
 /// What limits a fit.

@@ -14,6 +14,7 @@ use crate::vi::bound::Measure;
 use crate::vi::license::{License, cheapest, licenses};
 use crate::vi::{self, Scale, Start};
 use coordinates::Moved;
+use nalgebra::{DMatrix, DVector};
 
 /// Who draws: the promises.
 const PURPOSE: u64 = 0x7072_6f6d;
@@ -52,9 +53,9 @@ pub fn plans(target: &dyn Target, certificate: &Certificate, epsilon: f64) -> [O
 #[derive(Clone, Debug)]
 pub struct Certified {
     /// Its mean.
-    pub mean: Vec<f64>,
-    /// Its covariance, by rows.
-    pub covariance: Vec<f64>,
+    pub mean: DVector<f64>,
+    /// Its covariance.
+    pub covariance: DMatrix<f64>,
     /// Gradients evaluated.
     pub gradients: usize,
     /// Steps taken: fewer than asked for if the watcher stopped the run.
@@ -94,7 +95,7 @@ pub fn run(
     let covered = fit.rejected == 0 && (!fit.stopped || license.measure == Measure::Distance);
     Ok(Certified {
         covariance: fit.covariance(),
-        mean: fit.mean,
+        mean: fit.mean.into(),
         gradients: fit.gradients,
         steps: fit.steps,
         bound: license.after(fit.steps).filter(|_| covered),

@@ -126,7 +126,7 @@ pub fn approximate(
 /// let (settings, options) = (methods::Settings::default(), infer::Options::default());
 /// let go_on = &mut |_: &infer::Progress| std::ops::ControlFlow::Continue(());
 /// let fit = methods::fit(&target, laplace, &settings, &options, go_on).unwrap();
-/// assert!((fit.mean[0] - 3.0).abs() < 1e-9);
+/// assert!((fit.approximation().unwrap().mean[0] - 3.0).abs() < 1e-9);
 /// ```
 pub fn fit(
     target: &dyn Target,

@@ -11,7 +11,7 @@
 //! difference is a sum over directions, and where a few of them have most of the noise it may be small by
 //! chance.
 
-use crate::infer::approximate::gaussian::Fitted;
+use crate::infer::gaussian::Fitted;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::sample::{layout, log_weights};

@@ -14,11 +14,11 @@ use crate::infer::methods::job::{Error, Job, Settings};
 use crate::infer::options::Options;
 use crate::infer::progress::{Ending, Error as NoFit};
 use crate::infer::search::whiten;
-use crate::num::linalg::cholesky;
 use crate::num::stream::child;
 use crate::target::Target;
 use crate::vi::subsample::Subsample;
 use crate::vi::{self, Choice, Constants, Coordinates, Run, Scale, Start};
+use nalgebra::DVector;
 
 /// A gap above this, in nats and beyond noise, is one to close.
 const WIDE: f64 = 0.05;
@@ -88,7 +88,7 @@ pub struct Descended {
 /// let descent = Descent::named("prox-energy", 2)?;
 /// let go_on = &mut |_: &stickler::vi::Progress| std::ops::ControlFlow::Continue(());
 /// let found = descend(&target, &descent, &Options::default(), go_on)?;
-/// let sd = found.run.standard_deviations();
+/// let sd = found.run.sd();
 /// assert!((sd[0] / 1000.0 - 1.0).abs() < 0.05 && (sd[1] / 0.001 - 1.0).abs() < 0.05);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -248,17 +248,12 @@ fn at_gaussian(q: Gaussian) -> Option<Coordinates> {
 
 /// The Gaussian with the mean and covariance of a run.
 fn gaussian(run: &Run) -> Option<Gaussian> {
-    let d = run.mean.len();
-    let factor = match &run.scale {
-        Scale::Diagonal(s) => Scale::Diagonal(s.clone()),
+    match &run.scale {
+        Scale::Diagonal(s) => Some(Gaussian { mean: run.mean.clone(), factor: Scale::Diagonal(s.clone()) }),
         Scale::Dense(_) => {
-            let mut lower = run.covariance();
-            cholesky(&mut lower, d).ok()?;
-            (0..d).for_each(|i| lower[i * d + i + 1..(i + 1) * d].fill(0.0));
-            Scale::Dense(lower)
+            Gaussian::from_moments(&DVector::from_column_slice(&run.mean), &run.covariance()).ok()
         }
-    };
-    Some(Gaussian { mean: run.mean.clone(), factor })
+    }
 }
 
 /// What was run.

@@ -10,9 +10,10 @@ use crate::infer::fit::{Fit, Origin};
 use crate::infer::gaussian::Gaussian;
 use crate::infer::methods::batch::add_to_rows;
 use crate::infer::options::Options;
-use crate::num::linalg::{add_product, add_transposed_product, cholesky, qr, symmetric_eigen};
+use crate::num::linalg::{add_product, add_transposed_product, cholesky, symmetric_eigen};
 use crate::target::{Evaluator, Target};
 use crate::vi::Scale;
+use nalgebra::DMatrix;
 
 /// `N(mean, C Cᵀ)` with C as above.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +36,9 @@ impl Thin {
         let r = v.len() / d;
         // V = Q R with orthonormal Q: the identity where there are as many directions as coordinates.
         let (q, upper, k) = if r < d {
-            let both = qr(v, d, r);
-            (both.q, both.r, r)
+            let by_rows = |matrix: DMatrix<f64>| matrix.transpose().as_slice().to_vec();
+            let both = DMatrix::from_row_slice(d, r, v).qr();
+            (by_rows(both.q()), by_rows(both.unpack_r()), r)
         } else {
             ((0..d * d).map(|p| f64::from(p / d == p % d)).collect(), v.to_vec(), d)
         };

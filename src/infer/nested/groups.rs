@@ -13,7 +13,7 @@ use crate::infer::nested::lanes::{LANES, Lanes, PURPOSE};
 use crate::infer::nested::lattice::{Candidates, Lattice, Shifted};
 use crate::infer::nested::solver::Solver;
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F16, Packed, Real};
+use crate::num::real::{F16, Packed, Real, Zero};
 use crate::num::stream::Stream;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -6,7 +6,7 @@ pub(in crate::infer) mod student;
 pub(in crate::infer) mod tails;
 
 use crate::infer::gaussian::Gaussian;
-use crate::num::real::{F8, LANES, Real};
+use crate::num::real::{F8, LANES, Zero};
 use crate::num::slices::inv_phi;
 
 /// Draws evaluated together.

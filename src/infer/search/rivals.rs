@@ -1,7 +1,7 @@
 //! Other modes than the one that was fitted: which of them matter, and what is said of them.
 
-use crate::infer::approximate::gaussian::Fitted;
 use crate::infer::finding::Finding;
+use crate::infer::gaussian::Fitted;
 use crate::infer::gaussian::Gaussian;
 use crate::infer::policy::Policy;
 use crate::num::linalg::{dot, solve_lower};

@@ -2,7 +2,7 @@
 
 use crate::infer::approximate::{gaussian, quadrature};
 use crate::infer::fit::Path;
-use crate::infer::gaussian::Gaussian;
+use crate::infer::gaussian::{Fitted, Gaussian};
 use crate::infer::options::Options;
 use crate::infer::progress::Ending;
 use crate::infer::progress::{Error, Watch};
@@ -49,7 +49,7 @@ pub(in crate::infer) fn without_sampling(target: &dyn Target, options: &Options)
     } else {
         (Path::Quadrature, Ending::Budget)
     };
-    let fitted = gaussian::Fitted {
+    let fitted = Fitted {
         q: solution.q,
         gap: solution.gap,
         elbo: solution.elbo,

@@ -3,7 +3,7 @@
 use crate::infer::approximate::gaussian;
 use crate::infer::attempt::Rule;
 use crate::infer::fit::Path;
-use crate::infer::gaussian::Gaussian;
+use crate::infer::gaussian::{Fitted, Gaussian};
 use crate::infer::options::Options;
 use crate::infer::policy::Policy;
 use crate::infer::progress::{Ending, Error, Watch};
@@ -21,7 +21,7 @@ const SHORT: usize = 2000;
 /// A fitted Gaussian with what was seen on the way.
 #[derive(Clone)]
 pub(in crate::infer) struct Approach {
-    pub(in crate::infer) fitted: gaussian::Fitted,
+    pub(in crate::infer) fitted: Fitted,
     pub(in crate::infer) path: Path,
     pub(in crate::infer) gradients: usize,
     /// Other modes that matter.
@@ -125,7 +125,7 @@ fn best_start(
         return Ok(((only, f64::NAN), gaussian::FIRST, Vec::new()));
     }
     let short = Options { tolerance: 0.5, gradients: Some(SHORT), ..options.clone() };
-    let mut tried: Vec<gaussian::Fitted> = Vec::new();
+    let mut tried: Vec<Fitted> = Vec::new();
     for start in starts {
         if options.stop.requested() && !tried.is_empty() {
             break;
@@ -150,7 +150,7 @@ pub(in crate::infer) fn refine(
     batch: usize,
     options: &Options,
     watch: Watch,
-) -> Result<gaussian::Fitted, Error> {
+) -> Result<Fitted, Error> {
     let limits = gaussian::Limits {
         seed: options.seed,
         tolerance: options.tolerance,
@@ -162,5 +162,5 @@ pub(in crate::infer) fn refine(
     // A density may be Gaussian wherever draws come, and have another mode elsewhere: only the graph proves
     // that it is Gaussian.
     let unproved = fitted.ending == Ending::Exact && !target.is_gaussian();
-    Ok(if unproved { gaussian::Fitted { ending: Ending::Converged, ..fitted } } else { fitted })
+    Ok(if unproved { Fitted { ending: Ending::Converged, ..fitted } } else { fitted })
 }

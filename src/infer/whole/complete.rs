@@ -1,7 +1,7 @@
 //! Importance sampling, summaries and findings for a fitted Gaussian, in bent coordinates where these help.
 
-use crate::infer::approximate::gaussian;
 use crate::infer::fit::Fit;
+use crate::infer::gaussian::Fitted;
 use crate::infer::importance::budget;
 use crate::infer::importance::elbo::Elbo;
 use crate::infer::importance::estimate::estimate;
@@ -53,7 +53,7 @@ pub(in crate::infer) fn conclude(
 }
 
 /// The ELBO by the draws that judge the Gaussian, or as it was fitted where more tell it.
-pub(in crate::infer) fn best_known(fitted: &gaussian::Fitted, judged: &Judged) -> Elbo {
+pub(in crate::infer) fn best_known(fitted: &Fitted, judged: &Judged) -> Elbo {
     match fitted.draws > judged.pilot.ratios.len() || !judged.elbo.mean.is_finite() {
         true => Elbo { mean: fitted.elbo, error: fitted.elbo_se, ..judged.elbo },
         false => judged.elbo,

@@ -1,9 +1,9 @@
 //! How a fit ended: its status, what it says of the gap that is left, and where that is no fault.
 
-use crate::infer::approximate::gaussian;
 use crate::infer::finding::Finding;
 use crate::infer::fit::Path;
 use crate::infer::fit::{Fit, Origin};
+use crate::infer::gaussian::Fitted;
 use crate::infer::importance::estimate::Estimates;
 use crate::infer::options::Options;
 use crate::infer::policy::KHAT_LIMIT;
@@ -46,7 +46,7 @@ pub(in crate::infer) fn ended(
 
 /// Where weights can be relied on, the gap of the Gaussian is no fault: what is reported comes from the
 /// weights.
-fn excused(fit: Fit, fitted: &gaussian::Fitted, options: &Options) -> Fit {
+fn excused(fit: Fit, fitted: &Fitted, options: &Options) -> Fit {
     let is_gap = |finding: &Finding| matches!(finding, Finding::GapLeft { .. });
     let alone = fit.is_doubtful() && fit.doubts().into_iter().all(is_gap);
     if !(alone
@@ -61,8 +61,8 @@ fn excused(fit: Fit, fitted: &gaussian::Fitted, options: &Options) -> Fit {
 }
 
 /// What is left to gain where the optimisation ended before it was done.
-fn left(fitted: &gaussian::Fitted, options: &Options) -> Option<Finding> {
-    let gaussian::Fitted { gap, gradients, .. } = *fitted;
+fn left(fitted: &Fitted, options: &Options) -> Option<Finding> {
+    let Fitted { gap, gradients, .. } = *fitted;
     match fitted.ending {
         Ending::Exact | Ending::Converged => None,
         Ending::Budget => Some(Finding::GapLeft { gradients, gap, asked: options.tolerance }),

@@ -1,9 +1,9 @@
 //! A Gaussian improved by second-order steps on fixed draws, where natural gradients no longer tell what is
 //! left to gain.
 
-use crate::infer::approximate::gaussian;
 use crate::infer::attempt::Rule;
 use crate::infer::cost;
+use crate::infer::gaussian::Fitted;
 use crate::infer::importance::{budget, pilot};
 use crate::infer::methods;
 use crate::infer::options::Options;
@@ -20,11 +20,7 @@ const FEW_DRAWS: usize = 256;
 
 /// The Gaussian polished, where the posterior is so far from Gaussian that natural gradients do not tell what
 /// is left to gain.
-pub(in crate::infer) fn polished(
-    target: &dyn Target,
-    fitted: gaussian::Fitted,
-    options: &Options,
-) -> gaussian::Fitted {
+pub(in crate::infer) fn polished(target: &dyn Target, fitted: Fitted, options: &Options) -> Fitted {
     let done = match fitted.ending {
         Ending::Exact | Ending::Stopped => true,
         Ending::Converged | Ending::Budget => false,
@@ -44,8 +40,8 @@ pub(in crate::infer) fn polished(
     }
     let mut gradients = fitted.gradients;
     let better = methods::polish(target, &fitted, options, &mut gradients);
-    let Some(better) = better else { return gaussian::Fitted { gradients, ..fitted } };
+    let Some(better) = better else { return Fitted { gradients, ..fitted } };
     let ending = if better.gap <= options.tolerance { Ending::Converged } else { Ending::Budget };
     let methods::Polished { q, gap, elbo, elbo_se, draws } = better;
-    gaussian::Fitted { q, gap, elbo, elbo_se, draws, gradients, ending, ..fitted }
+    Fitted { q, gap, elbo, elbo_se, draws, gradients, ending, ..fitted }
 }

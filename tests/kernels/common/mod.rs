@@ -7,7 +7,7 @@ pub mod picks;
 pub mod property;
 
 use std::cell::Cell;
-use stickler::num::real::{Dual, F16, Packed, Real};
+use stickler::num::real::{Dual, F16, One, Packed, Real, Zero};
 use stickler::ops::operand::{Arg, Index, Lane, Operand};
 use stickler::ops::scalar::{MOST_ARGS, ScalarRow, Sink};
 

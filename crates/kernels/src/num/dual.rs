@@ -1,6 +1,6 @@
 //! Numbers that carry a tangent: forward-mode differentiation along one direction.
 
-use super::real::{Fn3, Packed, Real, Registers, SQRT_2PI};
+use super::real::{Fn3, One, Packed, Real, Registers, SQRT_2PI, Zero};
 use super::rising;
 use super::special as sf;
 use std::f64::consts::FRAC_2_SQRT_PI;
@@ -72,6 +72,23 @@ impl<V: Real> SubAssign for DualOf<V> {
     #[inline(always)]
     fn sub_assign(&mut self, o: Self) {
         *self = *self - o;
+    }
+}
+
+impl<V: Real> Zero for DualOf<V> {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self { v: V::zero(), d: V::zero() }
+    }
+    #[inline(always)]
+    fn is_zero(&self) -> bool {
+        self.v.is_zero() && self.d.is_zero()
+    }
+}
+impl<V: Real> One for DualOf<V> {
+    #[inline(always)]
+    fn one() -> Self {
+        Self { v: V::one(), d: V::zero() }
     }
 }
 

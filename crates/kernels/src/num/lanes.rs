@@ -1,7 +1,7 @@
 //! One number, and eight or sixteen numbers in memory, as [`Real`] scalars.
 
 use super::dispatch::{LaneWork, View, best_lanes, like_a_lane};
-use super::real::{Fn3, LANES, Packed, Real};
+use super::real::{Fn3, LANES, Packed, Real, zero_and_one};
 use super::vector::Fused;
 use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::cell::Cell;
@@ -306,6 +306,8 @@ macro_rules! by_lane {
 
 macro_rules! in_memory {
     ($t:ident, $width:expr, $functions:ident) => {
+        zero_and_one!($t);
+
         impl Packed for $t {
             const WIDTH: usize = $width;
             #[inline(always)]

@@ -7,7 +7,8 @@
 
 pub use super::dual::{Dual, DualOf};
 pub use super::lanes::{F8, F16, Part};
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+pub use num_traits::{One, Zero};
+use std::ops::{AddAssign, Div, Neg, Sub, SubAssign};
 
 /// Number of lanes in an [`F8`].
 pub const LANES: usize = 8;
@@ -52,9 +53,9 @@ pub trait Real:
     Copy
     + 'static
     + std::fmt::Debug
-    + Add<Output = Self>
+    + Zero
+    + One
     + Sub<Output = Self>
-    + Mul<Output = Self>
     + Div<Output = Self>
     + Neg<Output = Self>
     + AddAssign
@@ -132,16 +133,6 @@ pub trait Real:
     /// [`rising::lbeta`](super::rising::lbeta), the log of the beta function.
     fn lbeta(self, b: Self) -> Self;
 
-    /// 0
-    #[inline(always)]
-    fn zero() -> Self {
-        Self::splat(0.0)
-    }
-    /// 1
-    #[inline(always)]
-    fn one() -> Self {
-        Self::splat(1.0)
-    }
     /// self · c
     #[inline(always)]
     fn scale(self, c: f64) -> Self {
@@ -250,6 +241,30 @@ pub trait Real:
         self.if_equal(Self::zero(), Self::zero(), self * y.ln())
     }
 }
+
+/// [`Zero`] and [`One`] of a [`Packed`] without tangents: the same number in every lane.
+macro_rules! zero_and_one {
+    ($t:ty) => {
+        impl $crate::num::real::Zero for $t {
+            #[inline(always)]
+            fn zero() -> $t {
+                $crate::num::real::Real::splat(0.0)
+            }
+            #[inline(always)]
+            fn is_zero(&self) -> bool {
+                (0..<$t as Packed>::WIDTH).all(|i| Packed::lane(*self, i) == 0.0)
+            }
+        }
+
+        impl $crate::num::real::One for $t {
+            #[inline(always)]
+            fn one() -> $t {
+                $crate::num::real::Real::splat(1.0)
+            }
+        }
+    };
+}
+pub(super) use zero_and_one;
 
 /// A function of three numbers.
 pub type Fn3 = fn(f64, f64, f64) -> f64;

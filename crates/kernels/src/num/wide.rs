@@ -1,7 +1,7 @@
 //! Eight or sixteen draws in the registers of each instruction set, as [`Real`] scalars.
 
 use super::lanes::{F8, F16, by_formula};
-use super::real::{Fn3, Packed, Real, Registers};
+use super::real::{Fn3, Packed, Real, Registers, zero_and_one};
 use super::vector::{Pair, Vector};
 use super::{elementary as el, gamma, gaussian as ga, quantile, special as sf};
 use std::ops::{AddAssign, SubAssign};
@@ -74,6 +74,7 @@ fn each<const N: usize>(mut x: [f64; N], f: fn(f64) -> f64) -> [f64; N] {
 macro_rules! lanes_of {
     ($inline:ident $lanes:literal: $($t:ty),*) => {$(
         registers!($t: $t, $t, $t;);
+        zero_and_one!($t);
 
         impl AddAssign for $t {
             #[inline(always)]

@@ -6,7 +6,7 @@ use crate::infer::proposal::student::{
 };
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::add_symmetric_product;
-use crate::num::real::{F8, LANES, Packed, Real};
+use crate::num::real::{F8, LANES, Packed, Real, Zero};
 
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 8;

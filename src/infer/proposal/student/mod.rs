@@ -6,7 +6,7 @@ use crate::infer::gaussian::Gaussian;
 use crate::infer::proposal::{BESIDE, BLOCK, Kind, Proposal, one_by_one};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
 use crate::num::linalg::{cholesky, dot, log_det_cholesky};
-use crate::num::real::{F8, Real};
+use crate::num::real::{F8, Real, Zero};
 use crate::num::slices::inv_phi;
 use crate::num::special::{inv_gamma_p_whole, lgamma};
 use std::f64::consts::PI;

@@ -3,7 +3,7 @@
 //! It is built from one tile of `ROWS` × `COLUMNS` sums that stays in the registers of the processor.
 
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F8, LANES, Packed, Real};
+use crate::num::real::{F8, LANES, Packed, Zero};
 use std::cell::RefCell;
 
 /// Rows of a register tile.

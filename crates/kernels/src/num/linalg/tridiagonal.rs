@@ -2,7 +2,7 @@
 
 use super::product::{Left, Part, Product, Right, Rows, dot};
 use crate::num::dispatch::{LaneWork, View, best_lanes};
-use crate::num::real::{F8, LANES, Packed, Real};
+use crate::num::real::{F8, LANES, Packed, Zero};
 
 /// Reflections that are applied together as one matrix product.
 const BLOCK: usize = 32;

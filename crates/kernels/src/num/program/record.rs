@@ -2,7 +2,7 @@
 
 use super::formula::Formula;
 use super::primitive::{Binary, Id, Node, Several, Unary, binary, unary};
-use crate::num::real::{Fn3, Real};
+use crate::num::real::{Fn3, One, Real, Zero};
 use std::cell::RefCell;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -115,6 +115,21 @@ impl AddAssign for Traced {
 impl SubAssign for Traced {
     fn sub_assign(&mut self, other: Traced) {
         *self = *self - other;
+    }
+}
+
+impl Zero for Traced {
+    fn zero() -> Traced {
+        Traced::splat(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        constant(*self) == Some(0.0)
+    }
+}
+
+impl One for Traced {
+    fn one() -> Traced {
+        Traced::splat(1.0)
     }
 }
 

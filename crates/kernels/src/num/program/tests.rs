@@ -1,7 +1,7 @@
 //! Programs compute what their formulas say: in tiles of any size, alone, and with tangents.
 
 use super::*;
-use crate::num::real::{Dual, F16, LANES, Real};
+use crate::num::real::{Dual, F16, LANES, Real, Zero};
 use std::cell::Cell;
 
 /// Everything that a recording can hold: constants, results that are arguments or each other, parts that

@@ -7,7 +7,7 @@
 use super::kernel::Sink;
 use super::row::ScalarFn;
 use crate::num::dispatch::{LaneWork, View, best_parts};
-use crate::num::real::{F16, Packed, Part, Real};
+use crate::num::real::{F16, Packed, Part, Zero};
 use crate::ops::operand::{Arg, Index, Operand};
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -3,7 +3,7 @@
 use super::radau::Radau;
 use super::system::{System, add_scaled};
 use crate::graph::Ode;
-use crate::num::real::{Dual, Real};
+use crate::num::real::{Dual, Zero};
 
 /// One over the order to which a step's error goes with its size.
 const EXPONENT: f64 = 1.0 / 4.0;

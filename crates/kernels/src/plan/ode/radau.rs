@@ -3,7 +3,7 @@
 
 use super::system::{System, add_scaled};
 use crate::num::linalg::{lu_factor, lu_solve};
-use crate::num::real::{Dual, Real};
+use crate::num::real::{Dual, Zero};
 
 const SQRT_6: f64 = 2.449_489_742_783_178;
 
