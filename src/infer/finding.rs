@@ -264,6 +264,10 @@ findings! {
         /// The parameters.
         names: Vec<String>,
     } Note "states-taken" "innovations were taken by the states that they lead to"
+    BoundsLeftOut {
+        /// The parameters.
+        names: Vec<String>,
+    } Note "bounds-left-out" "parameters were fitted without their bounds, and draws beyond these have no weight"
     FittedIn {
         /// The effects.
         names: Vec<String>,

@@ -28,12 +28,15 @@ pub enum Coordinates {
     /// The effects themselves; loops that lead from state to state are nodes, whose states may become
     /// coordinates.
     States,
+    /// The effects themselves; arrays of numbers between constant bounds are coordinates themselves, as if
+    /// they had none.
+    Unbounded,
 }
 
 impl Coordinates {
     /// Whether effects keep their own.
     pub(super) fn keep_effects(&self) -> bool {
-        matches!(self, Coordinates::Declared | Coordinates::States)
+        matches!(self, Coordinates::Declared | Coordinates::States | Coordinates::Unbounded)
     }
 }
 
@@ -165,7 +168,10 @@ impl Lowerer<'_> {
         let location_scale = places.map(|[l, s]| [args[l], args[s]]);
         let blend = match &self.coordinates {
             Coordinates::Blended(all) => all.iter().find(|(name, _)| *name == pending.name),
-            Coordinates::Declared | Coordinates::Standardised | Coordinates::States => None,
+            Coordinates::Declared
+            | Coordinates::Standardised
+            | Coordinates::States
+            | Coordinates::Unbounded => None,
         };
         let blend =
             blend.map(|(_, b)| b.clone()).filter(|b| b.len() == pending.dims.iter().product::<usize>());

@@ -27,6 +27,7 @@ mod stated;
 mod states;
 mod stmt;
 mod support;
+mod unbounded;
 mod uninformed;
 mod unsaid;
 mod warnings;
@@ -38,6 +39,7 @@ pub use env::Value;
 pub use probe::{check, outline};
 pub use stated::Stated;
 pub use states::in_states;
+pub use unbounded::{Unbounded, without_bounds};
 
 use crate::data::{Dataset, Found};
 use crate::graph::{Builder, Graph, NodeId};

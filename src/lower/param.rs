@@ -42,6 +42,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let region = self.region(p.ty.as_ref(), prior.as_ref(), span)?;
+        let region = self.opened(region, &dims, span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?.along(axes);
         if let Some(prior) = &prior {
             self.check_structure(prior, &value, p.name.span)?;

@@ -178,6 +178,10 @@ fn what_was_done(finding: &Finding) -> String {
             "took {} by the states that they lead to; the quantities reported are those of the model as written",
             names.join(", ")
         ),
+        Finding::BoundsLeftOut { names } => format!(
+            "fitted {} without bounds, and gave draws beyond those of the model as written no weight",
+            names.join(", ")
+        ),
         Finding::FittedIn { names, coordinates } => format!(
             "fitted {} {coordinates}; the quantities reported are those of the model as written",
             names.join(", ")

@@ -93,6 +93,12 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Coordinates that a posterior has limits in which its log density says nothing of: it is that of a
+    /// model without bounds, and draws beyond them have no weight.
+    fn limits(&self) -> &[(usize, [f64; 2])] {
+        &[]
+    }
+
     /// The unconstrained coordinates at which parameters that may change their sign are zero.
     fn zeros(&self) -> Vec<f64> {
         vec![0.0; self.dimension()]

@@ -25,6 +25,7 @@ pub struct ModelTarget {
     outputs: Plan,
     simulation: Simulation,
     certificate: OnceLock<Certificate>,
+    limits: Vec<(usize, [f64; 2])>,
 }
 
 /// Most parts of a mixture that a search for modes looks at by themselves.
@@ -141,7 +142,20 @@ impl ModelTarget {
         let roots: Vec<NodeId> =
             reported(&lowered).map(|n| n.node).chain(simulation.known.iter().copied()).collect();
         let outputs = Plan::new(&lowered.graph, &roots, lowered.dimension);
-        ModelTarget { lowered, rewritten, density, outputs, simulation, certificate: OnceLock::new() }
+        ModelTarget {
+            lowered,
+            rewritten,
+            density,
+            outputs,
+            simulation,
+            certificate: OnceLock::new(),
+            limits: Vec::new(),
+        }
+    }
+
+    /// The same with limits of coordinates that its log density says nothing of.
+    pub fn within(self, limits: Vec<(usize, [f64; 2])>) -> ModelTarget {
+        ModelTarget { limits, ..self }
     }
 
     /// The graph and what it means.
@@ -263,6 +277,10 @@ fn element_names(name: &str, dims: &[usize], labels: &[Option<std::sync::Arc<[St
 impl Target for ModelTarget {
     fn dimension(&self) -> usize {
         self.lowered.dimension
+    }
+
+    fn limits(&self) -> &[(usize, [f64; 2])] {
+        &self.limits
     }
 
     fn elements(&self) -> usize {

@@ -18,6 +18,16 @@ impl Elbo {
         Elbo { mean: self.mean + constant, ..self }
     }
 
+    /// That of q cut off where the posterior ends: what is left is larger by one over the share of draws.
+    pub(in crate::infer) fn within(log_weights: &[f64]) -> Elbo {
+        let inside: Vec<f64> = log_weights.iter().copied().filter(|x| x.is_finite()).collect();
+        let n = inside.len() as f64;
+        let mean = inside.iter().sum::<f64>() / n;
+        let variance = inside.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        let share = n / log_weights.len() as f64;
+        Elbo { mean: mean + share.ln(), error: (variance / n).sqrt(), half_variance: 0.5 * variance }
+    }
+
     /// Infinitely bad where a draw fell outside the support.
     pub(in crate::infer) fn of(log_weights: &[f64], layout: Layout) -> Elbo {
         if log_weights.iter().any(|x| !x.is_finite()) {

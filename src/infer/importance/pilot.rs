@@ -62,5 +62,9 @@ pub(in crate::infer) struct Judged {
 pub(in crate::infer) fn judge(flow: &dyn Placement, q: &Gaussian, draws: usize, options: &Options) -> Judged {
     let pilot = pilot(flow, q, draws, options.seed);
     let copies = flow.copies();
-    Judged { elbo: Elbo::of(&pilot.ratios, layout(copies)), khat: pilot.khat(copies), pilot }
+    let elbo = match flow.model().limits() {
+        [] => Elbo::of(&pilot.ratios, layout(copies)),
+        _ => Elbo::within(&pilot.ratios),
+    };
+    Judged { elbo, khat: pilot.khat(copies), pilot }
 }

@@ -199,6 +199,11 @@ impl Placement for Nested<'_> {
             evaluator.log_density(&z, points, &mut log_density);
         }
         log_density.iter_mut().zip(&added).for_each(|(l, a)| *l += a);
+        for &(i, [low, high]) in self.conditional.target.limits() {
+            for (l, x) in log_density.iter_mut().zip(&z[i * points..(i + 1) * points]) {
+                *l = if low < *x && *x < high { *l } else { f64::NEG_INFINITY };
+            }
+        }
         Placed { points: z, log_density, gains }
     }
 

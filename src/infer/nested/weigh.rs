@@ -24,7 +24,7 @@ use crate::infer::transport::warped::Warped;
 use crate::infer::whole::approach::{Approach, modes};
 use crate::infer::whole::complete::best_known;
 use crate::infer::whole::ending::ended;
-use crate::target::ModelTarget;
+use crate::target::{ModelTarget, Target};
 use std::cell::{Cell, OnceCell};
 
 /// Draws that judge what was fitted, and the fewest where each takes long.
@@ -105,7 +105,8 @@ pub(super) fn weigh(
     let before = judge(&straight, q, pilot, options);
     let quadratic = conditional.parts.how == How::Quadratic;
     // Where the marginal is an approximation the fit has seen its ELBO, and draws that of the model.
-    let first = match quadratic || !before.elbo.mean.is_finite() {
+    let as_fitted = quadratic && target.limits().is_empty();
+    let first = match as_fitted || !before.elbo.mean.is_finite() {
         true => best_known(&found.fitted, &before),
         false => before.elbo,
     };

@@ -5,6 +5,7 @@ mod plan;
 mod run;
 #[cfg(test)]
 mod tests;
+mod unbounded;
 
 pub use plan::{Enough, Facts, Planned, plan};
 pub use run::{Strategy, fit_model, strategy};

@@ -14,12 +14,13 @@ use crate::infer::options::{Nuts, Options};
 use crate::infer::policy::Policy;
 use crate::infer::progress::{Ending, Error, Watch};
 use crate::infer::strategy::plan::{Facts, MAX_DIMENSION_AS_A_WHOLE_FIRST, Planned, plan};
+use crate::infer::strategy::unbounded::WithoutBounds;
 use crate::infer::trace::{Outcome, Preference, Tried};
 use crate::infer::whole::additive::without_sampling;
 use crate::infer::whole::approach::Approach;
 use crate::infer::whole::complete::complete;
 use crate::infer::whole::coordinates::as_a_whole;
-use crate::lower::{Coordinates, in_states};
+use crate::lower::{Coordinates, in_states, without_bounds};
 use crate::target::{ModelTarget, Target};
 use std::time::Instant;
 
@@ -118,6 +119,8 @@ struct Runner<'a> {
     additive: Option<Approach>,
     /// The model with innovations taken by the states that they lead to.
     in_states: Option<ModelTarget>,
+    /// The model without bounds on latents.
+    unbounded: Option<WithoutBounds>,
     /// Whether ways to integrate coordinates out are left that have not been tried.
     others: bool,
 }
@@ -128,7 +131,9 @@ impl<'a> Runner<'a> {
         let nested = additive.is_none() || declared.dimension() > MAX_DIMENSION_AS_A_WHOLE_FIRST;
         let states = || in_states(model.program, model.source, model.data, declared.lowered());
         let in_states = nested.then(states).flatten().map(ModelTarget::from_lowered);
-        Runner { model, declared, options, additive, in_states, others: false }
+        let open = || without_bounds(model.program, model.source, model.data, declared.lowered());
+        let unbounded = (nested && in_states.is_none()).then(open).flatten().map(WithoutBounds::new);
+        Runner { model, declared, options, additive, in_states, unbounded, others: false }
     }
 
     fn facts(&self) -> Facts {
@@ -162,6 +167,11 @@ impl<'a> Runner<'a> {
     }
 
     fn nested(&mut self, ways: Ways, watch: Watch) -> Option<Fit> {
+        if let Some(open) = self.unbounded.take()
+            && let Some(fit) = open.fit(self.options, &mut *watch)
+        {
+            return Some(fit);
+        }
         let parted = self.in_states.as_ref().unwrap_or(self.declared);
         let tried = nested::fit(parted, ways, self.options, watch);
         self.others = tried.others;
