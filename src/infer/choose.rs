@@ -19,7 +19,7 @@ pub(in crate::infer) fn preferred(one: &Fit, other: &Fit, policy: &Policy) -> (b
     let [one_relied, other_relied] = [one, other].map(|fit| fit.khat < KHAT_LIMIT);
     let both = one_relied && other_relied;
     let more = one.log_evidence - other.log_evidence;
-    let known = (one_relied || other_relied) && one.khat < KHAT_NO_MEAN && other.khat < KHAT_NO_MEAN;
+    let known = one.khat < KHAT_NO_MEAN && other.khat < KHAT_NO_MEAN;
     let Policy { evidence_overlooked, evidence_mostly_overlooked, .. } = *policy;
     if known && more.abs() > if both { evidence_overlooked } else { evidence_mostly_overlooked } {
         return (more > 0.0, Preference::Evidence);

@@ -19,7 +19,7 @@
 //! | `model` | a model with its data, in any coordinates of its effects |
 //! | `search` | modes, other modes, whitening |
 //! | `approximate` | the best Gaussian, by sampling or by quadrature |
-//! | `proposal` | what importance draws come from: the Gaussian, it with tails, mixtures of Student-t's, grids |
+//! | `proposal` | what draws come from: the Gaussian, it with tails, mixtures of Student-t's, grids |
 //! | `importance` | draws, weights, how many are needed, summaries |
 //! | `transport` | maps that bring a posterior closer to a Gaussian |
 //! | `sampling` | NUTS and its chains |
@@ -96,7 +96,8 @@ use whole::complete::complete;
 ///     g[0] = 3.0 - z[0];
 ///     -0.5 * (z[0] - 3.0) * (z[0] - 3.0)
 /// });
-/// let fit = infer::fit(&target, &infer::Options::default(), &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+/// let go_on = &mut |_: &infer::Progress| std::ops::ControlFlow::Continue(());
+/// let fit = infer::fit(&target, &infer::Options::default(), go_on).unwrap();
 /// assert!((fit.outputs[0].mean - 3.0).abs() < 1e-3);
 /// ```
 pub fn fit(target: &dyn Target, options: &Options, watch: Watch) -> Result<Fit, Error> {

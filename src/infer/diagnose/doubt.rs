@@ -27,8 +27,8 @@ const NOTHING: f64 = 1e-12;
 /// say.
 const CONSTANT: f64 = 1e-12;
 
-/// A fit with the findings that its numbers and the model give reason for. [`fit_model`](crate::infer::fit_model)
-/// does that by itself.
+/// A fit with the findings that its numbers and the model give reason for.
+/// [`fit_model`](crate::infer::fit_model) does that by itself.
 pub fn doubt(model: &Model, target: &ModelTarget, fit: Fit, stop: &Stop) -> Fit {
     let mut findings: Vec<Finding> = reasons(target, &fit).into_iter().collect();
     findings.extend(fit.findings.iter().cloned());

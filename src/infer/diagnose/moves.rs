@@ -1,4 +1,5 @@
-//! What may be done to the coordinates of parameters without a change of the posterior: signs, exchanges of labels.
+//! What may be done to the coordinates of parameters without a change of the posterior: signs, exchanges of
+//! labels.
 
 use crate::lower::{Form, Parameter};
 use crate::target::ModelTarget;

@@ -55,8 +55,8 @@ pub(in crate::infer) trait Proposal: Send + Sync {
     fn draw(&self, q: &Gaussian, u: Vec<f64>, log_det: f64, log_q: &mut [f64]) -> Vec<f64>;
 }
 
-/// Turns the first coordinates of a block (rows as in [`Proposal::draw`]) into draws, one draw after another, and
-/// uniforms after them into standard normal numbers; log q of each draw.
+/// Turns the first coordinates of a block (rows as in [`Proposal::draw`]) into draws, one draw after another,
+/// and uniforms after them into standard normal numbers; log q of each draw.
 fn one_by_one(
     d: usize,
     mut u: Vec<f64>,

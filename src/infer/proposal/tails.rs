@@ -66,9 +66,9 @@ impl Tails {
         }
     }
 
-    /// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then standard
-    /// ones, then what decides the component and the joint tails of the former); log q of each, of the former
-    /// alone.
+    /// Turns uniforms into standard draws of the proposal in place (coordinates of the Gaussian, then
+    /// standard ones, then what decides the component and the joint tails of the former); log q of each, of
+    /// the former alone.
     fn place(&self, d: usize, u: &mut [f64], log_det: f64) -> Vec<f64> {
         let (all, beside) = u.split_at_mut(u.len() - BESIDE * BLOCK);
         let (which, tails) = beside.split_at_mut(BLOCK);

@@ -7,7 +7,7 @@ use crate::infer::importance::resample::systematic;
 use crate::infer::importance::summary::{Output, summarise};
 use crate::infer::options::{Nuts, Options};
 use crate::infer::policy::KHAT_LIMIT;
-use crate::infer::sampling::nuts;
+use crate::infer::sampling::{convergence, nuts};
 use crate::infer::search::rivals::Rival;
 use crate::infer::transport::layers::Bent;
 use crate::infer::transport::map::Warp;
@@ -114,7 +114,7 @@ pub(in crate::infer) fn sampled(
         .map(|(j, name)| {
             let columns: Vec<Vec<f64>> =
                 values.iter().map(|v| v[j * length..(j + 1) * length].to_vec()).collect();
-            let (rhat, size) = nuts::convergence(&columns);
+            let (rhat, size) = convergence::convergence(&columns);
             let out = summarise(name, &columns.concat(), &even, size.sqrt().recip());
             (out, rhat, size)
         })

@@ -6,6 +6,7 @@
 //! acceptance of 0.8 and then kept; where transitions diverge, all is done again with smaller steps.
 
 use crate::infer::options::Stop;
+use crate::infer::sampling::adapt::{Average, Window};
 use crate::num::linalg::dot;
 use crate::num::stream::Stream;
 use crate::target::{Evaluator, Target};
@@ -21,8 +22,6 @@ const KEPT: usize = 1000;
 /// Where scales are taken from the draws since the one before: the first are still on their way, and steps
 /// need some time after the last.
 const WINDOWS: [usize; 4] = [75, 125, 225, 425];
-/// Draws of variance 1 that count beside those of a window.
-const BESIDE: f64 = 5.0;
 /// Draws of a chain that are made whoever wants an end.
 const FEWEST: usize = 100;
 /// How far apart chains start, in standard deviations of the fitted Gaussian: R-hat means something only if
@@ -163,59 +162,6 @@ fn one(
         run.draws.push(state.position.iter().zip(&chain.scales).map(|(x, s)| s * x).collect());
     }
     Run { gradients: chain.gradients, ..run }
-}
-
-/// Means and squares of the positions of some draws (Welford).
-struct Window {
-    count: f64,
-    mean: Vec<f64>,
-    squares: Vec<f64>,
-}
-
-impl Window {
-    fn new(d: usize) -> Window {
-        Window { count: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] }
-    }
-
-    fn add(&mut self, position: &[f64]) {
-        self.count += 1.0;
-        for ((x, mean), squares) in position.iter().zip(&mut self.mean).zip(&mut self.squares) {
-            let off = x - *mean;
-            *mean += off / self.count;
-            *squares += off * (x - *mean);
-        }
-    }
-
-    /// The standard deviations, drawn towards 1 as by a few draws more.
-    fn scales(&self) -> Vec<f64> {
-        self.squares.iter().map(|s| ((s + BESIDE) / (self.count + BESIDE)).sqrt()).collect()
-    }
-}
-
-/// Nesterov's dual averaging of the logarithm of the step.
-struct Average {
-    accept: f64,
-    centre: f64,
-    error: f64,
-    settled: f64,
-    count: f64,
-}
-
-impl Average {
-    fn new(step: f64, accept: f64) -> Average {
-        Average { accept, centre: (10.0 * step).ln(), error: 0.0, settled: step.ln(), count: 0.0 }
-    }
-
-    fn update(&mut self, accept: f64) -> f64 {
-        self.count += 1.0;
-        let share = 1.0 / (self.count + 10.0);
-        let accept = if accept.is_finite() { accept } else { 0.0 };
-        self.error = (1.0 - share) * self.error + share * (self.accept - accept);
-        let log_step = self.centre - self.count.sqrt() / 0.05 * self.error;
-        let share = self.count.powf(-0.75);
-        self.settled = share * log_step + (1.0 - share) * self.settled;
-        log_step.exp().clamp(1e-8, 1e3)
-    }
 }
 
 impl Chain<'_> {
@@ -382,42 +328,10 @@ fn join(tree: &mut Tree, grown: Tree, forward: bool) {
     }
 }
 
-/// R-hat of split chains and the effective number of draws, for the values of one quantity, chain by chain.
-pub(in crate::infer) fn convergence(chains: &[Vec<f64>]) -> (f64, f64) {
-    let halves: Vec<&[f64]> = chains.iter().flat_map(|c| c.chunks_exact(c.len() / 2)).collect();
-    let (m, n) = (halves.len() as f64, halves.first().map_or(0, |h| h.len()));
-    let count = n as f64;
-    let means: Vec<f64> = halves.iter().map(|h| h.iter().sum::<f64>() / count).collect();
-    let lagged = |lag: usize| -> f64 {
-        let one = |(h, mean): (&&[f64], &f64)| {
-            h[lag..].iter().zip(h.iter()).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / count
-        };
-        halves.iter().zip(&means).map(one).sum::<f64>() / m
-    };
-    let grand = means.iter().sum::<f64>() / m;
-    let within = lagged(0) * count / (count - 1.0);
-    let between = means.iter().map(|x| (x - grand).powi(2)).sum::<f64>() / (m - 1.0);
-    let whole = within * (count - 1.0) / count + between;
-    let rhat = (whole / within).sqrt();
-    // Geyer's initial monotone sequence of sums of neighbouring autocorrelations.
-    let correlation = |lag: usize| 1.0 - (within - lagged(lag)) / whole;
-    let (mut sum, mut last, mut lag) = (0.0, f64::INFINITY, 0);
-    while lag + 1 < n {
-        let pair = if lag == 0 { 1.0 + correlation(1) } else { correlation(lag) + correlation(lag + 1) };
-        if !(pair > 0.0) {
-            break;
-        }
-        last = pair.min(last);
-        sum += last;
-        lag += 2;
-    }
-    let time = (2.0 * sum - 1.0).max(1.0 / (m * count).log10());
-    (rhat, m * count / time)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infer::sampling::convergence::convergence;
     use crate::target::from_fn;
 
     #[test]
@@ -477,13 +391,5 @@ mod tests {
         stop.request();
         let chains = sample(&target, &[], 0, 1, &stop);
         assert_eq!((chains.length, chains.points.len()), (FEWEST, CHAINS));
-    }
-
-    #[test]
-    fn independent_draws_count_in_full() {
-        let mut stream = Stream::new(4, 4, 4);
-        let chains: Vec<Vec<f64>> = (0..4).map(|_| (0..1000).map(|_| stream.normal()).collect()).collect();
-        let (rhat, size) = convergence(&chains);
-        assert!((rhat - 1.0).abs() < 0.01 && size > 2500.0, "{rhat} {size}");
     }
 }

@@ -1,4 +1,5 @@
-//! Where searches for modes begin: where a model expects its parameters, and as far apart as its prior allows.
+//! Where searches for modes begin: where a model expects its parameters, and as far apart as its prior
+//! allows.
 
 use crate::infer::options::Stop;
 use crate::infer::search::ascent::Search;

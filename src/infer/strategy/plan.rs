@@ -1,4 +1,5 @@
-//! The attempts that a model calls for, in their order: a function of what is known of it, and of nothing else.
+//! The attempts that a model calls for, in their order: a function of what is known of it, and of nothing
+//! else.
 
 use crate::infer::attempt::Attempt;
 use crate::infer::fit::{Fit, Path};
@@ -7,7 +8,8 @@ use crate::infer::policy::Policy;
 
 /// Dimension beyond which effects are taken given the rest before all coordinates are fitted together.
 pub(super) const MAX_DIMENSION_AS_A_WHOLE_FIRST: usize = 200;
-/// Dimension up to which a second way to fit costs little, so that an answer with a doubt is compared with one.
+/// Dimension up to which a second way to fit costs little, so that an answer with a doubt is compared with
+/// one.
 const MAX_DIMENSION_COMPARED: usize = 40;
 
 /// What is known of a model before anything is sampled.
@@ -25,7 +27,8 @@ pub struct Facts {
     /// Whether it has innovations that lead to states, by which they can be taken: not looked for where
     /// quadrature serves all coordinates.
     pub states: bool,
-    /// Whether the model says in which coordinates effects of groups are to be taken, so that others are left.
+    /// Whether the model says in which coordinates effects of groups are to be taken, so that others are
+    /// left.
     pub coordinates_asked_for: bool,
     /// Whether the user asked for NUTS.
     pub nuts: bool,

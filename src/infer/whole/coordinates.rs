@@ -1,5 +1,5 @@
-//! Fits all coordinates together in the coordinates that suit it: hierarchical effects as declared, standardised, or in
-//! between.
+//! Fits all coordinates together in the coordinates that suit it: hierarchical effects as declared,
+//! standardised, or in between.
 //!
 //! In the coordinates `w = b m + s^b (x - m) / s` of an effect `x ~ normal(m, s)`, the spread of w given s
 //! does not depend on s to first order if `b = 1 - v / s²`, where v is the conditional variance of x. In

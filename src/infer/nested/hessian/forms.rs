@@ -58,8 +58,8 @@ enum Into {
 
 impl Forms {
     /// Of a target whose log density is known to be such a sum; None if it is not, if there is too much, or
-    /// where gradients tell it for less than it takes to read the graph: of data that were added up to sums of
-    /// squares they cost next to nothing.
+    /// where gradients tell it for less than it takes to read the graph: of data that were added up to sums
+    /// of squares they cost next to nothing.
     pub(in crate::infer) fn new(target: &dyn Target, parts: &Partition, seed: u64) -> Option<Forms> {
         let k = parts.inner.len();
         if k <= FEW || target.operations() * (1 + k) < target.elements() {
