@@ -29,7 +29,7 @@ import calibration
 FOLDER = os.path.join("..", "shared", "posteriordb")
 LIMIT = 60          # seconds a fit
 QUICK = 1.0         # processor seconds up to which a posterior of posteriordb belongs to the collection
-ATTEMPTS = ("groups", "quadrature", "nested", "variational", "other-nested", "free-coordinates")
+ATTEMPTS = ("quadrature", "nested", "variational", "other-nested", "free-coordinates")
 RULES = ("other-modes", "polishing", "blending", "bending", "grid", "mixture", "other-places", "tuning", "stretching",
          "anchors", "common-hessians")
 FACTORS = (0.5, 2.0)            # neighbours of a threshold

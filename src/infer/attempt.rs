@@ -3,8 +3,6 @@
 /// A way to fit a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// The best Gaussian by quadrature, with effects of groups integrated out by a rule.
-    Groups,
     /// The best Gaussian by quadrature.
     Quadrature,
     /// Some coordinates integrated out given the others, where that is promising.
@@ -19,8 +17,7 @@ pub enum Attempt {
 
 impl Attempt {
     /// All of them.
-    pub const ALL: [Attempt; 6] = [
-        Attempt::Groups,
+    pub const ALL: [Attempt; 5] = [
         Attempt::Quadrature,
         Attempt::Nested,
         Attempt::Variational,
@@ -31,7 +28,6 @@ impl Attempt {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Attempt::Groups => "groups",
             Attempt::Quadrature => "quadrature",
             Attempt::Nested => "nested",
             Attempt::Variational => "variational",

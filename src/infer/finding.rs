@@ -339,8 +339,6 @@ pub enum Inner {
     Exactly,
     /// By Laplace's approximation, corrected by weights.
     Laplace,
-    /// Group by group, corrected by weights.
-    GroupByGroup,
 }
 
 impl Finding {

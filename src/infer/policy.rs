@@ -132,7 +132,7 @@ policy! {
         "evidence that an answer may be behind another before it overlooks a part, both relied on"
         "a part with 3 % of the mass; a judgement; docs/internals/ablation.md has its neighbours"
     evidence_mostly_overlooked = 2.0
-        "the same where one of them is not relied on"
+        "the same where one of them, or both, are not relied on"
         "by Markov's inequality an estimate is too large by so much once in seven times at most"
     mass_same = 0.01
         "masses found by two proposals that differ by less are the same"

@@ -193,7 +193,6 @@ fn what_was_done(finding: &Finding) -> String {
                 Inner::Laplace => format!(
                     "fitted {outer}, and took {inner} given these, by Laplace's approximation, corrected by weights"
                 ),
-                Inner::GroupByGroup => format!("corrected {inner} group by group given {outer}"),
             }
         }
         Finding::OwnKhat { khat, own, method } => format!(

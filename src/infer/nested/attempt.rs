@@ -179,7 +179,7 @@ fn begin(whole: &Whole, conditional: &mut Conditional) -> Option<Start> {
 }
 
 /// What was fitted, and what follows from it.
-pub(super) fn describe(target: &ModelTarget, parts: &Partition) -> Finding {
+fn describe(target: &ModelTarget, parts: &Partition) -> Finding {
     let names = |of: &[usize]| {
         let has = |p: &&Parameter| of.binary_search(&p.offset).is_ok();
         let names = target.lowered().parameters.iter().filter(has).map(|p| p.named.name.clone());
@@ -189,7 +189,6 @@ pub(super) fn describe(target: &ModelTarget, parts: &Partition) -> Finding {
     let how = match parts.how {
         How::Quadratic => Inner::Exactly,
         How::Searched => Inner::Laplace,
-        How::Given => Inner::GroupByGroup,
     };
     Finding::TakenApart { outer, inner, how }
 }

@@ -1,10 +1,8 @@
 //! Finds the pattern of the inner Hessian, a reference and steps, and how the mode moves near the reference.
 
-use crate::infer::approximate::quadrature::precision;
-use crate::infer::gaussian::Gaussian;
 use crate::infer::nested::blocks::groups;
 use crate::infer::nested::conditional::{
-    Conditional, Drift, HessianSource, MOST_COLOURS, MOST_COLOURS_SMOOTH, MOST_OUTER_SMOOTH,
+    Conditional, HessianSource, MOST_COLOURS, MOST_COLOURS_SMOOTH, MOST_OUTER_SMOOTH,
 };
 use crate::infer::nested::hessian::basis::Span;
 use crate::infer::nested::hessian::colouring::{Reading, read};
@@ -16,7 +14,6 @@ use crate::infer::nested::solver::Solver;
 use crate::num::linalg::Pattern;
 use crate::num::stream::Stream;
 use crate::target::Target;
-use crate::vi::Scale;
 use std::sync::atomic::AtomicUsize;
 
 /// Entries beyond which colours are not counted: they are too many.
@@ -104,46 +101,6 @@ impl<'t> Conditional<'t> {
         let mut place = |p: usize| centre[p / LANES] + reach[p / LANES] * (2.0 * stream.uniform() - 1.0);
         let outer: Vec<f64> = (0..centre.len() * LANES).map(&mut place).collect();
         Span::new(&solver.hessians(&outer), &self.hessian.reading.entries, self.parts.inner.len(), seed)
-    }
-
-    /// The inner coordinates as a Gaussian for all coordinates has them given the outer ones: a mean that
-    /// moves with the outer coordinates, and a precision that does not. The pattern is that of the precision,
-    /// which a Gaussian fitted by quadrature shares with the Hessian.
-    pub(super) fn given(target: &'t dyn Target, parts: Partition, q: &Gaussian) -> Option<Conditional<'t>> {
-        let (d, k, width) = (q.mean.len(), parts.inner.len(), parts.outer.len());
-        let Scale::Dense(c) = &q.factor else { return None };
-        let precision = precision(c, d)?;
-        let at = |i: usize, j: usize| precision[i * d + j];
-        let steps: Vec<f64> = parts.inner.iter().map(|&i| at(i, i).sqrt().recip()).collect();
-        let relative = |a: usize, b: usize| steps[a] * steps[b] * at(parts.inner[a], parts.inner[b]);
-        let column = |b: usize| (0..k).filter(|&a| relative(a, b).abs() > ROUNDING).collect();
-        let columns: Vec<Vec<usize>> = (0..k).map(column).collect();
-        let (reading, group) = (read(&columns), groups(&columns));
-        let pattern = Pattern::new(k, &reading.entries);
-        if pattern.work() > MOST_WORK {
-            return None;
-        }
-        let entries: Vec<[f64; 1]> =
-            reading.entries.iter().map(|&(a, b)| [relative(a as usize, b as usize)]).collect();
-        let mut factor = Vec::new();
-        pattern.factor(&entries, &mut factor);
-        let mut drift = vec![0.0; k * width];
-        for (o, &j) in parts.outer.iter().enumerate() {
-            let mut moved: Vec<[f64; 1]> =
-                parts.inner.iter().zip(&steps).map(|(&i, s)| [-s * at(i, j)]).collect();
-            pattern.solve_lower(&factor, &mut moved);
-            pattern.solve_transposed(&factor, &mut moved);
-            moved.iter().enumerate().for_each(|(a, x)| drift[a * width + o] = x[0]);
-        }
-        let mean = |of: &[usize]| of.iter().map(|&i| q.mean[i]).collect();
-        let (reference, centre) = (mean(&parts.inner), mean(&parts.outer));
-        let factor: Vec<f64> = factor.iter().map(|x| x[0]).collect();
-        let sound = drift.iter().chain(&factor).all(|x| x.is_finite());
-        sound.then(|| Conditional {
-            reference,
-            drift: Drift { centre, slopes: drift, factor },
-            ..Self::of(target, parts, steps, reading, pattern, group)
-        })
     }
 
     /// Takes the mode at these outer coordinates as the reference, and finds how it moves with them by

@@ -12,7 +12,6 @@ mod anchor;
 mod anchors;
 mod attempt;
 mod blocks;
-mod by_groups;
 mod conditional;
 mod explore;
 mod groups;
@@ -36,4 +35,3 @@ mod tune;
 mod weigh;
 
 pub(super) use attempt::{Ways, fit};
-pub(super) use by_groups::by_groups;

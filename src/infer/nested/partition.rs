@@ -46,8 +46,6 @@ pub(super) enum How {
     Quadratic,
     /// Newton's steps lead to their mode.
     Searched,
-    /// A Gaussian for all coordinates gives them.
-    Given,
 }
 
 /// Coordinates in two parts, each ascending.
@@ -140,14 +138,6 @@ pub(super) fn partitions(target: &ModelTarget, seed: u64) -> Vec<Partition> {
     // A few coordinates taken exactly leave many to fit: better than nothing.
     out.extend(exactly);
     out
-}
-
-/// The parameters that may be effects of groups, given all others by a Gaussian; None if there are none.
-pub(super) fn effects(target: &ModelTarget) -> Option<Partition> {
-    let blocks = real_blocks(target).into_iter().filter(|b| b.1 >= EFFECTS);
-    let inner: Vec<usize> = blocks.flat_map(|(offset, size)| offset..offset + size).collect();
-    let parts = split(target.dimension(), inner, How::Given);
-    (!parts.inner.is_empty() && !parts.outer.is_empty()).then_some(parts)
 }
 
 /// All parameters that are arrays of numbers with or without bounds, given the others, if some have bounds

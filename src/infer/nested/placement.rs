@@ -130,7 +130,6 @@ impl Placement for Nested<'_> {
     /// follows. Fits by quadrature have no such tails.
     fn leaders(&self) -> usize {
         match self.conditional.parts.how {
-            How::Given => 0,
             How::Searched if self.conditional.parts.leaves_many() => 0,
             How::Quadratic | How::Searched => self.conditional.parts.outer.len(),
         }
@@ -144,8 +143,8 @@ impl Placement for Nested<'_> {
     fn copies(&self) -> usize {
         match self.conditional.parts.how {
             How::Quadratic => FEW_COPIES,
-            How::Searched | How::Given if self.candidates > 1 => self.candidates.min(COPIES),
-            How::Searched | How::Given => COPIES,
+            How::Searched if self.candidates > 1 => self.candidates.min(COPIES),
+            How::Searched => COPIES,
         }
     }
 

@@ -123,16 +123,9 @@ fn in_own_coordinates(facts: &Facts) -> Vec<Planned> {
     if facts.nuts || facts.gaussian {
         return vec![whole(Enough::Any)];
     }
-    let groups = planned(
-        Attempt::Groups,
-        "effects of groups beside few others may be integrated out by a rule",
-        Enough::Relied,
-    );
-    let mut attempts = if facts.additive { vec![groups] } else { Vec::new() };
     if facts.additive && facts.dimension <= MAX_DIMENSION_AS_A_WHOLE_FIRST {
         // Other coordinates may follow what the best Gaussian in these does not.
-        attempts.extend([quadrature(Enough::Relied), variational(Enough::Any)]);
-        return attempts;
+        return vec![quadrature(Enough::Relied), variational(Enough::Any)];
     }
     let why = match facts.states {
         true => {
@@ -140,12 +133,9 @@ fn in_own_coordinates(facts: &Facts) -> Vec<Planned> {
         }
         false => "coordinates that are quadratic or concave given others are integrated out",
     };
-    attempts.push(planned(Attempt::Nested, why, Enough::Settled));
-    attempts.push(whole(Enough::Light));
-    attempts.push(planned(
-        Attempt::OtherNested,
-        "ways to integrate coordinates out that were put off",
-        Enough::Any,
-    ));
-    attempts
+    vec![
+        planned(Attempt::Nested, why, Enough::Settled),
+        whole(Enough::Light),
+        planned(Attempt::OtherNested, "ways to integrate coordinates out that were put off", Enough::Any),
+    ]
 }

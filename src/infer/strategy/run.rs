@@ -150,10 +150,6 @@ impl<'a> Runner<'a> {
 
     fn attempt(&mut self, attempt: Attempt, watch: Watch) -> Result<Option<Fit>, Error> {
         match attempt {
-            Attempt::Groups => {
-                let found = self.additive.as_ref();
-                Ok(found.and_then(|found| nested::by_groups(self.declared, found, self.options)))
-            }
             Attempt::Quadrature => {
                 let found = self.additive.take();
                 Ok(found.map(|found| complete(self.declared, &found, self.options)))

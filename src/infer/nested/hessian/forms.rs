@@ -75,7 +75,7 @@ impl Forms {
         }
         let classes = match parts.how {
             How::Quadratic => classes(&second),
-            How::Searched | How::Given => None,
+            How::Searched => None,
         };
         let classes = classes.unwrap_or_else(|| each(&second));
         let terms: Vec<&[(u32, f64)]> = curvature.varying().iter().map(|v| v.terms.as_slice()).collect();

@@ -116,7 +116,7 @@ fn hessian(evaluator: &mut dyn Evaluator, z: &[f64], parts: &Partition) -> Optio
     // Small steps, unless any step will do.
     let (step, rounding) = match parts.how {
         How::Quadratic => (1.0, ROUNDING),
-        How::Searched | How::Given => (1e-6, 1e-8),
+        How::Searched => (1e-6, 1e-8),
     };
     let mut columns: Vec<Vec<(usize, f64)>> = Vec::with_capacity(k);
     let mut diagonal = Vec::with_capacity(k);

@@ -126,11 +126,6 @@ impl<'c> Solver<'c> {
                 let failed = self.approach(outer);
                 self.for_some(outer, &failed, Self::search);
             }
-            How::Given => {
-                self.drift(outer);
-                self.reuse_factor();
-                self.log_marginal = self.measure(outer, None).0;
-            }
         }
     }
 

@@ -91,7 +91,6 @@ pub(in super::super) fn pays(how: How, hessian: usize, outer: usize, largest_gro
     let each = match how {
         How::Quadratic => hessian,
         How::Searched => SEARCH + 2 * (hessian - 1),
-        How::Given => return false,
     };
     3 + 2 * largest_group <= 2 * outer * each
 }
