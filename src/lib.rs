@@ -39,6 +39,7 @@
 //! | [`plan`] | schedule, buffers, forward and reverse sweeps |
 //! | [`syntax`] | text to syntax tree and back |
 //! | [`data`] | CSV, TSV, JSON, Parquet and Arrow to tables, with positions for errors |
+//! | [`model`] | names, types, shapes in named sizes, supports: a model checked without data |
 //! | [`lower`] | model and data to graph |
 //! | [`structure`] | what the graph is as a function of its variables: affine forms, and what is left |
 //! | [`rewrite`] | named rules that give a graph a cheaper form with the same value and gradient |
@@ -59,6 +60,7 @@ pub mod data;
 pub mod embed;
 pub mod infer;
 pub mod lower;
+pub mod model;
 pub mod report;
 pub mod rewrite;
 pub mod structure;

@@ -8,7 +8,7 @@ pub(super) fn run(args: &ModelArgs) -> Outcome {
     let source = load::Source::read(&args.model)?;
     let program = crate::syntax::parse(&source.text).map_err(|e| source.failure(&e))?;
     if args.data.is_empty() && args.set.is_empty() {
-        let warnings = crate::lower::check(&program, &source.text).map_err(|e| source.failure(&e))?;
+        let warnings = crate::model::check(&program, &source.text).map_err(|e| source.failure(&e))?;
         source.warn(&warnings);
         outln!("{}: fine", source.name);
         return Ok(ExitCode::SUCCESS);

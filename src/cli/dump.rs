@@ -16,8 +16,8 @@ pub(super) fn run(args: &DumpArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if args.stage == Stage::Model && args.model.data.is_empty() && args.model.set.is_empty() {
-        let lines = crate::lower::outline(&program, &source.text).map_err(|e| source.failure(&e))?;
-        lines.iter().for_each(|line| outln!("{line}"));
+        let model = crate::model::elaborate(&program, &source.text).map_err(|e| source.failure(&e))?;
+        model.outline(&source.text).iter().for_each(|line| outln!("{line}"));
         return Ok(ExitCode::SUCCESS);
     }
     if args.stage == Stage::Strategy {

@@ -5,92 +5,13 @@ use super::env::Value;
 use super::{Labels, Lowerer, Result};
 use crate::data::{Found, Levels, listed};
 use crate::graph::NodeId;
+use crate::model::name_of;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{Expr, ExprKind, Program, Stmt, StmtKind};
-use std::collections::HashMap;
+use crate::syntax::ast::{Expr, ExprKind};
 use std::sync::Arc;
 
 /// For each axis the levels that its places stand for, where that is known; empty where nothing is.
 pub(super) type Axes = Vec<Option<Arc<Levels>>>;
-
-/// Functions that put places in another order, or whose result counts something else.
-const REORDERING: [&str; 13] = [
-    "sort",
-    "sort_desc",
-    "order",
-    "rank",
-    "reverse",
-    "rep",
-    "concat",
-    "reshape",
-    "flatten",
-    "linspace",
-    "seq",
-    "eigenvalues_sym",
-    "bspline",
-];
-
-/// For each array that loops define element by element, the sizes that its indices count, where every loop
-/// says the same.
-pub(super) type Counted = HashMap<String, Vec<Option<String>>>;
-
-/// The sizes that the indices of elements count, as the loops around their definitions say: `for j in 1..J {
-/// let m[j] = ... }`.
-pub(super) fn counted(program: &Program) -> Counted {
-    let mut found = Counted::new();
-    count(&program.statements, &mut Vec::new(), &mut found);
-    found
-}
-
-fn count<'p>(block: &'p [Stmt], loops: &mut Vec<(&'p str, Option<&'p str>)>, found: &mut Counted) {
-    for stmt in block {
-        match &stmt.kind {
-            StmtKind::For(f) => {
-                loops.push((&f.var.name, name_of(&f.to)));
-                count(&f.body, loops, found);
-                loops.pop();
-            }
-            StmtKind::If(i) => {
-                count(&i.then, loops, found);
-                count(&i.otherwise, loops, found);
-            }
-            StmtKind::Fn(f) => count(&f.body, &mut Vec::new(), found),
-            StmtKind::Let(l) if !l.indices.is_empty() => {
-                let size = |e: &Expr| {
-                    let variable = name_of(e)?;
-                    loops.iter().rev().find(|(name, _)| *name == variable)?.1.map(str::to_string)
-                };
-                let sizes: Vec<Option<String>> = l.indices.iter().map(size).collect();
-                agree(found, &l.name.name, sizes, &l.indices);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Adds what one definition says; an element at a written number, such as the first of a walk, says nothing.
-fn agree(found: &mut Counted, name: &str, sizes: Vec<Option<String>>, indices: &[Expr]) {
-    let number = |k: usize| indices.get(k).is_some_and(|e| matches!(e.kind, ExprKind::Int(_)));
-    let Some(known) = found.get_mut(name) else {
-        found.insert(name.to_string(), sizes);
-        return;
-    };
-    for (k, (slot, size)) in known.iter_mut().zip(sizes).enumerate() {
-        match (&slot, size) {
-            (None, Some(size)) => *slot = Some(size),
-            (Some(one), Some(other)) if *one != other => *slot = None,
-            (Some(_), None) if !number(k) => *slot = None,
-            _ => {}
-        }
-    }
-}
-
-fn name_of(e: &Expr) -> Option<&str> {
-    match &e.kind {
-        ExprKind::Name(name) => Some(name),
-        _ => None,
-    }
-}
 
 /// Labels for the output: levels that are the numbers 1 to J need none.
 pub(super) fn labels(axes: &[Option<Arc<Levels>>], rank: usize) -> Labels {
@@ -163,7 +84,7 @@ impl Lowerer<'_> {
     /// The axes of a function's value: an axis as long as just one axis of its arguments that has levels is
     /// that axis.
     pub(super) fn result_axes(&self, function: &str, values: &[Option<Value>], node: NodeId) -> Axes {
-        if REORDERING.contains(&function) {
+        if crate::func::reorders(function) {
             return Axes::new();
         }
         let given: Vec<Axes> = values.iter().flatten().map(|v| self.axes_of(v)).collect();
@@ -183,8 +104,6 @@ impl Lowerer<'_> {
     /// The places, from 1, at which an axis has the labels of a category's levels. What is no label of the
     /// axis is an
     /// error: a level is never taken for another one because both come first.
-    ///
-    /// Of invented data only levels that the model lists say anything; the places are then left as they are.
     pub(super) fn places_by_label(
         &self,
         (e, levels): (&Expr, &Levels),
@@ -193,7 +112,7 @@ impl Lowerer<'_> {
         base: Span,
     ) -> Result<Vec<f64>> {
         let as_they_are = levels.labels() == axis.labels() || levels.are_indices() && axis.are_indices();
-        if as_they_are || self.probing && !(levels.are_given() && axis.are_given()) {
+        if as_they_are {
             return Ok(places.to_vec());
         }
         let label = |place: f64| levels.labels().get((place as usize).wrapping_sub(1));
@@ -201,7 +120,7 @@ impl Lowerer<'_> {
             let code = label(place).and_then(|label| axis.code(label));
             code.map(|code| code as f64).ok_or_else(|| {
                 let named = label(place).map_or("", String::as_str);
-                self.not_of_axis(e, named, axis, i, base).always(levels.are_given() && axis.are_given())
+                self.not_of_axis(e, named, axis, i, base)
             })
         };
         places.iter().enumerate().map(by_label).collect()

@@ -1,14 +1,14 @@
 //! Declared data meet the files: values, sizes, categories, missing cells.
 
 use super::env::{Binding, Value};
-use super::faults::{Faults, declared_names};
 use super::param::Region;
 use super::{Lowerer, Result};
 use crate::data::{Found, Levels, Limit, Missing, Side, listed};
 use crate::dist::{End, Support};
+use crate::model::{Problems, data_declarations, declared_names, listed_levels, taken_twice};
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{
-    BaseType, DataDecl, DataSource, DistKind, Expr, ExprKind, Program, Sample, StmtKind, StrLit, TypeExpr,
+    BaseType, DataDecl, DataSource, DistKind, Expr, ExprKind, Program, Sample, StmtKind, TypeExpr,
 };
 use crate::transform;
 use std::collections::HashMap;
@@ -18,14 +18,6 @@ use std::sync::Arc;
 struct Family<'d> {
     columns: Vec<Found<'d>>,
     levels: Arc<Levels>,
-}
-
-/// The error of a name that is declared as data a second time.
-fn twice(again: &DataDecl, first: &DataDecl) -> Diagnostic {
-    Diagnostic::error("defined-twice", format!("`{}` is declared twice", again.name.name))
-        .label(again.name.span, "")
-        .label(first.name.span, "here it is declared first")
-        .help("leave one of them out, or give it a name of its own")
 }
 
 /// The ends between which the distribution of a column declared `missing` without bounds has its values,
@@ -49,54 +41,10 @@ fn described_ends(program: &Program, decl: &DataDecl) -> Option<[f64; 2]> {
     })
 }
 
-/// The levels listed for a category, by it or by another one that shares the name of their number: all that
-/// list them agree.
-fn listed_levels<'p>(declared: &[&'p DataDecl], decl: &'p DataDecl) -> Result<Option<&'p [StrLit]>> {
-    let size = |d: &DataDecl| d.ty.levels_name.as_ref().map(|n| n.name.clone());
-    let shares = |d: &&&'p DataDecl| {
-        let category = d.ty.base == BaseType::Category && d.ty.levels.is_some();
-        category && (d.name.name == decl.name.name || size(d).is_some() && size(d) == size(decl))
-    };
-    let mut all = declared.iter().filter(shares);
-    let Some((first, levels)) = all.next().and_then(|d| Some((d, d.ty.levels.as_deref()?))) else {
-        return Ok(None);
-    };
-    let texts = |d: &DataDecl| d.ty.levels.iter().flatten().map(|l| l.text.clone()).collect::<Vec<_>>();
-    match all.find(|other| texts(other) != texts(first)) {
-        None => Ok(Some(levels)),
-        Some(other) => {
-            let size = size(decl).unwrap_or_default();
-            let message = format!(
-                "`{}` and `{}` both have the {size} levels, and list other ones or in another order",
-                first.name.name, other.name.name
-            );
-            Err(Diagnostic::error("other-labels", message)
-                .label(first.ty.span, "")
-                .label(other.ty.span, "")
-                .help("list the same levels for both, or call the number of levels of one of them by another name")
-                .always(true))
-        }
-    }
-}
-
-/// What a program declares as data, in order.
-pub(super) fn data_declarations(program: &Program) -> Vec<&DataDecl> {
-    program
-        .statements
-        .iter()
-        .flat_map(|s| match &s.kind {
-            StmtKind::Data(d) => d.as_slice(),
-            _ => &[],
-        })
-        .collect()
-}
-
 impl<'d> Lowerer<'d> {
     /// An error is one that leaves nothing to go on with; others are noted.
-    pub(super) fn bind_data(&mut self, program: &Program, faults: &mut Faults) -> Result<()> {
+    pub(super) fn bind_data(&mut self, program: &Program, problems: &mut Problems) -> Result<()> {
         let declared = data_declarations(program);
-        let binaries = declared.iter().filter(|d| d.ty.base == BaseType::Binary);
-        self.binaries = binaries.map(|d| d.name.name.clone()).collect();
         self.ends_of_missing = declared
             .iter()
             .filter_map(|d| Some((d.name.name.clone(), described_ends(program, d)?)))
@@ -104,15 +52,14 @@ impl<'d> Lowerer<'d> {
         let families = match self.families(&declared) {
             Ok(families) => families,
             Err(problem) => {
-                self.tell_absent(&declared, &problem, faults);
+                self.tell_absent(&declared, &problem, problems);
                 return Err(problem);
             }
         };
         let mut disputed: Vec<String> = Vec::new();
         for (k, decl) in declared.iter().enumerate() {
             self.b.set_span(Some(decl.span));
-            if let Some(first) = declared[..k].iter().find(|d| d.name.name == decl.name.name) {
-                faults.add(twice(decl, first), Vec::new(), self.source);
+            if declared[..k].iter().any(|d| d.name.name == decl.name.name) {
                 continue;
             }
             if let Err(problem) = self.declaration(decl, &families) {
@@ -125,8 +72,8 @@ impl<'d> Lowerer<'d> {
                 }
                 let lost = declared_names(decl).into_iter().filter(|name| self.env.get(name).is_none());
                 match told {
-                    true => faults.lose(lost.collect()),
-                    false => faults.add(problem, lost.collect(), self.source),
+                    true => problems.lose(lost.collect()),
+                    false => problems.add(problem, lost.collect(), self.source),
                 }
             }
         }
@@ -135,7 +82,7 @@ impl<'d> Lowerer<'d> {
 
     /// Notes which other arrays the data do not have, where a category is a problem that leaves nothing to go
     /// on with: one run tells all names.
-    fn tell_absent(&mut self, declared: &[&DataDecl], problem: &Diagnostic, faults: &mut Faults) {
+    fn tell_absent(&mut self, declared: &[&DataDecl], problem: &Diagnostic, problems: &mut Problems) {
         for decl in declared {
             let other = match decl.ty.base {
                 BaseType::Category => self.category_column(decl).err(),
@@ -143,7 +90,7 @@ impl<'d> Lowerer<'d> {
             };
             if let Some(other) = other.filter(|e| e.code == "unknown-column" && e.message != problem.message)
             {
-                faults.add(other, declared_names(decl), self.source);
+                problems.add(other, declared_names(decl), self.source);
             }
         }
     }
@@ -185,7 +132,6 @@ impl<'d> Lowerer<'d> {
                 }
             };
             if let Some(name) = &decl.ty.levels_name {
-                self.level_counts.push(name.name.clone());
                 self.bind_size(&name.name, levels.len(), name.span)?;
             }
             family.levels = Arc::new(levels);
@@ -197,16 +143,6 @@ impl<'d> Lowerer<'d> {
     }
 
     fn category_column(&self, decl: &DataDecl) -> Result<Found<'d>> {
-        if let Some(DataSource::Default(value)) = &decl.source {
-            let name = &decl.name.name;
-            let error =
-                Diagnostic::error("category-default", format!("`{name}` is a category, and has no default"))
-                    .label(value.span, "");
-            return Err(error.help(format!(
-                "levels are listed without `=`: `{name} : category[N] levels(\"low\", \"high\")`; another column is \
-                 `= column(\"...\")`"
-            )));
-        }
         if let Some(DataSource::Columns { patterns, .. }) = &decl.source {
             return self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect());
         }
@@ -234,7 +170,6 @@ impl<'d> Lowerer<'d> {
 
     fn declaration(&mut self, decl: &DataDecl, families: &HashMap<String, Family<'d>>) -> Result<()> {
         let name = &decl.name.name;
-        refuse_angle_brackets(decl)?;
         let found = match &decl.source {
             Some(DataSource::Columns { patterns, .. }) => {
                 self.columns(decl, patterns.iter().map(|p| p.text.as_str()).collect())?
@@ -319,19 +254,8 @@ impl<'d> Lowerer<'d> {
         };
         let names = found.column_names().unwrap_or_default();
         let twice: Vec<String> = names.into_iter().filter(by_itself).map(|n| format!("`{n}`")).collect();
-        if let (Some(first), Some(last)) = (patterns.first(), patterns.last())
-            && !twice.is_empty()
-        {
-            let message = format!(
-                "`{}` takes {} too, which the model declares by itself",
-                decl.name.name,
-                twice.join(", ")
-            );
-            self.warnings.push(
-                Diagnostic::warning("column-taken-twice", message)
-                    .label(first.span.to(last.span), "")
-                    .help("an outcome among its own predictors explains itself: list the columns, or write a glob that leaves it out"),
-            );
+        if !twice.is_empty() {
+            self.warnings.push(taken_twice(&decl.name.name, &twice, patterns));
         }
     }
 
@@ -351,7 +275,7 @@ impl<'d> Lowerer<'d> {
         let name = &decl.name.name;
         let Some(near) = self.data.nearly(name) else { return };
         let declared = self.data_places.iter().any(|(other, _)| other == near);
-        if declared || self.probing {
+        if declared {
             return;
         }
         self.warnings.push(
@@ -459,8 +383,7 @@ impl<'d> Lowerer<'d> {
     pub(super) fn bind_size(&mut self, name: &str, n: usize, span: Span) -> Result<()> {
         let given = self.data_integer(name)?;
         let node = self.b.number(n as f64);
-        // A size that was invented says as little about domains and supports as invented data do.
-        self.env.set_everywhere(name, Binding::Value(Value::integer(node, self.probing)));
+        self.env.set_everywhere(name, Binding::Value(Value::integer(node, false)));
         match given.filter(|&given| given != n) {
             None => Ok(()),
             // Said once: what has the same length as this is not wrong for another reason.
@@ -574,7 +497,7 @@ impl<'d> Lowerer<'d> {
 
 /// Refuses values that are not what a structured type promises: a simplex that does not sum to 1.
 fn check_structure(numbers: &[f64], shape: &[usize], decl: &DataDecl) -> Result<()> {
-    let Some(transform) = super::param::transform_of(decl.ty.base).and_then(transform::find) else {
+    let Some(transform) = crate::model::transform_of(decl.ty.base).and_then(transform::find) else {
         return Ok(());
     };
     let event: usize = shape.iter().rev().take(transform.event).product();
@@ -600,19 +523,6 @@ fn check_structure(numbers: &[f64], shape: &[usize], decl: &DataDecl) -> Result<
         }
     }
     Ok(())
-}
-
-/// Refuses `real<lower=0>[N]`, which reads as an upper bound and a default.
-fn refuse_angle_brackets(decl: &DataDecl) -> Result<()> {
-    let Some(DataSource::Default(value)) = &decl.source else { return Ok(()) };
-    let name = decl.ty.upper.as_ref().map(|bound| &bound.value.kind);
-    if !matches!(name, Some(ExprKind::Name(n)) if n == "lower" || n == "upper") {
-        return Ok(());
-    }
-    let message = "bounds are written after the type as in `real[N] > 0`, not in angle brackets";
-    Err(Diagnostic::error("stan-bounds", message)
-        .label(decl.ty.span.to(value.span), "written as in Stan")
-        .help(format!("write for example `{} : real[N] > 0`", decl.name.name)))
 }
 
 fn axes(n: usize) -> String {

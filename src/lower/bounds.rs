@@ -43,8 +43,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let error = Diagnostic::error("empty-interval", format!("the interval ({low}, {high}) is empty"))
-            .label(span, "")
-            .always(!a.from_data && !b.from_data);
+            .label(span, "");
         Err(if low > high { error.help("the lower end comes first") } else { error })
     }
 

@@ -5,6 +5,7 @@ use super::env::Value;
 use super::{Lowerer, Result, at, left_out};
 use crate::dist::{self, Distribution, End, Support};
 use crate::graph::{BuildError, Builder, NodeId};
+use crate::model;
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{DistExpr, DistKind, Sample};
@@ -28,7 +29,6 @@ impl Lowerer<'_> {
             // The data are fine: it is the limit in their place that is not.
             checked = self.check_value(dist, value, limit_span(&s.dist));
         }
-        self.check_structure(dist, value, s.value.span)?;
         let weight = match self.known_weight(weight.clone())?.and(weight) {
             Some((w, span)) => {
                 self.check_weight_shape(dist, value, &w, span, s)?;
@@ -76,13 +76,7 @@ impl Lowerer<'_> {
     pub(super) fn known_weight(&self, weight: Option<(Value, Span)>) -> Result<Option<NodeId>> {
         let Some((w, span)) = weight else { return Ok(None) };
         if self.b.constant_of(w.node).is_none() {
-            let w = span.text(self.source);
-            return Err(Diagnostic::error("weight-not-data", "weights must be known before the fit")
-                .label(span, "this depends on a parameter")
-                .help(format!(
-                    "to learn it write the log density out: `target += {w} * normal_lpdf(y | ...)`; such a power of a \
-                     density is not normalised"
-                )));
+            return Err(model::weight_not_data(span.text(self.source), span));
         }
         self.refuse_category(&w, span)?;
         self.check_positive_weights(&w, span)?;
@@ -109,17 +103,11 @@ impl Lowerer<'_> {
         if fits {
             return Ok(());
         }
-        let by_row = matches!((weights, values), ([n], [m, _]) if n == m);
-        let help = match by_row {
-            true => format!("a weight for each row is `weight as_column({})`", span.text(self.source)),
-            false => "give one weight for each value; a weight for each group is `weight w[group]`".into(),
-        };
         let (weights, values) = (self.shape(weights), self.shape(values));
         let message = format!("there are {values} values here, and {weights} weights");
         Err(Diagnostic::error("shape-mismatch", message)
             .label(span, format!("these have shape {weights}"))
-            .label(s.value.span, "")
-            .help(help))
+            .label(s.value.span, ""))
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Lowerer, Result};
 use crate::data::Levels;
 use crate::dist::{self, Distribution, Domain, End, Support};
 use crate::graph::{Graph, NodeId, Op};
+use crate::model;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Arg, DistExpr, DistKind, Expr, Ident};
 use std::collections::HashSet;
@@ -111,9 +112,7 @@ impl Lowerer<'_> {
             DistKind::Mixture(parts) => {
                 let built = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
                 let built: Vec<(NodeId, Dist)> = built.collect::<Result<_>>()?;
-                self.check_kinds(&built, d.span)?;
                 self.check_weights(&built, parts)?;
-                self.check_unknown_weights(&built, parts)?;
                 Ok(Dist::Mixture(built))
             }
             DistKind::Truncated { inner, lower, upper } => {
@@ -135,15 +134,6 @@ impl Lowerer<'_> {
             }),
             DistKind::ZeroInflated { probability, inner } => {
                 let rest = self.dist(inner)?;
-                if let Some((row, _)) = rest.first_row().filter(|(row, _)| !row.discrete) {
-                    let message = format!(
-                        "`zero_inflated` adds zeros to counts, and `{}` describes real numbers",
-                        row.name
-                    );
-                    return Err(Diagnostic::error("zero-inflated", message).label(inner.span, "").help(
-                        "describe zeros and the rest apart: `(y > 0) ~ bernoulli(p)`, and `y ~ ... weight y > 0`",
-                    ));
-                }
                 let node = self.expr(probability)?.node;
                 self.check_probability(
                     node,
@@ -155,24 +145,6 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Refuses a mixture of densities of real numbers with probabilities of integers: they have no common
-    /// scale.
-    fn check_kinds(&self, built: &[(NodeId, Dist)], span: Span) -> Result<()> {
-        let rows: Vec<_> = built.iter().filter_map(|(_, part)| part.first_row()).collect();
-        let real = rows.iter().find(|(row, _)| !row.discrete);
-        let whole = rows.iter().find(|(row, _)| row.discrete);
-        let (Some((real, a)), Some((whole, b))) = (real, whole) else { return Ok(()) };
-        let message = format!(
-            "`{}` describes real numbers and `{}` integers: they cannot be mixed",
-            real.name, whole.name
-        );
-        Err(Diagnostic::error("mixture-kinds", message)
-            .label(*a, "a density")
-            .label(*b, "a probability")
-            .label(span, "")
-            .help("choose parts that are all continuous or all discrete"))
-    }
-
     /// Marks of censored values: 0 or 1 each.
     fn marks(&mut self, e: &Option<Expr>) -> Result<Option<NodeId>> {
         let Some(e) = e else { return Ok(None) };
@@ -181,15 +153,8 @@ impl Lowerer<'_> {
         if let Some(numbers) = self.b.constant_of(value.node)
             && let Some(i) = numbers.iter().position(|&x| x != 0.0 && x != 1.0)
         {
-            let message = format!(
-                "1 marks a censored value and 0 an exact one, and element {} is {}",
-                i + 1,
-                numbers[i]
-            );
             let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
-            return Err(Diagnostic::error(code, message).label(e.span, "").help(
-                "compare, as in `right = status == 2`; a limit of detection is `upper = c` or `lower = c`",
-            ));
+            return Err(model::not_a_mark(i, numbers[i], code, e.span));
         }
         Ok(Some(value.node))
     }
@@ -217,54 +182,14 @@ impl Lowerer<'_> {
     }
 
     fn dist_call(&mut self, name: &Ident, args: &[Arg], span: Span) -> Result<Dist> {
-        let Some(row) = dist::find(&name.name) else {
-            let error = Diagnostic::error(
-                "unknown-distribution",
-                format!("there is no distribution `{}`", name.name),
-            )
-            .label(name.span, "");
-            if let Some(ours) = dist::other_name(&name.name) {
-                return Err(error.help(ours));
-            }
-            if self.own_density(&name.name).is_some() {
-                return Err(error.help(format!(
-                    "your `{0}_lpdf` describes what stands before `~` in a statement of its own, `y ~ {0}(...)`: it can be \
-                     neither drawn from nor a part of another distribution",
-                    name.name
-                )));
-            }
-            let function =
-                crate::func::find(&name.name).is_some() || crate::ops::scalar::find(&name.name).is_some();
-            let longer = dist::TABLE.iter().filter(|d| d.name.starts_with(name.name.as_str()));
-            let longer = longer.min_by_key(|d| d.name.len());
-            match (function, longer) {
-                (true, Some(d)) => {
-                    return Err(
-                        error.help(format!("`{}` is a function; did you mean `{}`?", name.name, d.name))
-                    );
-                }
-                (true, None) => {
-                    return Err(error.help(format!(
-                        "`{}` is a function: `let x = {}(...)` defines a value",
-                        name.name, name.name
-                    )));
-                }
-                (false, _) => {}
-            }
-            return Err(match crate::source::nearest(&name.name, dist::TABLE.iter().map(|d| d.name)) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
-                None => error.help("`stickler list distributions` shows them all"),
-            });
-        };
+        let Some(row) = dist::find(&name.name) else { return Err(self.unknown(&name.name, name.span)) };
         let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
         let required: Vec<bool> = row.args.iter().map(|a| a.default.is_none()).collect();
         let values = self.arguments(row.name, &names, &required, args, span)?;
         for (k, value) in values.iter().enumerate() {
             if let Some(value) = value {
                 let place = argument_span(args, row, k).unwrap_or(span);
-                self.check_domain(row, k, value, place)
-                    .map_err(|e| self.in_order(e, row, k, &values))
-                    .map_err(|e| self.rotated(e, row, k, &values, args))?;
+                self.check_domain(row, k, value, place)?;
             }
         }
         if let Support::Interval(End::Arg(a), End::Arg(b)) = row.support
@@ -272,11 +197,7 @@ impl Lowerer<'_> {
             && let (Some(x), Some(y)) = (self.b.scalar_of(low.node), self.b.scalar_of(high.node))
             && x >= y
         {
-            let message = format!("`{}` between {x} and {y} describes nothing", row.name);
-            return Err(Diagnostic::error("empty-interval", message)
-                .label(span, "")
-                .help("the lower end comes first")
-                .always(!low.from_data && !high.from_data));
+            return Err(model::empty_support(row.name, x, y, span));
         }
         let values = self.with_defaults(row, values);
         let levels = self.categories_axis(row, &values);
@@ -301,152 +222,36 @@ impl Lowerer<'_> {
     fn check_domain(&mut self, row: &Distribution, k: usize, value: &Value, span: Span) -> Result<()> {
         let spec = &row.args[k];
         self.refuse_category(value, span)?;
-        let dims = self.b.dims(value.node);
-        if spec.rank == 2 && dims.len() < 2 {
-            let message = format!(
-                "`{}` of `{}` must be a matrix, and this is {}",
-                spec.name,
-                row.name,
-                self.shape(dims)
-            );
-            return Err(Diagnostic::error("shape-mismatch", message).label(span, "").help(
-                "a matrix with standard deviations `s` and no correlations is `diag_matrix(s^2)`, its Cholesky factor \
-                 `diag_matrix(s)`; elements that are independent are `normal(mu, s)`",
-            ));
-        }
         let Some(numbers) = self.b.constant_of(value.node).cloned() else {
-            let drawn = self.is_drawn(value.node);
-            if spec.domain == Domain::Count && drawn && !value.integer {
-                let message = format!("`{}` of `{}` must be a count (0, 1, 2, ...)", spec.name, row.name);
-                return Err(Diagnostic::error("argument-domain", message)
-                    .label(span, "this is predicted, and real")
-                    .help("predict it from a distribution of counts, such as `poisson`"));
-            }
             if let Some((i, x)) = never_finite(self.b.graph(), value.node).filter(|_| spec.rank == 0) {
-                let message = format!(
-                    "`{}` of `{}` is {x} (element {}), whatever the parameters are",
-                    spec.name,
-                    row.name,
-                    i + 1
-                );
-                let error = Diagnostic::error("data-outside-domain", message)
-                    .label(span, "a part that depends on no parameter is not finite")
-                    .always(!value.from_data);
-                return Err(self
-                    .with_infinity(error, span)
-                    .help("correct the data, or choose another value there: `where(e > 0, log(e), 0)`"));
+                let error = model::never_finite(row, spec, (i, x), span);
+                return Err(self.with_infinity(error, span));
             }
-            if !drawn && matches!(spec.domain, Domain::Count | Domain::Data) {
-                return Err(Diagnostic::error(
-                    "argument-not-data",
-                    format!("`{}` of `{}` must be known before the fit", spec.name, row.name),
-                )
-                .label(span, "this depends on a parameter")
-                .note(format!("the arguments are {}", call_of(row))));
+            if !self.is_drawn(value.node) && matches!(spec.domain, Domain::Count | Domain::Data) {
+                return Err(model::argument_not_data(row, spec, span));
             }
             return self.check_reach(row, spec, value, span);
         };
-        let (fits, wanted): (fn(f64) -> bool, &str) = match spec.domain {
-            Domain::Positive => (|x| x > 0.0, "positive"),
-            Domain::NonNegative => (|x| x >= 0.0, "zero or positive"),
-            Domain::Unit => (|x| (0.0..=1.0).contains(&x), "between 0 and 1"),
-            Domain::Count => (|x| x >= 0.0 && x.fract() == 0.0, "a count (0, 1, 2, ...)"),
-            Domain::Simplex => (|x| x >= 0.0, "zero or positive"),
-            Domain::Real | Domain::Data | Domain::Ordered | Domain::Covariance | Domain::CholeskyFactor => {
-                (f64::is_finite, "a finite number")
-            }
-        };
+        let (fits, _) = model::requirement(spec.domain);
+        let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
         let shares = self.b.dims(value.node).last().copied().unwrap_or(1).max(1);
         let sum = |one: &[f64]| one.iter().sum::<f64>();
         if spec.domain == Domain::Simplex
             && let Some(one) = numbers.chunks(shares).find(|one| (sum(one) - 1.0).abs() > 1e-8)
         {
-            let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
-            let message =
-                format!("`{}` of `{}` must sum to 1, and its sum is {}", spec.name, row.name, sum(one));
-            return Err(Diagnostic::error(code, message).label(span, "").help("divide it by its sum"));
+            return Err(model::sum_is_not_one(row, spec, sum(one), code, span));
         }
         match numbers.iter().position(|&x| !fits(x)) {
             None => Ok(()),
             Some(i) => {
-                let which = if numbers.len() > 1 { format!(" (element {})", i + 1) } else { String::new() };
-                let code = if value.from_data { "data-outside-domain" } else { "argument-domain" };
-                let error = Diagnostic::error(
-                    code,
-                    format!(
-                        "`{}` of `{}` must be {wanted}, and is {}{which}",
-                        spec.name, row.name, numbers[i]
-                    ),
-                )
-                .label(span, "");
-                let error = self.in_file(error, span, i, numbers[i]);
-                Err(match row.name == "uniform" && numbers[i].is_infinite() {
-                    true => error.help(
-                        "a prior without an end is `flat()`, with the other end as a bound (`param s : real > 0 ~ flat()`); one that says \
-                         what is likely, `normal` or `half_normal`, is better",
-                    ),
-                    false => error,
-                })
+                let error = model::outside_domain(row, spec, (i, &numbers), code, span);
+                Err(self.in_file(error, span, i, numbers[i]))
             }
         }
     }
 }
 
 impl Lowerer<'_> {
-    /// Adds the order of the arguments to the error of one, if another would do in its place.
-    fn in_order(
-        &mut self,
-        error: Diagnostic,
-        row: &Distribution,
-        k: usize,
-        values: &[Option<Value>],
-    ) -> Diagnostic {
-        let range = row.args[k].domain.range().filter(|_| error.code == "argument-domain");
-        let fits = |v: &Value| range.is_some_and(|range| self.b.range(v.node).within(range));
-        let others = values.iter().enumerate().filter(|(other, _)| *other != k);
-        match others.filter_map(|(_, value)| value.as_ref()).any(fits) {
-            true => error.note(format!("the arguments are {}", call_of(row))),
-            false => error,
-        }
-    }
-
-    /// Adds the call with the last argument first, as `student_t(4, mu, sigma)` for `student_t(mu, sigma,
-    /// 4)`, if the first leaves its domain and all fit then.
-    fn rotated(
-        &mut self,
-        error: Diagnostic,
-        row: &Distribution,
-        k: usize,
-        values: &[Option<Value>],
-        args: &[Arg],
-    ) -> Diagnostic {
-        let by_place = args.len() == row.args.len() && args.iter().all(|a| a.name.is_none());
-        let Some(last) = args.len().checked_sub(1).filter(|&last| last > 0) else { return error };
-        if k != 0 || !by_place || !matches!(error.code, "argument-domain" | "argument-not-data") {
-            return error;
-        }
-        let fits = |(to, spec): (usize, &dist::ArgSpec)| {
-            let value = values[if to == 0 { last } else { to - 1 }].as_ref();
-            let known = matches!(spec.domain, Domain::Count | Domain::Data);
-            let within = |value: &Value| {
-                (!known || self.b.constant_of(value.node).is_some())
-                    && spec.domain.range().is_none_or(|r| self.b.range(value.node).within(r))
-            };
-            value.is_some_and(within)
-        };
-        if !row.args.iter().enumerate().all(fits) {
-            return error;
-        }
-        let mut texts: Vec<&str> = args.iter().map(|a| a.value.span.text(self.source)).collect();
-        texts.rotate_right(1);
-        let call = format!("`{}` comes first: write `{}({})`", row.args[0].name, row.name, texts.join(", "));
-        let help = match &error.help {
-            Some(other) => format!("{call}; or {other}"),
-            None => call,
-        };
-        error.help(help)
-    }
-
     /// Adds the cell of a data file that is infinite, if an expression names such data.
     fn with_infinity(&self, error: Diagnostic, span: Span) -> Diagnostic {
         let words = span.text(self.source).split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -476,12 +281,6 @@ fn never_finite(graph: &Graph, id: NodeId) -> Option<(usize, f64)> {
         }
     }
     None
-}
-
-/// How a distribution is called: `binomial(N, theta)`.
-fn call_of(row: &Distribution) -> String {
-    let names: Vec<&str> = row.args.iter().map(|a| a.name).collect();
-    format!("`{}({})`", row.name, names.join(", "))
 }
 
 fn argument_span(args: &[Arg], row: &Distribution, k: usize) -> Option<Span> {

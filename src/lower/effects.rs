@@ -10,6 +10,7 @@ use super::env::Value;
 use super::{Form, Lowerer, Named, Parameter, Result, TermKind, at};
 use crate::dist::{BaseArg, Distribution, End, Support};
 use crate::graph::NodeId;
+use crate::model;
 use crate::ops::scalar;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{BaseType, DistKind, ExprKind, ParamDecl, Program, Sample, Stmt, StmtKind};
@@ -56,22 +57,6 @@ pub(super) struct Pending {
     dims: Vec<usize>,
     axes: Axes,
     z: NodeId,
-}
-
-/// Where location and scale stand among the arguments.
-const LOCATION_SCALE: [(&str, [usize; 2]); 6] = [
-    ("normal", [0, 1]),
-    ("lognormal", [0, 1]),
-    ("student_t", [1, 2]),
-    ("cauchy", [0, 1]),
-    ("logistic", [0, 1]),
-    ("double_exponential", [0, 1]),
-];
-
-/// The scale among the arguments of a distribution with location and scale.
-pub(super) fn scale_of(name: &str, args: &[NodeId]) -> Option<NodeId> {
-    let (_, [_, scale]) = LOCATION_SCALE.iter().find(|(row, _)| *row == name)?;
-    args.get(*scale).copied()
 }
 
 /// The form of a distribution with standardised coordinates on the whole line, if it has one.
@@ -164,8 +149,7 @@ impl Lowerer<'_> {
             )
             .label(span, ""));
         };
-        let places = LOCATION_SCALE.iter().find(|(name, _)| *name == row.name).map(|(_, places)| *places);
-        let location_scale = places.map(|[l, s]| [args[l], args[s]]);
+        let location_scale = row.location_scale().map(|[l, s]| [args[l], args[s]]);
         let blend = match &self.coordinates {
             Coordinates::Blended(all) => all.iter().find(|(name, _)| *name == pending.name),
             Coordinates::Declared
@@ -245,21 +229,16 @@ pub(super) fn split_effects(program: &Program, source: &str) -> Vec<String> {
         let whole = matches!(&s.value.kind, ExprKind::Name(n) if n == name);
         let DistKind::Call { name: dist, args } = &s.dist.kind else { return None };
         let row = crate::dist::find(&dist.name)?;
-        let again = args.iter().any(|a| has_word(a.value.span.text(source), name));
+        let again = args.iter().any(|a| model::has_word(a.value.span.text(source), name));
         (whole && !again && s.weight.is_none() && standardised(row).is_some()).then(|| name.clone())
     };
     let mut names: Vec<String> = statements.iter().enumerate().filter_map(candidate).collect();
     let mut described = Vec::new();
-    super::described_names(statements, &mut described);
+    model::described_names(statements, &mut described);
     names.retain(|n| described.iter().filter(|d| *d == n).count() == 1);
     names
 }
 
 fn mentions(stmt: &Stmt, name: &str, source: &str) -> bool {
-    has_word(stmt.span.text(source), name)
-}
-
-/// Whether a text has this word.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word)
+    model::has_word(stmt.span.text(source), name)
 }

@@ -79,21 +79,6 @@ impl Env {
         self.scopes.iter().rev().find_map(|s| s.get(name))
     }
 
-    /// Whether a scope other than that of sizes has a meaning for this name.
-    pub(super) fn is_taken(&self, name: &str) -> bool {
-        self.scopes.iter().skip(1).any(|s| s.contains_key(name))
-    }
-
-    /// Whether the innermost scope has a meaning for this name.
-    pub(super) fn is_taken_here(&self, name: &str) -> bool {
-        self.scopes.last().is_some_and(|s| s.contains_key(name))
-    }
-
-    /// Whether this name is a size.
-    pub(super) fn is_size(&self, name: &str) -> bool {
-        matches!(self.scopes[0].get(name), Some(Binding::Value(_)))
-    }
-
     /// Binds a name in the innermost scope.
     pub(super) fn set(&mut self, name: &str, binding: Binding) {
         if let Some(scope) = self.scopes.last_mut() {
@@ -190,6 +175,15 @@ impl Env {
         self.levels.get(size).cloned()
     }
 
+    /// The sizes and whole numbers that are visible everywhere, with what they are.
+    pub(super) fn sizes(&self, b: &Builder) -> impl Iterator<Item = (String, i64)> {
+        self.scopes[0].iter().filter_map(|(name, binding)| {
+            let Binding::Value(value) = binding else { return None };
+            let number = b.scalar_of(value.node).filter(|x| value.integer && x.fract() == 0.0)?;
+            Some((name.clone(), number as i64))
+        })
+    }
+
     /// The size that counts these levels, if only one does.
     pub(super) fn size_of_levels(&self, levels: &Levels) -> Option<&str> {
         let mut all = self.levels.iter().filter(|(_, known)| ***known == *levels).map(|(size, _)| size);
@@ -213,10 +207,5 @@ impl Env {
             }
             Binding::Value(_) | Binding::Elements(_) | Binding::Function(_) => None,
         })
-    }
-
-    /// All names, for suggestions.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.scopes.iter().flat_map(|s| s.keys().map(String::as_str))
     }
 }

@@ -4,9 +4,10 @@ use super::env::Value;
 use super::{Lowerer, Result, at};
 use crate::data::{Levels, listed};
 use crate::graph::NodeId;
+use crate::model;
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 impl Lowerer<'_> {
     pub(super) fn expr(&mut self, e: &Expr) -> Result<Value> {
@@ -15,12 +16,7 @@ impl Lowerer<'_> {
         {
             return Ok(value);
         }
-        let value = self.value(e)?;
-        let read = matches!(e.kind, ExprKind::Name(_) | ExprKind::Index { .. });
-        if read && self.describing && self.is_drawn(value.node) {
-            return Err(self.drawn_in_density(value.node, e.span));
-        }
-        Ok(value)
+        self.value(e)
     }
 
     fn value(&mut self, e: &Expr) -> Result<Value> {
@@ -78,13 +74,12 @@ impl Lowerer<'_> {
         }
         let from_data = a.from_data || b.from_data;
         if op == BinaryOp::Mul && self.is_matrix_product(&a, &b) {
-            let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(op, left, &a, right, &b))?;
-            self.warn_column(left, right);
+            let node = self.b.matmul(a.node, b.node).map_err(|_| self.misfit(left, &a, right, &b))?;
             let axes = self.product_axes(&a, &b);
             return Ok(Value::plain(node, a.integer && b.integer, from_data).along(axes));
         }
         let row = row_of(op);
-        let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(op, left, &a, right, &b))?;
+        let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(left, &a, right, &b))?;
         let integer = match op {
             BinaryOp::Or
             | BinaryOp::And
@@ -150,9 +145,7 @@ impl Lowerer<'_> {
         let around = self.loops.iter().rev().find(|l| l.variable == variable);
         let own = around.and_then(|l| l.levels.clone());
         match own {
-            // How many levels a category without a name for their number has, only data can say.
-            Some(_) if self.probing && self.env.level_count(name).is_none() => return Ok(counter.node),
-            Some(own) if !self.probing && own.labels() != levels.labels() => {
+            Some(own) if own.labels() != levels.labels() => {
                 if own.labels().iter().any(|label| levels.code(label).is_some()) {
                     return Ok(self.in_terms_of(levels, &own, counter.node));
                 }
@@ -200,67 +193,15 @@ impl Lowerer<'_> {
         let Some(levels) = value.levels.as_ref().filter(|levels| !levels.are_indices()) else {
             return Ok(());
         };
-        let name = span.text(self.source);
         let label = levels.labels().last().map_or("", String::as_str);
-        Err(Diagnostic::error("category-as-number", format!("`{name}` is a category: its levels are not numbers"))
-            .label(span, "a number is needed here")
-            .help(format!(
-                "index by it (`alpha[{name}]`), compare it with a level (`{name} == \"{label}\"`, which is 1 or 0), or declare it \
-                 `real` or `int` if its labels are meant as numbers"
-            )))
+        Err(model::category_as_number(span.text(self.source), label, span))
     }
 
-    fn misfit(&self, op: BinaryOp, left: &Expr, a: &Value, right: &Expr, b: &Value) -> Diagnostic {
-        let (da, db) = (self.b.dims(a.node), self.b.dims(b.node));
-        let error = Diagnostic::error(
-            "shape-mismatch",
-            format!("the shapes {} and {} do not fit together", self.shape(da), self.shape(db)),
-        )
-        .label(left.span, format!("this has shape {}", self.shape(da)))
-        .label(right.span, format!("this has shape {}", self.shape(db)));
-        if let Some(help) = self.by_group_help([a.node, b.node]) {
-            return error.help(help);
-        }
-        if op == BinaryOp::Mul {
-            let (l, r) = (left.span.text(self.source), right.span.text(self.source));
-            return error.help(match (da, db) {
-                ([_], [1, _]) if r.ends_with('\'') => {
-                    let vector = r.trim_end_matches('\'');
-                    format!("the matrix of all products of two vectors is `outer({l}, {vector})`; their sum of products is `dot({l}, {vector})`")
-                }
-                ([n], [_, m]) if n == m => {
-                    format!(
-                        "the matrix and the vector meet the other way round: write `{r} * {l}`; for products element by element, row by row, \
-                         write `{l} .* {r}`"
-                    )
-                }
-                ([_, m], [_]) => {
-                    format!("the vector needs an element for each column of the matrix: its shape is {}", self.shape(&[*m]))
-                }
-                ([_], [_]) if let Some(told) = [left, right].into_iter().find_map(|e| self.of_rows(e)) => told,
-                ([_], [_]) => format!(
-                    "vectors multiply element by element, so their sizes must agree: pick one element (`{l}[1] * {r}`), or let a \
-                     matrix of predictors meet a vector of coefficients (`X * b`)"
-                ),
-                _ => "`*` of a matrix with a matrix or vector is the matrix product, whose inner sizes must agree; `.*` \
-                      multiplies element by element"
-                    .to_string(),
-            });
-        }
-        error.note("shapes align at the last axis; an axis of size 1 is repeated")
-    }
-
-    /// What is said of `b[g][2]`, which is the second of the rows that `b[g]` lists, where the second column
-    /// was meant.
-    fn of_rows(&self, e: &Expr) -> Option<String> {
-        let ExprKind::Index { base, indices: last } = &e.kind else { return None };
-        let ExprKind::Index { base: whole, indices: first } = &base.kind else { return None };
-        let ([Index::At(group)], [Index::At(column)]) = (&first[..], &last[..]) else { return None };
-        let [e, base, whole, group, column] =
-            [e.span, base.span, whole.span, group.span, column.span].map(|span| span.text(self.source));
-        Some(format!(
-            "`{e}` is number {column} of the rows that `{base}` lists; for column {column} of each row write `{whole}[{group}, {column}]`"
-        ))
+    fn misfit(&self, left: &Expr, a: &Value, right: &Expr, b: &Value) -> Diagnostic {
+        let (a, b) = (self.shape(self.b.dims(a.node)), self.shape(self.b.dims(b.node)));
+        Diagnostic::error("shape-mismatch", format!("the shapes {a} and {b} do not fit together"))
+            .label(left.span, format!("this has shape {a}"))
+            .label(right.span, format!("this has shape {b}"))
     }
 
     fn is_matrix_product(&self, a: &Value, b: &Value) -> bool {
@@ -295,15 +236,7 @@ impl Lowerer<'_> {
     ) -> Result<Value> {
         let row = equality(op, span)?;
         let Some(code) = levels.code(label) else {
-            let error =
-                Diagnostic::error("unknown-level", format!("\"{label}\" is not a level of this category"))
-                    .label(span, "")
-                    .note(format!("its levels are {}", listed(levels.labels())))
-                    .always(levels.are_given());
-            return Err(match crate::source::nearest(label, levels.labels().iter().map(String::as_str)) {
-                Some(near) => error.help(format!("did you mean \"{near}\"?")),
-                None => error,
-            });
+            return Err(model::unknown_level(label, levels.labels(), span));
         };
         let code = self.b.number(code as f64);
         let node = at(self.b.map(row, &[category.node, code]), span)?;
@@ -361,32 +294,13 @@ impl Lowerer<'_> {
     pub(super) fn sizes(&mut self, dims: &[Expr]) -> Result<Vec<usize>> {
         dims.iter()
             .map(|e| {
-                let n = self.integer(e);
-                let n = n.map_err(|problem| self.unknown_size(problem, e))?;
+                let n = self.integer(e)?;
                 usize::try_from(n).map_err(|_| {
                     Diagnostic::error("negative-size", format!("a size cannot be negative, and this is {n}"))
                         .label(e.span, "")
                 })
             })
             .collect()
-    }
-
-    /// A name that is not defined, or that of a category, as that of a size.
-    pub(super) fn unknown_size(&self, problem: Diagnostic, e: &Expr) -> Diagnostic {
-        match &e.kind {
-            ExprKind::Name(name)
-                if problem.code == "not-known" && self.env.categories().any(|(known, ..)| known == name) =>
-            {
-                category_as_size(name, self.env.level_count(name), e)
-            }
-            ExprKind::Name(name) if problem.code == "unknown-name" => {
-                Diagnostic { message: format!("the size `{name}` is not defined"), ..problem }.help(format!(
-                    "sizes come from the data: give some data that size (`x : real[{name}]`; `g : category[N] of {name}` where it is a number of \
-                     groups), declare it (`data {name} : int`), or write a number"
-                ))
-            }
-            _ => problem,
-        }
     }
 }
 
@@ -396,21 +310,6 @@ fn equality(op: BinaryOp, span: Span) -> Result<&'static ScalarRow> {
         BinaryOp::Eq => Ok(&scalar::EQ),
         BinaryOp::Ne => Ok(&scalar::NE),
         _ => Err(Diagnostic::error("text-compare", "levels are compared with `==` or `!=`").label(span, "")),
-    }
-}
-
-/// The error of a category where the number of its levels is meant, with the name of that if it has one.
-fn category_as_size(name: &str, size: Option<&str>, e: &Expr) -> Diagnostic {
-    let message = format!("`{name}` is a category, not a size");
-    let error = Diagnostic::error("category-as-size", message).label(e.span, "it has a level for each row");
-    match size {
-        Some(size) => error.help(format!("`{size}` is the number of its levels: write `{size}` here")),
-        None => {
-            let size: String = name.chars().take(1).flat_map(char::to_uppercase).collect();
-            error.help(format!(
-                "name the number of its levels where it is declared (`{name} : category[N] of {size}`), and write `{size}` here"
-            ))
-        }
     }
 }
 

@@ -4,8 +4,9 @@ use super::axes::Axes;
 use super::env::{Binding, Value};
 use super::{Lowerer, Result};
 use crate::data::{Levels, listed};
+use crate::model;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Index, UnaryOp};
+use crate::syntax::ast::{Expr, ExprKind, Index};
 use std::sync::Arc;
 
 /// What an index does to its axis.
@@ -270,29 +271,21 @@ impl Lowerer<'_> {
         base: &Expr,
     ) -> Result<Pick> {
         match index {
-            Index::At(Expr { kind: ExprKind::Str(label), span }) => self.labelled(label, *span, axis, base),
+            Index::At(Expr { kind: ExprKind::Str(label), span }) => {
+                by_label(label, *span, labelled[axis].as_ref(), base.span)
+            }
             Index::All(_) => Ok(Pick::Range((0..n).collect())),
             Index::Range { from, to, span } => {
-                let known = from.as_ref().is_some_and(|e| self.is_of_model(e));
                 let from = from.as_ref().map_or(Ok(1), |e| self.integer(e))?;
-                let end = to.as_ref();
-                let to = end.map_or(Ok(n as i64), |e| self.integer(e))?;
-                if let Some(end) = end {
-                    self.refuse_backwards(
-                        from,
-                        to,
-                        end,
-                        "places count from 1 to the size of the axis: `2..N`, `2..N-1`, or `2..` to its end",
-                    )?;
-                }
+                let to = to.as_ref().map_or(Ok(n as i64), |e| self.integer(e))?;
                 if from <= to && (from < 1 || to > n as i64) {
                     let place = if from < 1 { from } else { to };
-                    return Err(self.out_of_range(place, n, *span, base).always(from < 1 && known));
+                    return Err(self.out_of_range(place, n, *span, base));
                 }
                 Ok(Pick::Range((from..=to).filter_map(|i| usize::try_from(i - 1).ok()).collect()))
             }
             Index::At(e) => {
-                let value = self.expr(e).map_err(|problem| unknown_index(problem, e))?;
+                let value = self.expr(e)?;
                 let Some(places) = self.b.constant_of(value.node).cloned() else {
                     return Err(Diagnostic::error("index-not-data", "an index must be known before the fit")
                         .label(e.span, "this depends on a parameter, or on what is predicted")
@@ -301,12 +294,9 @@ impl Lowerer<'_> {
                              `where(k == 1, a, b)`",
                         ));
                 };
-                let condition = self.is_condition(e);
-                if condition || is_mask(&places, n) && value.integer {
-                    return Err(self.mask(e, base).always(condition));
-                }
-                if let Some(levels) = value.levels.as_ref().filter(|l| self.other_count(l.len(), n)) {
-                    return Err(self.of_other_category(e, base, levels.len(), n));
+                if is_mask(&places, n) && value.integer {
+                    let (mask, name) = (e.span.text(self.source), base.span.text(self.source));
+                    return Err(model::mask_as_index(mask, name, "", e.span));
                 }
                 let places = match (&value.levels, &labelled[axis]) {
                     (Some(levels), Some(of)) => self.places_by_label((e, levels), of, &places, base.span)?,
@@ -326,9 +316,7 @@ impl Lowerer<'_> {
                             .help("declare it `int` or `category`"));
                     }
                     if p < 1.0 || p > n as f64 {
-                        // The first step of a loop is always taken; how many follow, the data say.
-                        let known = p < 1.0 && positions.is_empty() && self.is_of_model(e);
-                        return Err(self.out_of_range(p as i64, n, e.span, base).always(known));
+                        return Err(self.out_of_range(p as i64, n, e.span, base));
                     }
                     positions.push(p as usize - 1);
                 }
@@ -342,47 +330,13 @@ impl Lowerer<'_> {
     }
 }
 
-impl Lowerer<'_> {
-    /// `alpha["Hennepin"]`: the place of a label along an axis of a parameter.
-    fn labelled(&self, label: &str, span: Span, axis: usize, base: &Expr) -> Result<Pick> {
-        let parameter = match &base.kind {
-            ExprKind::Name(name) => self.parameters.iter().find(|p| p.named.name == *name),
-            _ => None,
-        };
-        // Without data nobody knows the labels.
-        if self.probing && parameter.is_some() {
-            return Ok(Pick::One(0));
-        }
-        let Some(labels) = parameter.and_then(|p| p.named.labels.get(axis).cloned().flatten()) else {
-            return Err(Diagnostic::error("no-labels", format!("this axis has no labels, so \"{label}\" is none of them"))
-                .label(span, "")
-                .label(base.span, "")
-                .help("an axis of a parameter has labels if its size counts the levels of a category: `param a[J]` with `category[N] of J`"));
-        };
-        if let Some(place) = labels.iter().position(|l| l == label) {
-            return Ok(Pick::One(place));
-        }
-        let error = Diagnostic::error("unknown-level", format!("\"{label}\" is not a label of this axis"))
-            .label(span, "")
-            .note(format!("its labels are {}", listed(&labels)));
-        Err(match crate::source::nearest(label, labels.iter().map(String::as_str)) {
-            Some(near) => error.help(format!("did you mean \"{near}\"?")),
-            None => error,
-        })
+/// `alpha["Hennepin"]`: the place of a label along an axis.
+fn by_label(label: &str, span: Span, axis: Option<&Arc<Levels>>, base: Span) -> Result<Pick> {
+    let Some(levels) = axis else { return Err(model::no_labels(label, span, base)) };
+    match levels.code(label) {
+        Some(place) => Ok(Pick::One(place - 1)),
+        None => Err(model::unknown_label(label, levels.labels(), span)),
     }
-}
-
-/// A name that is not defined, as that of an index.
-fn unknown_index(problem: Diagnostic, e: &Expr) -> Diagnostic {
-    let ExprKind::Name(name) = &e.kind else { return problem };
-    let guess = problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"));
-    if problem.code != "unknown-name" || guess {
-        return problem;
-    }
-    problem.help(match name.chars().count() {
-        1 => format!("an index is the variable of a loop, `for {name} in 1..N {{ ... }}`; without an index a statement is about all elements"),
-        _ => format!("declare it among the data: `{name} : category[N] of J` if it names groups, `{name} : int[N]` if it holds places"),
-    })
 }
 
 /// Whether these are 1 or 0 for each of n elements, which picks nothing.
@@ -391,34 +345,6 @@ fn is_mask(places: &[f64], n: usize) -> bool {
 }
 
 impl Lowerer<'_> {
-    /// Whether this says yes or no, and no place, whatever its numbers are.
-    fn is_condition(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::Name(name) => self.binaries.contains(name),
-            ExprKind::Unary(op, _) => *op == UnaryOp::Not,
-            ExprKind::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
-            _ => false,
-        }
-    }
-
-    /// Refuses a range that ends, by a number in the model, before it begins: `y[2..-1]` has no elements, and
-    /// nobody means that.
-    pub(super) fn refuse_backwards(&self, from: i64, to: i64, end: &Expr, help: &str) -> Result<()> {
-        let number = match &end.kind {
-            ExprKind::Unary(UnaryOp::Neg, inner) => matches!(inner.kind, ExprKind::Int(_)),
-            kind => matches!(kind, ExprKind::Int(_)),
-        };
-        if !number || to >= from - 1 {
-            return Ok(());
-        }
-        Err(Diagnostic::error(
-            "backwards",
-            format!("a range counts up, and this one ends, at {to}, before it begins"),
-        )
-        .label(end.span, "")
-        .help(help))
-    }
-
     /// The error of a category that indexes an axis with another number of places than it has levels.
     fn other_levels(&self, e: &Expr, base: &Expr, levels: &Levels, n: usize) -> Diagnostic {
         let name = e.span.text(self.source);
@@ -432,27 +358,11 @@ impl Lowerer<'_> {
                  declare `{name} : int[N]` if its numbers are places"
             ))
     }
-
-    fn mask(&self, e: &Expr, base: &Expr) -> Diagnostic {
-        let (mask, name) = (e.span.text(self.source), base.span.text(self.source));
-        let level = match &e.kind {
-            ExprKind::Binary(BinaryOp::Eq, _, right) if matches!(right.kind, ExprKind::Str(_)) => {
-                format!("for the element of that level write `{name}[{}]`; ", right.span.text(self.source))
-            }
-            _ => String::new(),
-        };
-        Diagnostic::error("mask-as-index", format!("`{mask}` is 1 or 0 for each element, and an index is a place"))
-            .label(e.span, "")
-            .help(format!(
-                "{level}to leave elements out of a statement give them no weight: `{name} ~ ... weight {mask}`; to choose between \
-                 values element by element write `where({mask}, a, b)`"
-            ))
-    }
 }
 
 impl Lowerer<'_> {
     fn out_of_range(&self, i: i64, n: usize, span: Span, base: &Expr) -> Diagnostic {
-        let size = self.size(n);
+        let size = n;
         let error = Diagnostic::error("index-out-of-range", format!("index {i} is outside 1..{size}"))
             .label(span, "")
             .label(base.span, format!("this axis has size {size}"));
@@ -474,32 +384,6 @@ impl Lowerer<'_> {
         let parameter = self.parameters.iter().find(|p| p.named.name == *name);
         let mut axes = parameter.iter().flat_map(|p| p.named.labels.iter().flatten());
         axes.any(|labels| labels.len() == n && labels.contains(&i.to_string()))
-    }
-
-    /// Whether an integer is the same whatever the data are. Loops begin where they are written to begin.
-    fn is_of_model(&mut self, e: &Expr) -> bool {
-        self.loops.iter().all(|l| l.begins) && self.expr(e).is_ok_and(|v| !v.from_data)
-    }
-
-    /// Whether two sizes, invented, count the levels of two categories.
-    fn other_count(&self, levels: usize, n: usize) -> bool {
-        let counts = |n: usize| {
-            let name = self.size_names.iter().find(|(size, _)| *size == n).map(|(_, name)| name);
-            name.is_some_and(|name| self.level_counts.contains(name))
-        };
-        self.probing && levels != n && counts(levels) && counts(n)
-    }
-
-    fn of_other_category(&self, e: &Expr, base: &Expr, levels: usize, n: usize) -> Diagnostic {
-        let (name, levels, n) = (e.span.text(self.source), self.size(levels), self.size(n));
-        let message = format!(
-            "`{name}` has {levels} levels, and this axis has {n} places, for those of another category"
-        );
-        Diagnostic::error("level-count", message)
-            .label(e.span, "")
-            .label(base.span, format!("this axis has size {n}"))
-            .help(format!("index it by a `category[...] of {n}`, or give the axis the size `{levels}`"))
-            .always(true)
     }
 }
 

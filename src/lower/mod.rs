@@ -11,14 +11,12 @@ mod effects;
 mod elements;
 mod env;
 mod expr;
-mod faults;
 mod index;
 mod lanes;
 mod left_out;
 mod ode;
 mod own;
 mod param;
-mod probe;
 mod reach;
 mod recursion;
 mod renamed;
@@ -28,7 +26,6 @@ mod states;
 mod stmt;
 mod support;
 mod unbounded;
-mod uninformed;
 mod unsaid;
 mod warnings;
 mod weights;
@@ -36,18 +33,17 @@ mod weights;
 pub use dist::Dist;
 pub use effects::{Coordinates, Effect};
 pub use env::Value;
-pub use probe::{check, outline};
 pub use stated::Stated;
 pub use states::in_states;
 pub use unbounded::{Unbounded, without_bounds};
 
 use crate::data::{Dataset, Found};
 use crate::graph::{Builder, Graph, NodeId};
-use crate::source::{Checked, Diagnostic, Severity, Span};
-use crate::syntax::ast::{BaseType, Expr, ExprKind, Ident, Program, Stmt, StmtKind};
+use crate::model::{self, Problems, Sizes};
+use crate::source::{Checked, Diagnostic, Span};
+use crate::syntax::ast::{Ident, Program, Stmt, StmtKind};
 use crate::transform::Transform;
-use env::{Binding, Env};
-use faults::Faults;
+use env::Env;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -192,21 +188,7 @@ pub fn lower_with(
 ) -> Checked<Lowered> {
     let mut lowerer = Lowerer::new(source, data);
     lowerer.coordinates = coordinates;
-    let mut faults = lowerer.program(program);
-    // What is wrong with the data hides the statements that use them: what is wrong with those is told at
-    // once too.
-    if !faults.is_empty() {
-        let of_model = check(program, source).err().unwrap_or_default();
-        of_model.into_iter().for_each(|problem| faults.add_by_names(problem, source));
-    } else if lowerer.coordinates == Coordinates::Declared {
-        for problem in probe::by_chance(program, source, |name| lowerer.size_called(name)) {
-            match problem.severity {
-                Severity::Error => faults.add(problem, Vec::new(), source),
-                Severity::Warning => lowerer.warnings.push(problem),
-            }
-        }
-    }
-    faults.into_result(|_| true)?;
+    lowerer.program(program)?;
     lowerer.warnings.extend(data.doubts().cloned());
     Ok(lowerer.finish())
 }
@@ -233,44 +215,28 @@ struct Lowerer<'d> {
     single: Vec<String>,
     /// For each node whether it is known only once something is drawn, as far as anybody has asked.
     after_draws: Vec<bool>,
-    /// Whether a part of the log density is being read.
-    describing: bool,
     /// The loops around a statement, the innermost last.
     loops: Vec<stmt::Around>,
     /// What may not be as it was meant.
     warnings: Vec<Diagnostic>,
     /// What numbered places stand for.
     legend: Vec<String>,
-    /// Scales that a prior counts once too often, with what is to be said of them.
-    doubtful_scales: Vec<(NodeId, Diagnostic)>,
     /// What `~` statements describe, and whether some describe what is in no graph but that of a step.
     described: Vec<NodeId>,
     described_in_steps: bool,
     calls: Vec<String>,
     /// Names of parameters and definitions anywhere in the model, with where they are declared.
     declared: Vec<(String, Span)>,
-    /// Names that a block defines for itself alone, with the variable of the loop if it is one.
-    in_blocks: Vec<(String, Option<String>)>,
     /// Names of data, with where they are declared.
     data_places: Vec<(String, Span)>,
-    /// Names of data that are 0 or 1.
-    binaries: Vec<String>,
     /// Names of sizes, with the data that gave them.
     size_origins: Vec<(String, String)>,
     /// Names of sizes, with the first of what tables gave them.
     size_tables: Vec<(String, Found<'d>)>,
     /// Names that are defined element by element somewhere in the model.
     defining: Vec<String>,
-    /// Whether the data are invented, to check a model without any.
-    probing: bool,
-    /// Names of sizes that were invented.
-    size_names: Vec<(usize, String)>,
-    /// How many `where` are around what is being lowered.
-    choices: usize,
     /// Where the empty cells of columns lie, by what is said of the columns.
     ends_of_missing: HashMap<String, [f64; 2]>,
-    /// Names of sizes that count the levels of a category.
-    level_counts: Vec<String>,
     /// The coordinates asked for.
     coordinates: Coordinates,
     /// Effects that a later statement describes, and those of them that wait for it now.
@@ -280,7 +246,7 @@ struct Lowerer<'d> {
     /// What the step of a recursion reads from outside, while it is lowered.
     inside: Option<recursion::Inside>,
     /// The sizes that the indices of elements count.
-    counted: axes::Counted,
+    counted: model::Counted,
     /// The columns that categories were read from.
     category_columns: Vec<(String, Found<'d>)>,
 }
@@ -302,82 +268,88 @@ impl<'d> Lowerer<'d> {
             reports: Vec::new(),
             single: Vec::new(),
             after_draws: Vec::new(),
-            describing: false,
             loops: Vec::new(),
             warnings: Vec::new(),
             legend: Vec::new(),
-            doubtful_scales: Vec::new(),
             described: Vec::new(),
             described_in_steps: false,
             calls: Vec::new(),
             declared: Vec::new(),
-            in_blocks: Vec::new(),
             data_places: Vec::new(),
-            binaries: Vec::new(),
             size_origins: Vec::new(),
             size_tables: Vec::new(),
             defining: Vec::new(),
-            probing: false,
-            size_names: Vec::new(),
-            choices: 0,
             ends_of_missing: HashMap::new(),
-            level_counts: Vec::new(),
             coordinates: Coordinates::Declared,
             split: Vec::new(),
             pending: Vec::new(),
             effects: Vec::new(),
             inside: None,
-            counted: axes::Counted::new(),
+            counted: model::Counted::new(),
             category_columns: Vec::new(),
         }
     }
 
-    fn program(&mut self, program: &Program) -> Faults {
-        let mut faults = Faults::default();
-        self.warnings = warnings::said_again(program);
-        self.warnings.extend(unsaid::divisions(program, self.source));
-        for (problem, name) in without_prior(program, self.source) {
-            faults.add(problem, vec![name], self.source);
-        }
-        for (problem, name) in missing_without_distribution(program) {
-            faults.add(problem, vec![name], self.source);
-        }
+    fn program(&mut self, program: &Program) -> Checked<()> {
         self.declared = program.statements.iter().filter_map(declared_name).collect();
-        defined_in_blocks(&program.statements, None, &mut self.in_blocks);
         self.data_places =
-            bind::data_declarations(program).iter().map(|d| (d.name.name.clone(), d.name.span)).collect();
+            model::data_declarations(program).iter().map(|d| (d.name.name.clone(), d.name.span)).collect();
         let mut defining = Vec::new();
-        lanes::defined_elements(&program.statements, &mut defining);
+        model::defined_elements(&program.statements, &mut defining);
         self.defining = defining.into_iter().map(str::to_string).collect();
-        self.counted = axes::counted(program);
-        self.single = reported::single_elements(program);
+        self.counted = model::counted(program);
+        self.single = model::single_elements(program);
         if !self.coordinates.keep_effects() {
             self.split = effects::split_effects(program, self.source);
         }
-        if let Err(problem) = self.bind_data(program, &mut faults) {
+        let mut problems = Problems::default();
+        if let Err(problem) = self.bind_data(program, &mut problems) {
             // The levels of categories give sizes that anything may need.
-            faults.add(problem, Vec::new(), self.source);
-            return faults;
+            problems.add(problem, Vec::new(), self.source);
         }
-        self.all_statements(&program.statements, &mut faults);
-        self.collect(&mut faults);
-        self.settle_scales();
-        if faults.is_empty() {
-            self.note_improper(program);
-            self.warn_improper();
-            self.warn_partly_described(program);
-            self.warn_without_likelihood(program);
-            self.warn_unread_data(program);
-            self.warn_uninformed();
-        }
-        faults
+        self.check_model(program, problems)?;
+        let mut problems = Problems::default();
+        self.all_statements(&program.statements, &mut problems);
+        self.collect(&mut problems);
+        problems.into_result()?;
+        self.note_improper(program);
+        self.warn_partly_described(program);
+        Ok(())
     }
 
-    /// The number that a name has, if it is a size.
-    fn size_called(&self, name: &str) -> Option<usize> {
-        let Some(Binding::Value(value)) = self.env.get(name) else { return None };
-        let number = self.b.constant_of(value.node).filter(|c| value.integer && c.len() == 1)?[0];
-        Some(number as usize)
+    /// Checks the model with the sizes of the data. Where these are wrong themselves, what is wrong with the
+    /// model whatever they are is told at once too.
+    fn check_model(&mut self, program: &Program, mut problems: Problems) -> Checked<()> {
+        if !problems.is_empty() {
+            let of_model = model::elaborate(program, self.source).err().unwrap_or_default();
+            of_model.into_iter().for_each(|problem| problems.add(problem, Vec::new(), self.source));
+            return problems.into_result();
+        }
+        if self.coordinates == Coordinates::Declared {
+            let sizes = Sizes::of_data(self.env.sizes(&self.b));
+            self.warnings.extend(model::elaborate_sized(program, self.source, sizes)?.warnings);
+        }
+        Ok(())
+    }
+
+    /// Lowers each statement that needs nothing that is lost.
+    fn all_statements(&mut self, statements: &[Stmt], problems: &mut Problems) {
+        self.functions(statements);
+        for stmt in statements {
+            let told = problems.concerns(stmt.span, self.source);
+            let mut names = Vec::new();
+            match if told { Ok(()) } else { self.statement(stmt) } {
+                Ok(()) if told => {
+                    model::defined(stmt, &mut names);
+                    problems.lose(names);
+                }
+                Ok(()) => {}
+                Err(problem) => {
+                    model::defined(stmt, &mut names);
+                    problems.add(problem, names, self.source);
+                }
+            }
+        }
     }
 
     fn finish(self) -> Lowered {
@@ -397,100 +369,15 @@ impl<'d> Lowerer<'d> {
         }
     }
 
-    /// A shape as users write it: `[N, 3]`.
+    /// A shape as users write it: `[8, 3]`.
     fn shape(&self, dims: &[usize]) -> String {
-        if dims.is_empty() {
-            return "scalar".into();
-        }
-        format!("[{}]", dims.iter().map(|&n| self.size(n)).collect::<Vec<_>>().join(", "))
-    }
-
-    /// A size as users write it: by its name where it was invented.
-    fn size(&self, n: usize) -> String {
-        match self.size_names.iter().find(|(size, _)| *size == n) {
-            Some((_, name)) => name.clone(),
-            None => n.to_string(),
-        }
+        crate::facts::show(&dims.iter().map(|&n| crate::facts::Size::known(n)).collect::<Vec<_>>())
     }
 
     /// Adds a summand of the log density; constants count too, so that the value is the whole log density.
     fn term(&mut self, node: NodeId, kind: TermKind, span: Span) {
         self.terms.push(Term { node, kind, span });
     }
-}
-
-/// A distribution that suits a parameter as it is written.
-fn prior_for(written: &str) -> String {
-    if let Some((_, size)) = written.split_once("simplex[") {
-        return format!("dirichlet(ones({}))", size.split(']').next().unwrap_or_default());
-    }
-    // Names that scales have everywhere: they need not say that they are positive.
-    let name = written.trim_start_matches("param").trim_start();
-    let is_scale =
-        !written.contains(':') && ["sigma", "tau", "sd", "scale"].iter().any(|s| name.starts_with(s));
-    let table = [
-        ("cholesky_corr[", "lkj_corr_cholesky(2)"),
-        ("corr_matrix[", "lkj_corr(2)"),
-        ("> 0", "half_normal(1)"),
-        ("in (0, 1)", "beta(1, 1)"),
-    ];
-    table
-        .iter()
-        .find(|(sign, _)| written.contains(sign))
-        .map_or(if is_scale { "half_normal(1)" } else { "normal(0, 1)" }, |(_, prior)| prior)
-        .to_string()
-}
-
-/// Parameters without a prior: an improper one is written `~ flat()`, never left out.
-fn without_prior<'p>(
-    program: &'p Program,
-    source: &'p str,
-) -> impl Iterator<Item = (Diagnostic, String)> + 'p {
-    let mut described = Vec::new();
-    described_names(&program.statements, &mut described);
-    program.statements.iter().filter_map(move |stmt| {
-        let StmtKind::Param(p) = &stmt.kind else { return None };
-        let name = &p.name.name;
-        let refused = p.ty.as_ref().is_some_and(|ty| param::refuse_discrete(ty).is_err());
-        if p.prior.is_some() || described.contains(&name.as_str()) || refused {
-            return None;
-        }
-        let written = stmt.span.text(source).lines().next().unwrap_or_default().trim_end();
-        let problem = Diagnostic::error("no-prior", format!("`{name}` has no prior"))
-            .label(p.name.span, "")
-            .help(format!(
-                "give it one on the same line, such as `{written} ~ {}`, or write `~ flat()` if every value is as likely",
-                prior_for(written)
-            ));
-        Some((problem, name.clone()))
-    })
-}
-
-/// Columns declared `missing` whose empty cells cannot be latents, or would be latents without a
-/// distribution.
-fn missing_without_distribution(program: &Program) -> impl Iterator<Item = (Diagnostic, String)> {
-    let mut described = Vec::new();
-    described_names(&program.statements, &mut described);
-    bind::data_declarations(program).into_iter().filter(|d| d.missing).filter_map(move |decl| {
-        let name = &decl.name.name;
-        if decl.ty.base != BaseType::Real {
-            let message = format!("`{name}` cannot be `missing`: an empty cell is a latent, and latents are real");
-            let problem = Diagnostic::error("missing-type", message)
-                .label(decl.ty.span, "")
-                .help("fill the cells or remove the rows; only a `real` column can be declared `missing`");
-            return Some((problem, name.clone()));
-        }
-        if described.contains(&name.as_str()) {
-            return None;
-        }
-        let problem = Diagnostic::error("no-prior", format!("the empty cells of `{name}` have no distribution"))
-            .label(decl.name.span, "each is a latent of its own")
-            .help(format!(
-                "say how its values are distributed, such as `{name} ~ normal(mu, sigma)`, or write `{name} ~ flat()` if every \
-                 value is as likely"
-            ));
-        Some((problem, name.clone()))
-    })
 }
 
 /// The name that a statement declares.
@@ -508,59 +395,6 @@ fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
         | StmtKind::Target(_) => return None,
     };
     Some((name.name.clone(), name.span))
-}
-
-/// Names that blocks in these statements define whole, each with the variable of the innermost loop around
-/// it.
-fn defined_in_blocks(statements: &[Stmt], variable: Option<&str>, names: &mut Vec<(String, Option<String>)>) {
-    for stmt in statements {
-        let (blocks, variable) = match &stmt.kind {
-            StmtKind::For(f) => ([&f.body[..], &[]], Some(f.var.name.as_str())),
-            StmtKind::If(i) => ([&i.then[..], &i.otherwise[..]], variable),
-            _ => continue,
-        };
-        for block in blocks {
-            let whole = block.iter().filter_map(|s| match &s.kind {
-                StmtKind::Let(l) if l.indices.is_empty() => Some(l.name.name.clone()),
-                _ => None,
-            });
-            names.extend(whole.map(|name| (name, variable.map(str::to_string))));
-            defined_in_blocks(block, variable, names);
-        }
-    }
-}
-
-/// Names that stand, whole or in part, on the left of some `~`, and those whose elements a name consists of
-/// that does.
-fn described_names<'p>(statements: &'p [Stmt], names: &mut Vec<&'p str>) {
-    // What a name was given comes before what is said of it.
-    for stmt in statements.iter().rev() {
-        match &stmt.kind {
-            StmtKind::Sample(s) => elements_of(&s.value, names),
-            StmtKind::Let(l) if names.contains(&l.name.name.as_str()) => elements_of(&l.value, names),
-            StmtKind::For(f) => described_names(&f.body, names),
-            StmtKind::If(i) => {
-                described_names(&i.then, names);
-                described_names(&i.otherwise, names);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Names whose elements an expression consists of, however it arranges them: `z`, `z[2..K]`, `flatten(z)`.
-fn elements_of<'p>(e: &'p Expr, names: &mut Vec<&'p str>) {
-    const ARRANGING: [&str; 6] = ["flatten", "reshape", "concat", "concat_columns", "transpose", "diag"];
-    match &e.kind {
-        ExprKind::Name(name) => names.push(name),
-        ExprKind::Index { base, .. } => elements_of(base, names),
-        ExprKind::Transpose(x) => elements_of(x, names),
-        ExprKind::Array(items) => items.iter().for_each(|item| elements_of(item, names)),
-        ExprKind::Call { name, args } if ARRANGING.contains(&name.name.as_str()) => {
-            args.iter().for_each(|arg| elements_of(&arg.value, names));
-        }
-        _ => {}
-    }
 }
 
 /// Attaches a place in the model to an error of the builder.

@@ -4,12 +4,10 @@
 use super::env::{Binding, Value};
 use super::{Lowerer, Result, at};
 use crate::graph::{Builder, NodeId, Ode, OdeMethod, Tolerance};
+use crate::model;
 use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{Arg, ExprKind, FnDecl};
 use std::sync::Arc;
-
-/// How to call it, for messages.
-const USAGE: &str = "write `ode(f, initial, t0, times, arguments..., rel_tol = 1e-8, abs_tol = 1e-8)` with `fn f(t, y, arguments...)`";
 
 /// The names that call a solver.
 pub(super) fn method(name: &str) -> Option<OdeMethod> {
@@ -22,13 +20,8 @@ pub(super) fn method(name: &str) -> Option<OdeMethod> {
 
 impl Lowerer<'_> {
     pub(super) fn ode(&mut self, method: OdeMethod, args: &[Arg], span: Span) -> Result<Value> {
-        let wrong = || {
-            Diagnostic::error("ode-arguments", "this call of a solver is not complete")
-                .label(span, "")
-                .help(USAGE)
-        };
         let (named, placed): (Vec<&Arg>, Vec<&Arg>) = args.iter().partition(|a| a.name.is_some());
-        let [f, initial, start, times, rest @ ..] = &placed[..] else { return Err(wrong()) };
+        let [f, initial, start, times, rest @ ..] = &placed[..] else { return Err(incomplete(span)) };
         let f = self.rate_function(f)?;
         let initial_value = self.expr(&initial.value)?;
         let start_value = self.expr(&start.value)?;
@@ -45,8 +38,7 @@ impl Lowerer<'_> {
         let start = known(self, &start_value, start.value.span)?.first().copied().unwrap_or(0.0);
         let span_of_times = times.value.span;
         let times = known(self, &times_value, span_of_times)?.to_vec();
-        let always = !start_value.from_data && !times_value.from_data;
-        check_times(start, &times, span_of_times).map_err(|e| e.always(always))?;
+        check_times(start, &times, span_of_times)?;
         let rest = rest.iter().map(|a| self.expr(&a.value)).collect::<Result<Vec<Value>>>()?;
         let states: usize = self.b.dims(initial_value.node).iter().product();
         let free: Vec<NodeId> =
@@ -66,21 +58,10 @@ impl Lowerer<'_> {
     }
 
     fn rate_function(&self, arg: &Arg) -> Result<Arc<FnDecl>> {
-        let name = match &arg.value.kind {
-            ExprKind::Name(name) => name,
-            _ => {
-                return Err(Diagnostic::error("ode-function", "the right-hand side is given by name")
-                    .label(arg.value.span, "")
-                    .help(USAGE));
-            }
-        };
+        let ExprKind::Name(name) = &arg.value.kind else { return Err(incomplete(arg.value.span)) };
         match self.env.get(name) {
             Some(Binding::Function(f)) => Ok(f.clone()),
-            Some(Binding::Value(_) | Binding::Elements(_)) | None => {
-                Err(Diagnostic::error("ode-function", format!("`{name}` is not a function of this model"))
-                    .label(arg.value.span, "")
-                    .help(USAGE))
-            }
+            Some(Binding::Value(_) | Binding::Elements(_)) | None => Err(incomplete(arg.value.span)),
         }
     }
 
@@ -93,13 +74,7 @@ impl Lowerer<'_> {
                 Some("rel_tol") => tolerance.relative = number,
                 Some("abs_tol") => tolerance.absolute = number,
                 Some("max_steps") => tolerance.most_steps = number.max(1.0) as usize,
-                _ => {
-                    return Err(Diagnostic::error(
-                        "unknown-argument",
-                        "a solver takes `rel_tol`, `abs_tol` and `max_steps` by name",
-                    )
-                    .label(arg.value.span, ""));
-                }
+                _ => {}
             }
         }
         Ok(tolerance)
@@ -137,15 +112,10 @@ impl Lowerer<'_> {
         let rate = result.map(|v| (v.node, self.b.dims(v.node).iter().product::<usize>()));
         std::mem::swap(&mut self.b, &mut inner);
         self.env.restore_sizes(sizes);
-        let (rate, size) = rate.map_err(|e| with_time_first(e, f))?;
+        let (rate, size) = rate?;
         if size != states {
-            return Err(Diagnostic::error(
-                "ode-function",
-                format!("`{}` gives {size} rates, and the initial state has {states} numbers", f.name.name),
-            )
-            .label(span, "")
-            .label(f.name.span, "defined here")
-            .help("a function for `ode` gives one rate for each number of the state, in the same order"));
+            let (rates, states) = (size.to_string(), states.to_string());
+            return Err(model::wrong_rates(&f.name.name, &rates, &states, span));
         }
         Ok((inner.finish(), rate))
     }
@@ -156,25 +126,11 @@ fn check_times(start: f64, times: &[f64], span: Span) -> Result<()> {
     let from = std::iter::once(&start).chain(times);
     match from.zip(times).find(|(before, t)| t < before) {
         None => Ok(()),
-        Some((before, t)) => {
-            let message = format!(
-                "the times of a differential equation increase from the start on, and {t} comes after {before}"
-            );
-            Err(Diagnostic::error("unsorted-times", message)
-                .label(span, "")
-                .help("sort the rows of the data by time; the start lies before the first"))
-        }
+        Some((before, t)) => Err(model::unsorted_times(*before, *t, span)),
     }
 }
 
-/// Says which argument is the time, to who has put it behind the state.
-fn with_time_first(error: Diagnostic, f: &FnDecl) -> Diagnostic {
-    let names: Vec<&str> = f.params.iter().map(|p| p.name.as_str()).collect();
-    match names.as_slice() {
-        [state, time @ ("t" | "time"), rest @ ..] => {
-            let order: Vec<&str> = [*time, *state].into_iter().chain(rest.iter().copied()).collect();
-            error.help(format!("the time comes before the state: `fn {}({})`", f.name.name, order.join(", ")))
-        }
-        _ => error,
-    }
+/// The error of a call that `model` has not let pass.
+fn incomplete(span: Span) -> Diagnostic {
+    Diagnostic::error("ode-arguments", "this call of a solver is not complete").label(span, "")
 }

@@ -7,15 +7,14 @@ use crate::source::{Diagnostic, Span};
 use crate::syntax::ast::{DistExpr, DistKind, FnDecl};
 use std::sync::Arc;
 
-/// Endings of functions that are log densities.
-pub(super) const ENDINGS: [&str; 2] = ["_lpdf", "_lpmf"];
-
 impl Lowerer<'_> {
     /// The model's function that is the log density of a distribution of this name.
     pub(super) fn own_density(&self, name: &str) -> Option<Arc<FnDecl>> {
-        ENDINGS.iter().find_map(|ending| match self.env.get(&format!("{name}{ending}")) {
-            Some(Binding::Function(f)) => Some(f.clone()),
-            Some(Binding::Value(_) | Binding::Elements(_)) | None => None,
+        crate::model::DENSITY_ENDINGS.iter().find_map(|ending| {
+            match self.env.get(&format!("{name}{ending}")) {
+                Some(Binding::Function(f)) => Some(f.clone()),
+                Some(Binding::Value(_) | Binding::Elements(_)) | None => None,
+            }
         })
     }
 

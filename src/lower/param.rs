@@ -7,12 +7,10 @@ use super::{Form, Labels, Lowerer, Named, Parameter, Result, TermKind, at, densi
 use crate::dist::{BaseArg, Distribution, End, Noncentered, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::NodeId;
+use crate::model::{self, MAX_COORDINATES, is_matrix, transform_of};
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{BaseType, Centering, ExprKind, ParamDecl, TypeExpr};
+use crate::syntax::ast::{Centering, ExprKind, ParamDecl, TypeExpr};
 use crate::transform::{self, Transform};
-
-/// Most coordinates of a model: a fit holds several numbers for each of them and for each of its draws.
-const MOST_COORDINATES: usize = 20_000_000;
 
 /// Where a parameter's values lie.
 pub(super) struct Region {
@@ -45,7 +43,6 @@ impl Lowerer<'_> {
         let region = self.opened(region, &dims, span)?;
         let value = self.constrained(&p.name.name, region, &dims, labels, span)?.along(axes);
         if let Some(prior) = &prior {
-            self.check_structure(prior, &value, p.name.span)?;
             self.check_extent(prior, &value, p.name.span)?;
             let inside = p.ty.is_none();
             let node = density::prior(&mut self.b, prior, value.node, inside).map_err(|e| {
@@ -53,7 +50,6 @@ impl Lowerer<'_> {
                     format!("the prior does not fit the shape {} of `{}`", self.shape(&dims), p.name.name);
                 Diagnostic::error("shape-mismatch", message).label(span, "").note(e.to_string())
             })?;
-            self.warn_sum_to_zero(value.node, prior);
             self.note_prior(value.node, prior);
             self.term(node, TermKind::Prior, span);
         }
@@ -173,14 +169,16 @@ impl Lowerer<'_> {
     ) -> Result<()> {
         let (row, args) = match prior {
             Some(Dist::Row { row, args, .. }) => (row, args),
-            _ => return Err(cannot_noncenter(place, "`noncentered` needs a plain prior on the same line")),
+            _ => {
+                return Err(model::cannot_noncenter(
+                    place,
+                    "`noncentered` needs a plain prior on the same line",
+                ));
+            }
         };
         let Some(Noncentered { base, base_args, build }) = &row.noncentered else {
-            return Err(cannot_noncenter(place, &format!("`{}` has no non-centred form", row.name)));
+            return Err(model::cannot_noncenter(place, &format!("`{}` has no non-centred form", row.name)));
         };
-        if let Some(ty) = p.ty.as_ref() {
-            self.check_noncentered_type(ty, row, &args, place, span)?;
-        }
         let offset = self.dimension;
         let u = self.b.input(offset, dims.clone());
         let size = self.room(&p.name.name, &dims, span)?;
@@ -221,47 +219,14 @@ impl Lowerer<'_> {
         self.define(&p.name, Value::real(node, false).along(axes))
     }
 
-    /// Refuses a type that the non-centred form of a prior does not have: its values follow from the prior
-    /// alone.
-    fn check_noncentered_type(
-        &mut self,
-        ty: &TypeExpr,
-        prior: &'static Distribution,
-        args: &[NodeId],
-        place: Span,
-        span: Span,
-    ) -> Result<()> {
-        let shaped = transform_of(ty.base).is_some();
-        let bounded =
-            ty.lower.is_some() || ty.upper.is_some() || ty.offset.is_some() || ty.multiplier.is_some();
-        if !shaped && !bounded {
-            return Ok(());
-        }
-        let dist = Dist::Row { row: prior, args: args.to_vec(), span: place, levels: None };
-        let own = self.region_of_prior(&dist, span)?;
-        let written = self.region(Some(ty), Some(&dist), span)?;
-        if own.transform.name == written.transform.name && own.bounds == written.bounds {
-            return Ok(());
-        }
-        let message = format!(
-            "`noncentered` makes the values of `{}`, which are {}, and the type asks for {}",
-            prior.name, own.text, written.text
-        );
-        let half = (prior.name == "normal" && written.text == "(0, inf)").then_some("half_normal");
-        Err(Diagnostic::error("cannot-noncenter", message).label(ty.span, "").label(place, "").help(match half {
-            Some(half) => format!("choose a prior with that support, such as `{half}(s) noncentered`, or leave `noncentered` out"),
-            None => "leave the type or `noncentered` out, or choose a prior with that support".into(),
-        }))
-    }
-
     /// The number of elements of a parameter, if there is room for them.
     fn room(&self, name: &str, dims: &[usize], span: Span) -> Result<usize> {
         let size = dims.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).unwrap_or(usize::MAX);
-        if size.saturating_add(self.dimension) <= MOST_COORDINATES {
+        if size.saturating_add(self.dimension) <= MAX_COORDINATES as usize {
             return Ok(size);
         }
         let message =
-            format!("`{name}` has {} elements, and a model at most {MOST_COORDINATES}", self.shape(dims));
+            format!("`{name}` has {} elements, and a model at most {MAX_COORDINATES}", self.shape(dims));
         Err(Diagnostic::error("too-many-parameters", message).label(span, ""))
     }
 
@@ -302,7 +267,6 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Region> {
         if let Some(ty) = ty {
-            refuse_discrete(ty)?;
             if let Some(name) = transform_of(ty.base) {
                 let region = Region { transform: row(name, span)?, bounds: Vec::new(), text: name.into() };
                 self.inside_prior(&region, prior, ty)?;
@@ -342,18 +306,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         let support = format!("({lowest}, {highest})");
-        Err(Diagnostic::error(
-            "support-mismatch",
-            format!("the type allows {}, but `{}` has the support {support}", region.text, dist.name),
-        )
-        .label(ty.span, "")
-        .help(match region.transform.name {
-            "ordered" => "write `positive_ordered`, or choose a prior of all numbers".to_string(),
-            name if transform_of(ty.base).is_some() => format!("choose a prior of all numbers for `{name}`"),
-            _ => format!(
-                "leave the type out: the support {support} follows from the prior; or choose another prior"
-            ),
-        }))
+        Err(model::beyond_support(dist.name, &support, (region.transform, &region.text), ty))
     }
 
     fn region_of_prior(&mut self, prior: &Dist, span: Span) -> Result<Region> {
@@ -368,12 +321,7 @@ impl Lowerer<'_> {
                     Support::CovMatrix => named("cov_matrix"),
                     Support::CholeskyCorr => named("cholesky_corr"),
                     Support::Anywhere => named("real"),
-                    Support::Integers(..) | Support::Counts => Err(Diagnostic::error(
-                        "discrete-latent",
-                        format!("`{}` describes integers, and latents are continuous here", dist.name),
-                    )
-                    .label(span, "")
-                    .help("sum a discrete latent out with `mixture`")),
+                    Support::Integers(..) | Support::Counts => Err(model::discrete_latent(dist.name, span)),
                     Support::Interval(..) | Support::Circle => {
                         let Some((a, b)) = dist.support.interval() else { return named("real") };
                         let end = |l: &mut Self, e: End| -> (NodeId, String) {
@@ -414,62 +362,13 @@ impl Lowerer<'_> {
                 Some((_, first)) => self.region_of_prior(first, span),
                 None => Ok(Region { transform: row("real", span)?, bounds: Vec::new(), text: "real".into() }),
             },
-            Dist::Censored { .. } | Dist::ZeroInflated { .. } => Err(Diagnostic::error(
-                "prior-of-data",
-                "censored and zero-inflated distributions describe data, not latents",
-            )
-            .label(span, "")),
+            Dist::Censored { .. } | Dist::ZeroInflated { .. } => Err(model::prior_of_data(span)),
         }
     }
-}
-
-fn cannot_noncenter(place: Span, why: &str) -> Diagnostic {
-    let possible: Vec<&str> =
-        crate::dist::TABLE.iter().filter(|d| d.noncentered.is_some()).map(|d| d.name).collect();
-    Diagnostic::error("cannot-noncenter", why)
-        .label(place, "")
-        .note(format!("priors that can be non-centred: {}", possible.join(", ")))
 }
 
 pub(super) fn row(name: &str, span: Span) -> Result<&'static Transform> {
     transform::find(name).ok_or_else(|| {
         Diagnostic::error("unknown-constraint", format!("there is no constraint `{name}`")).label(span, "")
     })
-}
-
-fn is_matrix(base: BaseType) -> bool {
-    matches!(
-        base,
-        BaseType::CorrMatrix | BaseType::CovMatrix | BaseType::CholeskyCorr | BaseType::CholeskyCov
-    )
-}
-
-/// Refuses types of integers: there is no gradient in what takes steps.
-pub(super) fn refuse_discrete(ty: &TypeExpr) -> Result<()> {
-    let name = match ty.base {
-        BaseType::Int => "int",
-        BaseType::Binary => "binary",
-        BaseType::Count => "count",
-        BaseType::Category => "category",
-        _ => return Ok(()),
-    };
-    Err(Diagnostic::error("discrete-latent", format!("`{name}` is a type of data; latents are continuous here"))
-        .label(ty.span, "")
-        .help("sum a discrete latent out with `mixture`; if it is meant as a number that may vary freely, declare it `real`"))
-}
-
-/// The transform of a type that names one.
-pub(super) fn transform_of(base: BaseType) -> Option<&'static str> {
-    match base {
-        BaseType::Real | BaseType::Int | BaseType::Binary | BaseType::Count | BaseType::Category => None,
-        BaseType::Simplex => Some("simplex"),
-        BaseType::Ordered => Some("ordered"),
-        BaseType::PositiveOrdered => Some("positive_ordered"),
-        BaseType::UnitVector => Some("unit_vector"),
-        BaseType::SumToZero => Some("sum_to_zero"),
-        BaseType::CorrMatrix => Some("corr_matrix"),
-        BaseType::CovMatrix => Some("cov_matrix"),
-        BaseType::CholeskyCorr => Some("cholesky_corr"),
-        BaseType::CholeskyCov => Some("cholesky_cov"),
-    }
 }

@@ -6,15 +6,13 @@
 use super::axes;
 use super::dist::Dist;
 use super::env::Value;
-use super::faults::Faults;
-use super::stmt::Around;
 use super::{Lowerer, Named, Predicted, Result, at, density};
-use crate::dist::{Distribution, End, Sampler, Support};
+use crate::dist::{Distribution, End, Support};
 use crate::facts::{Range, Structure};
 use crate::graph::{NodeId, Op};
+use crate::model::Problems;
 use crate::source::{Diagnostic, Span};
-use crate::syntax::ast::{DeriveDecl, Expr, ExprKind, Ident, PredictDecl, Program, Stmt, StmtKind};
-use std::collections::HashMap;
+use crate::syntax::ast::{DeriveDecl, Expr, ExprKind, Ident, PredictDecl};
 
 /// The first input that is no coordinate.
 const BEYOND: usize = 1 << 31;
@@ -31,7 +29,7 @@ pub(super) enum Report {
 impl Lowerer<'_> {
     pub(super) fn derive(&mut self, d: &DeriveDecl) -> Result<()> {
         let value = self.expr(&d.value)?;
-        if self.single_element(&d.name, &d.indices, "derive", "= ...")? {
+        if self.is_single(&d.name, &d.indices) {
             return self.report_element(&d.name, &d.indices, value);
         }
         let dims = self.b.dims(value.node).to_vec();
@@ -63,16 +61,7 @@ impl Lowerer<'_> {
 
     pub(super) fn predict(&mut self, p: &PredictDecl) -> Result<()> {
         let dist = self.dist(&p.dist)?;
-        if let Dist::Row { row, span, .. } = &dist
-            && matches!(row.sample, Sampler::None)
-        {
-            let message = format!("`{}` cannot be drawn from", row.name);
-            return Err(Diagnostic::error("no-draws", message)
-                .label(*span, "")
-                .help("predict from a distribution whose density integrates to 1"));
-        }
-        self.refuse_unknown(&dist)?;
-        if self.single_element(&p.name, &p.dims, "predict", "~ ...")? {
+        if self.is_single(&p.name, &p.dims) {
             let dims = self.described(&dist, p.dist.span)?;
             let value = self.drawn(dist, dims, p)?;
             return self.report_element(&p.name, &p.dims, value);
@@ -86,36 +75,14 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Refuses to draw where an argument is left out that a density can do without: the number of draws of a
-    /// multinomial distribution.
-    fn refuse_unknown(&self, dist: &Dist) -> Result<()> {
-        let Dist::Row { row, args, span, .. } = dist else { return Ok(()) };
-        let left_out = |a: &NodeId| self.b.scalar_of(*a).is_some_and(f64::is_nan);
-        let unknown =
-            row.args.iter().zip(args).find(|(spec, a)| spec.default.is_some_and(f64::is_nan) && left_out(a));
-        let Some((spec, _)) = unknown else { return Ok(()) };
-        let message = format!("`{}` is drawn from with `{}`, which is left out", row.name, spec.name);
-        Err(Diagnostic::error("missing-argument", message)
-            .label(*span, "")
-            .help(format!("write `{}(..., {} = 10)`, with the number that is meant", row.name, spec.name)))
-    }
-
     /// Whether what stands in brackets is the index of one element; otherwise it is sizes.
-    fn single_element(&self, name: &Ident, indices: &[Expr], word: &str, rest: &str) -> Result<bool> {
-        if !indices.is_empty() {
-            return Ok(self.single.contains(&name.name));
-        }
-        let Some(Around { variable, .. }) = self.loops.last() else { return Ok(false) };
-        let message = format!("every step of the loop would give `{}` another value", name.name);
-        Err(Diagnostic::error("defined-twice", message)
-            .label(name.span, "")
-            .help(format!("give each step an element of its own: `{word} {}[{variable}] {rest}`", name.name)))
+    fn is_single(&self, name: &Ident, indices: &[Expr]) -> bool {
+        !indices.is_empty() && self.single.contains(&name.name)
     }
 
     fn report_element(&mut self, name: &Ident, indices: &[Expr], value: Value) -> Result<()> {
         let index = indices.iter().map(|e| self.position(e)).collect::<Result<Vec<usize>>>()?;
         let shown: Vec<String> = indices.iter().zip(&index).map(|(e, &i)| self.shown_index(e, i)).collect();
-        self.check_elements(name)?;
         self.env.elements(&name.name).define(&name.name, index.clone(), value, name.span)?;
         let element = (index, shown.join(","));
         let known = self.reports.iter_mut().find_map(|r| match r {
@@ -264,46 +231,10 @@ impl Lowerer<'_> {
         self.after_draws[node.0 as usize]
     }
 
-    /// Works on a part of the log density, in which nothing drawn may stand.
-    pub(super) fn in_density<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let before = std::mem::replace(&mut self.describing, true);
-        let done = work(self);
-        self.describing = before;
-        done
-    }
-
-    /// The error of something drawn in the log density.
-    pub(super) fn drawn_in_density(&self, node: NodeId, span: Span) -> Diagnostic {
-        let needed = self.b.graph().needed(&[node]);
-        let source = self.predicted.iter().find(|p| needed[p.node.0 as usize]);
-        let name = source.map_or("this", |p| p.name.name.as_str());
-        let text = span.text(self.source);
-        let message = match text == name {
-            true => format!("`{name}` is predicted: it is drawn after the fit, and cannot take part in it"),
-            false => format!(
-                "this uses `{name}`, which is predicted: it is drawn after the fit, and cannot take part in it"
-            ),
-        };
-        let error = Diagnostic::error("predicted-in-density", message).label(span, "");
-        let error = match source {
-            Some(p) => error.label(p.name.span, "predicted here"),
-            None => error,
-        };
-        error.help(format!(
-            "use it in `predict` and `derive` statements; what the data are to inform is a parameter: `param {name} ~ ...`"
-        ))
-    }
-
-    /// Sorts what is reported by what is known without a draw, and refuses a log density that is not.
-    pub(super) fn collect(&mut self, faults: &mut Faults) {
-        if !faults.is_empty() {
+    /// Sorts what is reported by what is known without a draw.
+    pub(super) fn collect(&mut self, problems: &mut Problems) {
+        if !problems.is_empty() {
             return;
-        }
-        for k in 0..self.terms.len() {
-            let (node, span) = (self.terms[k].node, self.terms[k].span);
-            if self.is_drawn(node) {
-                faults.add(self.drawn_in_density(node, span), Vec::new(), self.source);
-            }
         }
         for report in std::mem::take(&mut self.reports) {
             let named = match report {
@@ -311,7 +242,7 @@ impl Lowerer<'_> {
                 Report::Elements { name, indices } => match self.elements_reported(&name, indices) {
                     Ok(named) => named,
                     Err(problem) => {
-                        faults.add(problem, vec![name.name], self.source);
+                        problems.add(problem, vec![name.name], self.source);
                         continue;
                     }
                 },
@@ -352,46 +283,5 @@ fn is_discrete(dist: &Dist) -> bool {
         Dist::Truncated { inner, .. } | Dist::ZeroInflated { inner, .. } => is_discrete(inner),
         // Limits of detection need not be integers.
         Dist::Censored { .. } => false,
-    }
-}
-
-/// Names of which `derive` and `predict` give single elements: those in a loop, and those with several
-/// statements.
-pub(super) fn single_elements(program: &Program) -> Vec<String> {
-    let mut counts = HashMap::new();
-    count(&program.statements, 1, &mut counts);
-    counts.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name.to_string()).collect()
-}
-
-fn count<'p>(block: &'p [Stmt], times: usize, counts: &mut HashMap<&'p str, usize>) {
-    for stmt in block {
-        let (name, indices) = match &stmt.kind {
-            StmtKind::Derive(d) => (&d.name, &d.indices),
-            StmtKind::Predict(p) => (&p.name, &p.dims),
-            StmtKind::Let(l) => (&l.name, &l.indices),
-            StmtKind::For(f) => {
-                count(&f.body, 2, counts);
-                continue;
-            }
-            StmtKind::If(i) => {
-                // Of two branches one counts.
-                let (mut then, mut otherwise) = (HashMap::new(), HashMap::new());
-                count(&i.then, times, &mut then);
-                count(&i.otherwise, times, &mut otherwise);
-                for (name, n) in otherwise {
-                    then.entry(name).and_modify(|m| *m = n.max(*m)).or_insert(n);
-                }
-                then.into_iter().for_each(|(name, n)| *counts.entry(name).or_default() += n);
-                continue;
-            }
-            StmtKind::Data(_)
-            | StmtKind::Param(_)
-            | StmtKind::Fn(_)
-            | StmtKind::Sample(_)
-            | StmtKind::Target(_) => continue,
-        };
-        if !indices.is_empty() {
-            *counts.entry(&name.name).or_default() += times;
-        }
     }
 }

@@ -2,12 +2,11 @@
 //! structure.
 
 use super::dist::Dist;
-use super::env::{Binding, Value};
+use super::env::Value;
 use super::{Lowerer, Result};
-use crate::data::listed;
-use crate::dist::{Distribution, Domain, End, SUM_WITHIN, Support};
-use crate::facts::Structure;
+use crate::dist::{Distribution, End, SUM_WITHIN, Support};
 use crate::graph::NodeId;
+use crate::model;
 use crate::source::{Diagnostic, Span};
 
 impl Lowerer<'_> {
@@ -15,20 +14,11 @@ impl Lowerer<'_> {
         let numbers = self.b.constant_of(w.node).map_or(&[][..], |c| c);
         match numbers.iter().position(|&x| !(x >= 0.0)) {
             None => Ok(()),
-            Some(i) => {
-                let message = format!(
-                    "a weight says how often a value counts, and element {} is {}",
-                    i + 1,
-                    numbers[i]
-                );
-                Err(Diagnostic::error("data-outside-domain", message)
-                    .label(span, "")
-                    .help("weights are zero or positive"))
-            }
+            Some(i) => Err(model::negative_weight(i, numbers[i], span)),
         }
     }
 
-    /// Refuses data outside the support, and reals where integers are needed.
+    /// Refuses data outside the support.
     pub(super) fn check_value(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
         match dist {
             Dist::Row { row, args, levels, span: place } => {
@@ -37,8 +27,7 @@ impl Lowerer<'_> {
             }
             Dist::Mixture(parts) => {
                 for (_, part) in parts {
-                    if let Dist::Row { row, levels, span: place, .. } = part {
-                        self.check_integer(row, value, span)?;
+                    if let Dist::Row { levels, span: place, .. } = part {
                         self.check_outcome_labels(value, levels.as_ref(), span, *place)?;
                     }
                 }
@@ -92,12 +81,7 @@ impl Lowerer<'_> {
             let message = format!("{what} has shape {found}, and the left side {wanted}");
             let error =
                 Diagnostic::error("shape-mismatch", message).label(span, format!("this has shape {wanted}"));
-            let error = place.into_iter().fold(error, |error, place| error.label(place, ""));
-            let left = span.text(self.source);
-            return Err(match values.is_empty() && left.contains('[') {
-                true => error.help(format!("`{left}` is one number: give what stands beside it an index too, or describe the whole array")),
-                false => error.help("give one for each value, or one for all of them"),
-            });
+            return Err(place.into_iter().fold(error, |error, place| error.label(place, "")));
         }
         Ok(())
     }
@@ -116,106 +100,16 @@ impl Lowerer<'_> {
         let mut all = vec![value.node];
         all.extend(args);
         let own = self.shape(self.b.dims(value.node));
-        match self.b.common(&all) {
-            Ok(wanted) if wanted == self.b.dims(value.node) => Ok(()),
+        let message = match self.b.common(&all) {
+            Ok(wanted) if wanted == self.b.dims(value.node) => return Ok(()),
             Ok(wanted) => {
-                let wanted = self.shape(&wanted);
-                let message = format!("`{}` describes {wanted} here, and the left side is {own}", row.name);
-                let left = span.text(self.source);
-                let error = Diagnostic::error("shape-mismatch", message)
-                    .label(span, format!("this has shape {own}"))
-                    .label(place, format!("this describes {wanted}"));
-                let scalar = self.b.dims(value.node).is_empty();
-                let inside = wanted.trim_matches(['[', ']']);
-                Err(match (scalar, self.b.constant_of(value.node).is_some()) {
-                    (true, true) if left.parse::<f64>().is_ok() => {
-                        error.help(format!("for a term for each element write `rep({left}, {inside}) ~ ...`"))
-                    }
-                    (true, _) if left.contains('[') => error
-                        .help(format!("`{left}` is one number: give the arguments an index too, as it has, or describe the whole array")),
-                    (true, _) => error.help(format!("give `{left}` as many elements: `{left}[{inside}]`")),
-                    (false, _) => match args.iter().find_map(|&a| self.one_column(a, value.node)) {
-                        Some(help) => error.help(help),
-                        None => error,
-                    },
-                })
+                format!("`{}` describes {} here, and the left side is {own}", row.name, self.shape(&wanted))
             }
-            Err(_) => {
-                let shapes: Vec<String> = args.iter().map(|&a| self.shape(self.b.dims(a))).collect();
-                let message = format!("the arguments of `{}` do not fit the left side", row.name);
-                let error = Diagnostic::error("shape-mismatch", message)
-                    .label(span, format!("this has shape {own}"))
-                    .label(place, format!("its arguments have shapes {}", shapes.join(" and ")))
-                    .note("shapes align at the last axis; an axis of size 1 is repeated");
-                Err(match args.iter().find_map(|&a| self.by_group_help([a, value.node])) {
-                    Some(help) => error.help(help),
-                    None => error,
-                })
-            }
-        }
-    }
-
-    /// What to write for a matrix with one column, [N, 1], beside a value [N].
-    fn one_column(&self, argument: NodeId, value: NodeId) -> Option<String> {
-        let (&[rows, 1], &[n]) = (self.b.dims(argument), self.b.dims(value)) else { return None };
-        let is_it = |name: &&str| matches!(self.env.get(name), Some(Binding::Value(v)) if v.node == argument);
-        let name = self.env.names().find(is_it).unwrap_or("s");
-        (rows == n).then(|| format!("a matrix with one column is not a vector: write `{name}[:, 1]`"))
-    }
-
-    /// What to write where one of two arrays has a number for each group and the other one for each row.
-    pub(super) fn by_group_help(&self, [a, b]: [NodeId; 2]) -> Option<String> {
-        let indexed = self.by_group(a, b).or_else(|| self.by_group(b, a))?;
-        Some(format!("for the value of each row's group write `{indexed}`"))
-    }
-
-    /// `alpha[county]` for a parameter with a number for each level of a category that has as many rows as
-    /// the value.
-    fn by_group(&self, argument: NodeId, value: NodeId) -> Option<String> {
-        let parameter = self.parameters.iter().find(|p| p.named.node == argument)?;
-        let levels = *self.b.dims(argument).first()?;
-        let mut fitting: Vec<&str> = self
-            .env
-            .categories()
-            .filter(|(_, rows, l)| l.len() == levels && self.b.dims(*rows) == self.b.dims(value))
-            .map(|(name, ..)| name)
-            .collect();
-        fitting.sort_unstable();
-        Some(format!("{}[{}]", parameter.named.name, fitting.first()?))
-    }
-
-    /// Refuses a parameter of another structure than the distribution describes: a Cholesky factor is no
-    /// correlation matrix.
-    pub(super) fn check_structure(&self, dist: &Dist, value: &Value, span: Span) -> Result<()> {
-        let Dist::Row { row, span: place, .. } = dist else { return Ok(()) };
-        let (wanted, ty) = match row.support {
-            Support::Simplex => (Structure::Simplex, "simplex[K]"),
-            Support::CorrMatrix => (Structure::Correlation, "corr_matrix[K]"),
-            Support::CovMatrix => (Structure::Covariance, "cov_matrix[K]"),
-            Support::CholeskyCorr => (Structure::CholeskyCorrelation, "cholesky_corr[K]"),
-            Support::Interval(..)
-            | Support::Integers(..)
-            | Support::Counts
-            | Support::Circle
-            | Support::Anywhere => {
-                return Ok(());
-            }
+            Err(_) => format!("the arguments of `{}` do not fit the left side", row.name),
         };
-        let Some(parameter) = self.parameters.iter().find(|p| p.named.node == value.node) else {
-            return Ok(());
-        };
-        if self.b.has_structure(value.node, wanted) {
-            return Ok(());
-        }
-        let (name, support) = (&parameter.named.name, &parameter.support);
-        let message = format!("`{}` describes `{ty}`, and `{name}` is `{support}`", row.name);
-        let error = Diagnostic::error("support-mismatch", message).label(span, "").label(*place, "");
-        Err(error.help(match (row.support, support.as_str()) {
-            (Support::CorrMatrix, "cholesky_corr") => {
-                "use `lkj_corr_cholesky`, which describes the Cholesky factor".into()
-            }
-            _ => format!("declare it so: `param {name} : {ty} ~ ...`"),
-        }))
+        Err(Diagnostic::error("shape-mismatch", message)
+            .label(span, format!("this has shape {own}"))
+            .label(place, ""))
     }
 
     /// Refuses data outside the limits of a truncation: their density is zero.
@@ -246,29 +140,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    pub(super) fn check_integer(&self, row: &Distribution, value: &Value, span: Span) -> Result<()> {
-        if row.discrete && !value.integer {
-            return Err(Diagnostic::error(
-                "real-for-integer",
-                format!("`{}` describes integers, and this is real", row.name),
-            )
-            .label(span, "")
-            .help("declare the data `count`, `binary`, `int` or `category`"));
-        }
-        if row.discrete && self.b.constant_of(value.node).is_none() {
-            return Err(Diagnostic::error(
-                "discrete-latent",
-                format!("`{}` describes data; latents are continuous here", row.name),
-            )
-            .label(span, "this is a parameter")
-            .help("sum a discrete latent out with `mixture`"));
-        }
-        Ok(())
-    }
-
     fn check_row_value(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
-        self.check_integer(row, value, span)?;
-        let of_levels = matches!(row.support, Support::Integers(End::At(1.0), _));
+        let of_levels = model::is_of_levels(row);
         if !of_levels {
             self.refuse_category(value, span)?;
         }
@@ -328,7 +201,7 @@ impl Lowerer<'_> {
     fn check_outcome(&self, row: &Distribution, args: &[NodeId], value: &Value, span: Span) -> Result<()> {
         let Some(levels) = &value.levels else { return Ok(()) };
         let name = span.text(self.source);
-        if is_ordinal(row) && !levels.have_order() {
+        if model::is_ordinal(row) && !levels.have_order() {
             let quoted: Vec<String> = levels.labels().iter().map(|l| format!("\"{l}\"")).collect();
             let message = format!(
                 "`{}` needs levels in their order, and those of `{name}` are sorted as text",
@@ -343,16 +216,6 @@ impl Lowerer<'_> {
                 )));
         }
         let Some(categories) = self.categories(row, args) else { return Ok(()) };
-        let (counted, other) = (levels.len(), categories);
-        let names = |n: usize| self.size_names.iter().any(|(size, _)| *size == n);
-        if counted != other && names(counted) && names(other) {
-            let (counted, other) = (self.size(counted), self.size(other));
-            let message =
-                format!("`{name}` has {counted} levels, and `{}` has {other} categories here", row.name);
-            return Err(Diagnostic::error("level-count", message).label(span, "").always(true).help(format!(
-                "give each row a number for each level: a matrix [N, {counted}], such as `x * b'` with `param b[{counted}, D]`"
-            )));
-        }
         let largest = || self.b.constant_of(value.node).and_then(|c| c.iter().copied().reduce(f64::max));
         let fits = match levels.are_indices() {
             true => largest().is_none_or(|x| x <= categories as f64),
@@ -361,22 +224,13 @@ impl Lowerer<'_> {
         if fits {
             return Ok(());
         }
-        let message = format!(
-            "`{name}` has {} levels, and `{}` has {categories} categories here",
-            levels.len(),
-            row.name
-        );
-        Err(Diagnostic::error("level-count", message)
-            .label(span, "")
-            .always(levels.are_given() && !names(categories))
-            .note(format!("its levels are {}", listed(levels.labels())))
-            .help("levels are counted in their order, whatever numbers they are; list those that never occur, too: `levels(1, 2, 3)`"))
+        Err(model::other_categories(name, levels.labels(), row, categories as i64, span))
     }
 
     /// How many categories a distribution of categories has: cut-points lie between them.
     fn categories(&self, row: &Distribution, args: &[NodeId]) -> Option<usize> {
         let (_, &vector) = row.args.iter().zip(args).find(|(spec, _)| spec.rank == 1)?;
-        self.b.dims(vector).last().map(|n| n + usize::from(is_ordinal(row)))
+        self.b.dims(vector).last().map(|n| n + usize::from(model::is_ordinal(row)))
     }
 
     /// Adds where an element stands in the data, if what is marked is the name of data.
@@ -438,7 +292,7 @@ impl Lowerer<'_> {
                 End::Length(k) => self.b.dims(args[k]).last().map_or(unknown, |&n| n as f64),
             }
         };
-        let high = match self.categories(row, args).filter(|_| is_ordinal(row)) {
+        let high = match self.categories(row, args).filter(|_| model::is_ordinal(row)) {
             Some(categories) => categories as f64,
             None => end(upper, f64::INFINITY),
         };
@@ -450,11 +304,6 @@ impl Lowerer<'_> {
             closed,
         })
     }
-}
-
-/// Whether a distribution is of categories in their order.
-fn is_ordinal(row: &Distribution) -> bool {
-    row.args.iter().any(|a| a.domain == Domain::Ordered)
 }
 
 /// What to do about outcomes that are counted from 0.

@@ -207,3 +207,49 @@ fn no_file_of_inference_has_more_than_400_lines() {
         assert!(text.lines().count() <= 400, "{} has {} lines", path.display(), text.lines().count());
     }
 }
+
+/// The files of `src/model` without `mod.rs`, each with those that it imports.
+fn imports_within_model() -> Vec<(String, Vec<String>)> {
+    let all: Vec<(String, String)> = sources()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("model") && !path.ends_with("mod.rs"))
+        .map(|(path, text)| (path.file_stem().unwrap().to_str().unwrap().to_string(), text))
+        .collect();
+    let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    let uses = |text: &str| -> Vec<String> {
+        let named = |other: &&String| text.contains(&format!("super::{other}::"));
+        names.iter().filter(named).cloned().collect()
+    };
+    all.iter().map(|(name, text)| (name.clone(), uses(text))).collect()
+}
+
+#[test]
+fn no_files_of_a_model_import_each_other() {
+    let mut left = imports_within_model();
+    while let Some(k) =
+        left.iter().position(|(_, uses)| uses.iter().all(|u| left.iter().all(|(n, _)| n != u)))
+    {
+        left.swap_remove(k);
+    }
+    assert!(left.is_empty(), "these import each other: {left:?}");
+}
+
+/// A function of the room that checks models can be seen whole, and a file read in one sitting.
+#[test]
+fn functions_of_a_model_have_at_most_60_lines_and_files_400() {
+    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with("model")) {
+        assert!(text.lines().count() <= 400, "{} has {} lines", path.display(), text.lines().count());
+        let mut begun: Option<(usize, &str)> = None;
+        for (number, line) in text.lines().enumerate() {
+            let code = line.trim_start();
+            if ["fn ", "pub fn ", "pub(super) fn "].iter().any(|head| code.starts_with(head)) {
+                begun = Some((number, &line[..line.len() - code.len()]));
+            }
+            if let Some((first, _)) = begun.filter(|(_, indent)| line == format!("{indent}}}")) {
+                let lines = number - first + 1;
+                assert!(lines <= 60, "{}:{} has {lines} lines", path.display(), first + 1);
+                begun = None;
+            }
+        }
+    }
+}

@@ -19,7 +19,7 @@ const HEAD: &str = "data { species : category[N] of S; island : category[N]; y :
 
 fn built(source: &str, data: &[(&str, &str)]) -> Result<ModelTarget, Vec<Diagnostic>> {
     let program = stickler::syntax::parse(source).unwrap_or_else(|e| panic!("{source}: {e:?}"));
-    stickler::lower::check(&program, source).unwrap_or_else(|e| panic!("{source} without data: {e:?}"));
+    stickler::model::check(&program, source).unwrap_or_else(|e| panic!("{source} without data: {e:?}"));
     ModelTarget::new(source, &Dataset::from_texts(data).unwrap())
 }
 
@@ -159,7 +159,7 @@ fn levels_that_a_model_lists_are_compared_without_data() {
     ];
     for source in cases {
         let program = stickler::syntax::parse(source).unwrap();
-        let found = stickler::lower::check(&program, source).err().unwrap_or_default();
+        let found = stickler::model::check(&program, source).err().unwrap_or_default();
         assert!(found.iter().any(|d| d.code == "other-labels"), "{source}: {found:?}");
     }
     // The list of one counts for the other.
@@ -207,7 +207,7 @@ fn axes_of_two_categories_do_not_meet_element_by_element() {
 /// Whether a model is refused, with these data or without any.
 fn built_or_refused(source: &str) -> bool {
     let program = stickler::syntax::parse(source).unwrap();
-    stickler::lower::check(&program, source).is_err()
+    stickler::model::check(&program, source).is_err()
         || ModelTarget::new(source, &Dataset::from_texts(&[("lab.csv", DATA)]).unwrap()).is_err()
 }
 
@@ -217,6 +217,11 @@ fn differences_along_an_axis_and_labels_in_the_output() {
         format!("{HEAD}derive step = a[2..S] - a[1..S - 1]\nderive e = exp(a)\ny ~ normal(a[species], s)");
     let target = built(&source, &[("lab.csv", DATA)]).unwrap();
     let names = target.output_names();
+    let picked =
+        format!("{HEAD}derive eff[S] = a - mean(a)\nderive g = eff[\"Gentoo\"]\ny ~ normal(a[species], s)");
+    assert!(built(&picked, &[("lab.csv", DATA)]).is_ok());
+    let strange = built(&picked.replace("\"Gentoo\"", "\"Gento\""), &[("lab.csv", DATA)]).err().unwrap();
+    assert!(format!("{strange:?}").contains("did you mean \\\"Gentoo\\\""), "{strange:?}");
     for name in ["a[Adelie]", "e[Gentoo]", "step[2]"] {
         assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
     }

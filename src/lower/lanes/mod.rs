@@ -55,7 +55,7 @@ impl Lowerer<'_> {
             return Ok(false);
         }
         let mut body = Body::default();
-        defined_elements(&f.body, &mut body.defining);
+        crate::model::defined_elements(&f.body, &mut body.defining);
         if self.elementwise_loop(&mut body, f).is_none() {
             return Ok(false);
         }
@@ -337,20 +337,5 @@ impl Lowerer<'_> {
         }
         self.fixed_rank(base, indices.len())?;
         Some(Lane::Each)
-    }
-}
-
-/// Names of which some elements are defined.
-pub(super) fn defined_elements<'a>(block: &'a [Stmt], names: &mut Vec<&'a str>) {
-    for stmt in block {
-        match &stmt.kind {
-            StmtKind::Let(l) if !l.indices.is_empty() => names.push(&l.name.name),
-            StmtKind::For(f) => defined_elements(&f.body, names),
-            StmtKind::If(i) => {
-                defined_elements(&i.then, names);
-                defined_elements(&i.otherwise, names);
-            }
-            _ => {}
-        }
     }
 }

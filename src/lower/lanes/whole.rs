@@ -2,8 +2,9 @@
 //! number a lane.
 
 use super::super::env::{Binding, Value};
-use super::super::stmt::{condition_not_data, kind_of};
+use super::super::stmt::kind_of;
 use super::super::{Lowerer, Result, at};
+use crate::model::condition_not_data;
 use crate::source::Diagnostic;
 use crate::syntax::ast::{Expr, ForLoop, IfStmt, LetDecl, Sample, Stmt, StmtKind};
 use std::collections::HashSet;
@@ -77,9 +78,9 @@ impl Lowerer<'_> {
                 Ok(())
             }
             StmtKind::Let(l) => self.whole_elements(l, lanes),
-            StmtKind::Sample(s) => self.in_density(|l| l.whole_sample(s, stmt, lanes)),
+            StmtKind::Sample(s) => self.whole_sample(s, stmt, lanes),
             StmtKind::Target(e) => {
-                let mut value = self.in_density(|l| l.expr(e))?;
+                let mut value = self.expr(e)?;
                 self.note_added(&value);
                 value.node = self.b.broadcast_to(value.node, &[lanes.count]);
                 let node = at(self.b.sum(value.node, None), e.span)?;
@@ -110,7 +111,6 @@ impl Lowerer<'_> {
     /// `let mu[i, j] = ...` in every lane.
     fn whole_elements(&mut self, l: &LetDecl, lanes: &Lanes) -> Result<()> {
         let mut value = self.expr(&l.value)?;
-        self.check_elements(&l.name)?;
         value.node = self.b.broadcast_to(value.node, &[lanes.count]);
         let places = l.indices.iter().map(|e| self.lane_places(e, lanes)).collect::<Result<Vec<_>>>()?;
         let name = &l.name.name;

@@ -85,7 +85,6 @@ impl Lowerer<'_> {
     fn starts(&mut self, reading: &Reading) -> Result<Vec<Start>> {
         let mut starts = Vec::with_capacity(reading.sequences.len());
         for s in &reading.sequences {
-            self.check_elements(s.name)?;
             let name = &s.name.name;
             if self.env.elements(name).rank() > 1 {
                 return Err(unfit());

@@ -97,7 +97,6 @@ impl Lowerer<'_> {
             value.node = self.b.broadcast_to(value.node, &[steps.count]);
             steps.lanes.each.push(&l.name.name);
         }
-        self.check_free(&l.name)?;
         self.env.set(&l.name.name, Binding::Value(value));
         Ok(true)
     }
@@ -106,7 +105,7 @@ impl Lowerer<'_> {
     /// hand.
     pub(super) fn read_loop<'a>(&mut self, f: &'a ForLoop, from: i64, to: i64) -> Result<Reading<'a>> {
         let mut names = Vec::new();
-        super::super::lanes::defined_elements(&f.body, &mut names);
+        crate::model::defined_elements(&f.body, &mut names);
         let steps = self.steps(&f.var, from, to, &names);
         let mut reading = Reading {
             steps,
@@ -157,7 +156,6 @@ impl Lowerer<'_> {
                     if !chosen && !r.is_inside(&l.value) && self.name_of_steps(&mut r.steps, l)? {
                         continue;
                     }
-                    self.check_free(&l.name)?;
                     self.hoist(r, &l.value)?;
                     r.inside.push(&l.name.name);
                     r.computed.insert(l.name.span.start);

@@ -34,7 +34,7 @@ impl Lowerer<'_> {
         // Without data there is nothing to run, and inside another recursion the rest of the step would be
         // lost.
         let fewest = if self.coordinates == Coordinates::States { FEWEST_STATES } else { FEWEST };
-        if to - from + 1 < fewest || self.probing || self.inside.is_some() {
+        if to - from + 1 < fewest || self.inside.is_some() {
             return false;
         }
         let Some(parts) = parts::take_apart(&f.body) else { return false };
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
             return false;
         }
         let mut names = Vec::new();
-        super::lanes::defined_elements(&f.body, &mut names);
+        crate::model::defined_elements(&f.body, &mut names);
         let before = self.env.elements_before(&names);
         let (terms, calls) = (self.terms.len(), self.calls.len());
         let done = self

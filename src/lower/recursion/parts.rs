@@ -27,7 +27,7 @@ pub(super) fn take_apart(body: &[Stmt]) -> Option<Vec<Part>> {
     let mut reach = vec![vec![false; n]; n];
     for (j, &unit) in units.iter().enumerate() {
         let mut defined = Vec::new();
-        super::super::lanes::defined_elements(std::slice::from_ref(&body[unit]), &mut defined);
+        crate::model::defined_elements(std::slice::from_ref(&body[unit]), &mut defined);
         (0..n).for_each(|k| reach[k][j] = needs(k, &defined));
     }
     for via in 0..n {

@@ -8,11 +8,11 @@
 
 mod steps;
 
-use super::lanes::defined_elements;
 use super::{Coordinates, Form, Lowered, Parameter, Term, TermKind, lower_with};
 use crate::data::Dataset;
 use crate::facts::Range;
 use crate::graph::{Builder, Graph, Node, NodeId, Op, Origin, Recursion};
+use crate::model::defined_elements;
 use crate::ops::array::{Concat, CumSum};
 use crate::ops::scalar::{self, ScalarRow};
 use crate::source::Span;

@@ -52,6 +52,17 @@ pub struct Link {
     pub to: &'static Distribution,
 }
 
+impl Distribution {
+    /// The places of location and scale among its arguments, where it is one of any location and scale: its
+    /// standardised form runs over all numbers.
+    pub fn location_scale(&self) -> Option<[usize; 2]> {
+        let form = self.noncentered.as_ref()?;
+        let place = |name: &str| self.args.iter().position(|a| a.name == name);
+        let whole = form.base.support == Support::REAL;
+        Some([place("mu")?, place("sigma")?]).filter(|_| whole && self.event == 0)
+    }
+}
+
 impl std::fmt::Debug for Distribution {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

@@ -69,22 +69,54 @@ impl Size {
         }
     }
 
-    /// The product; of two sizes with names, a name of its own.
+    /// The product, multiplied out, so that equal products of sizes are equal however they are written.
     pub fn times(&self, other: &Size) -> Size {
-        match (self.as_integer(), other.as_integer()) {
-            (Some(a), _) => Size::integer(0).plus(a, other),
-            (_, Some(b)) => Size::integer(0).plus(b, self),
-            (None, None) if *self == Size::Any || *other == Size::Any => Size::Any,
-            (None, None) => {
-                let (a, b) = if self <= other { (self, other) } else { (other, self) };
-                Size::named(&format!("{} * {}", a.bracketed(), b.bracketed()))
+        let (Size::Linear { constant: a, terms: left }, Size::Linear { constant: b, terms: right }) =
+            (self, other)
+        else {
+            return Size::Any;
+        };
+        let mut product = Size::integer(a.saturating_mul(*b));
+        for (name, k) in left {
+            product = product.plus(k.saturating_mul(*b), &Size::named(name));
+        }
+        for (name, k) in right {
+            product = product.plus(k.saturating_mul(*a), &Size::named(name));
+        }
+        for (one, k) in left {
+            for (two, l) in right {
+                let mut factors: Vec<&str> = factors(one).chain(factors(two)).collect();
+                factors.sort_unstable();
+                product = product.plus(k.saturating_mul(*l), &Size::named(&factors.join(TIMES)));
             }
+        }
+        product
+    }
+
+    /// The names that it is made of, those of products one by one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let terms = match self {
+            Size::Linear { terms, .. } => Some(terms),
+            Size::Any => None,
+        };
+        terms.into_iter().flat_map(|terms| terms.keys()).flat_map(|name| factors(name))
+    }
+
+    /// Whether it is a sum of multiples of names and a number, without products of names.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Size::Linear { terms, .. } => !terms.keys().any(|name| name.contains(TIMES)),
+            Size::Any => false,
         }
     }
 
-    fn bracketed(&self) -> String {
-        let text = self.to_string();
-        if text.contains([' ', '-', '+']) { format!("({text})") } else { text }
+    /// The same with other sizes in the place of names; names of which nothing is said stay.
+    pub fn with(&self, of: &dyn Fn(&str) -> Option<Size>) -> Size {
+        let Size::Linear { constant, terms } = self else { return Size::Any };
+        terms.iter().fold(Size::integer(*constant), |sum, (name, k)| {
+            let replaced = factors(name).map(|factor| of(factor).unwrap_or_else(|| Size::named(factor)));
+            sum.plus(*k, &replaced.fold(Size::known(1), |product, size| product.times(&size)))
+        })
     }
 
     /// What two axes that meet elementwise make together, if they can.
@@ -105,11 +137,21 @@ impl Size {
     }
 }
 
+/// What stands between the names of a product.
+const TIMES: &str = " * ";
+
+/// The names of a product.
+fn factors(name: &str) -> impl Iterator<Item = &str> {
+    name.split(TIMES)
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Size::Linear { constant, terms } = self else { return write!(f, "?") };
         let mut first = true;
-        for (name, k) in terms {
+        // What is added comes before what is taken away: `N - K`.
+        let (added, taken): (Vec<_>, Vec<_>) = terms.iter().partition(|(_, k)| **k > 0);
+        for (name, k) in added.into_iter().chain(taken) {
             let sign = if *k < 0 { "-" } else { "+" };
             match (first, *k < 0) {
                 (true, false) => {}
@@ -171,6 +213,10 @@ mod tests {
         assert_eq!(n.plus(-1, &n), Size::known(0));
         assert_eq!(n.times(&Size::known(2)).to_string(), "2*N");
         assert_eq!(n.times(&t), t.times(&n));
+        assert_eq!(t.plus(-1, &n).plus(-2, &Size::known(1)).to_string(), "T - N - 2");
+        let rows = n.plus(-1, &Size::known(1));
+        assert_eq!(rows.times(&t), n.times(&t).plus(-1, &t));
+        assert_eq!(n.times(&t).with(&|name| (name == "N").then(|| Size::known(3))).to_string(), "3*T");
     }
 
     #[test]

@@ -45,6 +45,61 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().copied().flatten().map(|row| row.name).chain(elementwise)
 }
 
+/// Functions of arrays that move elements about and do nothing else with them.
+const ARRANGING: [&str; 6] = ["flatten", "reshape", "concat", "concat_columns", "transpose", "diag"];
+
+/// Functions of one array that give its elements at other places.
+const MOVING: [&str; 10] =
+    ["flatten", "reshape", "transpose", "diag", "reverse", "head", "tail", "rep", "as_column", "as_row"];
+
+/// Functions of arrays whose numbers are some of theirs.
+const SELECTING: [&str; 7] = ["sort", "sort_desc", "max", "min", "concat", "concat_columns", "stack"];
+
+/// Functions that put places in another order, or whose result counts something else.
+const REORDERING: [&str; 13] = [
+    "sort",
+    "sort_desc",
+    "order",
+    "rank",
+    "reverse",
+    "rep",
+    "concat",
+    "reshape",
+    "flatten",
+    "linspace",
+    "seq",
+    "eigenvalues_sym",
+    "bspline",
+];
+
+/// Functions of arrays that add or multiply their elements.
+const ADDING: [&str; 8] = ["sum", "mean", "prod", "sd", "variance", "cumsum", "dot", "standardize"];
+
+/// Whether a function moves the elements of its arguments about and does nothing else with them.
+pub fn arranges(name: &str) -> bool {
+    ARRANGING.contains(&name)
+}
+
+/// Whether a function gives the elements of its first argument at other places.
+pub fn moves(name: &str) -> bool {
+    MOVING.contains(&name)
+}
+
+/// Whether the numbers that a function gives are some of those of its arguments.
+pub fn selects(name: &str) -> bool {
+    SELECTING.contains(&name)
+}
+
+/// Whether a function puts places in another order, or counts something else than its arguments.
+pub fn reorders(name: &str) -> bool {
+    REORDERING.contains(&name)
+}
+
+/// Whether a function adds or multiplies the elements of an array.
+pub fn adds(name: &str) -> bool {
+    ADDING.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +113,13 @@ mod tests {
             assert!(!row.doc.is_empty() && row.example.0.contains(row.name), "{row:?}");
             assert!(!row.variadic || !row.args.is_empty(), "{row:?}");
             assert!(stan_name(row.name).is_none(), "{row:?} has the name of another language too");
+        }
+    }
+
+    #[test]
+    fn facts_are_about_functions_that_there_are() {
+        for name in ARRANGING.iter().chain(&MOVING).chain(&SELECTING).chain(&REORDERING).chain(&ADDING) {
+            assert!(find(name).is_some(), "{name}");
         }
     }
 

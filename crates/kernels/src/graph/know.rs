@@ -259,7 +259,12 @@ fn joined(mut blocks: Vec<[usize; 2]>) -> Vec<[usize; 2]> {
     out
 }
 
-/// The range of an elementwise function, if something is known of it. `same`: its two arguments are one node.
+/// The range of an elementwise function of values in these ranges, if something is known of it. `same`: its
+/// two arguments are one value.
+pub fn range_of(row: &ScalarRow, args: &[Range], same: bool) -> Option<Range> {
+    elementwise(row, &|k| args.get(k).copied().unwrap_or(Range::REAL), same)
+}
+
 fn elementwise(row: &ScalarRow, of: &dyn Fn(usize) -> Range, same: bool) -> Option<Range> {
     let x = of(0);
     let is = |other: &ScalarRow| row == other;

@@ -14,7 +14,7 @@ mod unroll;
 pub use arena::{Graph, Node, NodeId, Op};
 pub use build::{BuildError, Builder};
 pub use dump::{dot, text};
-pub use know::Known;
+pub use know::{Known, range_of};
 pub use ode::{Ode, OdeMethod, Tolerance};
 pub use recursion::{Feed, Origin, Recursion, Sequence};
 pub use unroll::unrolled;

@@ -50,8 +50,6 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write instead.
     pub help: Option<String>,
-    /// Whether it is wrong whatever the data are, so that a check without data can tell.
-    pub always: bool,
 }
 
 impl Diagnostic {
@@ -65,7 +63,6 @@ impl Diagnostic {
             places: Vec::new(),
             notes: Vec::new(),
             help: None,
-            always: false,
         }
     }
 
@@ -89,12 +86,6 @@ impl Diagnostic {
     /// Adds a fact.
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
-        self
-    }
-
-    /// Says whether it is wrong whatever the data are.
-    pub fn always(mut self, always: bool) -> Self {
-        self.always = always;
         self
     }
 

@@ -38,6 +38,15 @@ pub static TABLE: &[&Transform] = &[
     &cholesky_cov::ROW,
 ];
 
+/// Transforms whose values have a finite volume, so that a flat density on them is a distribution.
+const BOUNDED: [&Transform; 5] =
+    [&interval::ROW, &simplex::ROW, &unit_vector::ROW, &corr_matrix::ROW, &cholesky_corr::ROW];
+
+/// Whether the values of a transform have a finite volume.
+pub fn is_bounded(row: &Transform) -> bool {
+    BOUNDED.iter().any(|bounded| bounded.name == row.name)
+}
+
 /// The transform called `name`.
 pub fn find(name: &str) -> Option<&'static Transform> {
     TABLE.iter().copied().find(|row| row.name == name)

@@ -29,3 +29,18 @@ pub static TABLE: &[&[&ScalarRow]] = &[arithmetic::ROWS, elementary::ROWS, speci
 pub fn find(name: &str) -> Option<&'static ScalarRow> {
     TABLE.iter().copied().flatten().copied().find(|row| row.name == name)
 }
+
+/// Functions whose values are integers where their arguments are.
+const KEEPING_INTEGERS: [&ScalarRow; 5] = [&ABS, &FMAX, &FMIN, &IDIV, &MOD];
+
+/// Functions whose values are integers.
+const MAKING_INTEGERS: [&ScalarRow; 3] = [&FLOOR, &CEIL, &ROUND];
+
+/// Whether the values of a function are integers, from which of its arguments are.
+pub fn gives_integers(row: &ScalarRow, of: &[bool]) -> bool {
+    match row {
+        _ if MAKING_INTEGERS.contains(&row) => true,
+        _ if *row == WHERE => of[1..].iter().all(|integer| *integer),
+        _ => KEEPING_INTEGERS.contains(&row) && of.iter().all(|integer| *integer),
+    }
+}
