@@ -113,6 +113,9 @@ impl Lowerer<'_> {
                 let built = parts.iter().map(|(w, d)| Ok((self.expr(w)?.node, self.dist(d)?)));
                 let built: Vec<(NodeId, Dist)> = built.collect::<Result<_>>()?;
                 self.check_weights(&built, parts)?;
+                for ((weight, _), (e, _)) in built.iter().zip(parts) {
+                    self.check_probability(*weight, e, ["mixture-weights", "a weight of a mixture"])?;
+                }
                 Ok(Dist::Mixture(built))
             }
             DistKind::Truncated { inner, lower, upper } => {

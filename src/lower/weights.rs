@@ -26,18 +26,24 @@ impl Lowerer<'_> {
             .help("write the last one as what is left: `mixture(w: ..., 1 - w: ...)`"))
     }
 
-    /// Refuses a known probability outside (0, 1).
+    /// Refuses a known probability outside (0, 1), and one that parameters without bounds can bring there.
     pub(super) fn check_probability(
-        &self,
+        &mut self,
         node: NodeId,
         e: &Expr,
         [code, what]: [&'static str; 2],
     ) -> Result<()> {
-        let known = self.b.constant_of(node).map_or(&[][..], |c| c);
-        if known.iter().all(|p| (0.0..=1.0).contains(p)) {
-            return Ok(());
+        let error = |rest: &str| {
+            let message = format!("{what} lies between 0 and 1, and this {rest}");
+            Err(Diagnostic::error(code, message).label(e.span, ""))
+        };
+        if let Some(known) = self.b.constant_of(node) {
+            let inside = known.iter().all(|p| (0.0..=1.0).contains(p));
+            return if inside { Ok(()) } else { error("does not") };
         }
-        let message = format!("{what} lies between 0 and 1, and this does not");
-        Err(Diagnostic::error(code, message).label(e.span, ""))
+        let known = self.b.known(node);
+        let (low, high) = (known.range.low.at, known.range.high.at);
+        let leaves = (low < 0.0 || high > 1.0) && (low.is_infinite() || high.is_infinite());
+        if known.reached && leaves { error("need not") } else { Ok(()) }
     }
 }
