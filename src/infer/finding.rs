@@ -42,7 +42,10 @@ pub struct Kind {
 
 /// The table: each row is a variant with its data, its code, its severity and its meaning.
 macro_rules! findings {
-    ($($variant:ident { $($(#[$about:meta])* $field:ident: $type:ty),* $(,)? } $severity:ident $code:literal $meaning:literal)*) => {
+    ($(
+        $variant:ident { $($(#[$about:meta])* $field:ident: $type:ty),* $(,)? }
+        $severity:ident $code:literal $meaning:literal
+    )*) => {
         /// Something that a fit has to say of its answer.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Finding {

@@ -61,7 +61,10 @@ pub(super) struct Pending {
 
 /// The form of a distribution with standardised coordinates on the whole line, if it has one.
 fn standardised(row: &'static Distribution) -> Option<&'static crate::dist::Noncentered> {
-    let whole = |s: Support| matches!(s, Support::Interval(End::At(a), End::At(b)) if a == f64::NEG_INFINITY && b == f64::INFINITY);
+    let whole = |s: Support| match s {
+        Support::Interval(End::At(a), End::At(b)) => [a, b] == [f64::NEG_INFINITY, f64::INFINITY],
+        _ => false,
+    };
     row.noncentered.as_ref().filter(|n| whole(n.base.support))
 }
 

@@ -412,8 +412,10 @@ fn table(picks: &[Pick], dims: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
     for k in (0..dims.len().saturating_sub(1)).rev() {
         strides[k] = strides[k + 1] * dims[k + 1];
     }
-    let mut joint: Option<(&Vec<usize>, usize)> = None; // shape of the gathers, and where among the axes they stand
-    let mut axes: Vec<Vec<usize>> = Vec::new(); // offsets along each axis of the result
+    // The shape of the gathers, and where among the axes they stand.
+    let mut joint: Option<(&Vec<usize>, usize)> = None;
+    // Offsets along each axis of the result.
+    let mut axes: Vec<Vec<usize>> = Vec::new();
     let mut out = Vec::new();
     let mut start = 0;
     for (k, pick) in picks.iter().enumerate() {
