@@ -78,7 +78,7 @@ impl Lowerer<'_> {
             let axes = self.product_axes(&a, &b);
             return Ok(Value::plain(node, a.integer && b.integer, from_data).along(axes));
         }
-        let row = row_of(op);
+        let row = crate::model::row_of(op);
         let node = self.b.map(row, &[a.node, b.node]).map_err(|_| self.misfit(left, &a, right, &b))?;
         let integer = match op {
             BinaryOp::Or
@@ -318,22 +318,4 @@ pub(super) fn not_an_integer(x: f64, value: &Value, span: Span) -> Diagnostic {
     let error =
         Diagnostic::error("not-an-integer", format!("an integer is needed here, not {x}")).label(span, "");
     if value.integer { error } else { error.help("`idiv(a, b)` divides integers; `/` gives a real number") }
-}
-
-fn row_of(op: BinaryOp) -> &'static ScalarRow {
-    match op {
-        BinaryOp::Or => &scalar::OR,
-        BinaryOp::And => &scalar::AND,
-        BinaryOp::Eq => &scalar::EQ,
-        BinaryOp::Ne => &scalar::NE,
-        BinaryOp::Lt => &scalar::LT,
-        BinaryOp::Le => &scalar::LE,
-        BinaryOp::Gt => &scalar::GT,
-        BinaryOp::Ge => &scalar::GE,
-        BinaryOp::Add => &scalar::ADD,
-        BinaryOp::Sub => &scalar::SUB,
-        BinaryOp::Mul | BinaryOp::ElemMul => &scalar::MUL,
-        BinaryOp::Div | BinaryOp::ElemDiv => &scalar::DIV,
-        BinaryOp::Pow => &scalar::POW,
-    }
 }

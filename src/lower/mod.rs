@@ -41,7 +41,7 @@ use crate::data::{Dataset, Found};
 use crate::graph::{Builder, Graph, NodeId};
 use crate::model::{self, Problems, Sizes};
 use crate::source::{Checked, Diagnostic, Span};
-use crate::syntax::ast::{Ident, Program, Stmt, StmtKind};
+use crate::syntax::ast::{Ident, Program, Stmt};
 use crate::transform::Transform;
 use env::Env;
 use std::collections::HashMap;
@@ -291,7 +291,7 @@ impl<'d> Lowerer<'d> {
     }
 
     fn program(&mut self, program: &Program) -> Checked<()> {
-        self.declared = program.statements.iter().filter_map(declared_name).collect();
+        self.declared = program.statements.iter().filter_map(crate::model::declared_name).collect();
         self.data_places =
             model::data_declarations(program).iter().map(|d| (d.name.name.clone(), d.name.span)).collect();
         let mut defining = Vec::new();
@@ -378,23 +378,6 @@ impl<'d> Lowerer<'d> {
     fn term(&mut self, node: NodeId, kind: TermKind, span: Span) {
         self.terms.push(Term { node, kind, span });
     }
-}
-
-/// The name that a statement declares.
-fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
-    let name = match &stmt.kind {
-        StmtKind::Param(p) => &p.name,
-        StmtKind::Let(l) => &l.name,
-        StmtKind::Derive(d) => &d.name,
-        StmtKind::Predict(p) => &p.name,
-        StmtKind::Data(_)
-        | StmtKind::For(_)
-        | StmtKind::If(_)
-        | StmtKind::Fn(_)
-        | StmtKind::Sample(_)
-        | StmtKind::Target(_) => return None,
-    };
-    Some((name.name.clone(), name.span))
 }
 
 /// Attaches a place in the model to an error of the builder.

@@ -10,20 +10,7 @@ impl Lowerer<'_> {
     /// Refuses weights of a mixture that are known and do not sum to 1.
     pub(super) fn check_weights(&self, built: &[(NodeId, Dist)], parts: &[(Expr, DistExpr)]) -> Result<()> {
         let weights: Option<Vec<f64>> = built.iter().map(|(w, _)| self.b.scalar_of(*w)).collect();
-        let (Some(weights), Some((first, _)), Some((last, _))) = (weights, parts.first(), parts.last())
-        else {
-            return Ok(());
-        };
-        let sum: f64 = weights.iter().sum();
-        if (sum - 1.0).abs() <= 1e-8 && weights.iter().all(|&w| w >= 0.0) {
-            return Ok(());
-        }
-        let message =
-            format!("the weights of a mixture must be positive and sum to 1, and their sum is {sum}");
-        Err(Diagnostic::error("mixture-weights", message)
-            .label(first.span, "")
-            .label(last.span, "")
-            .help("write the last one as what is left: `mixture(w: ..., 1 - w: ...)`"))
+        weights.map_or(Ok(()), |weights| crate::model::sums_to_one(&weights, parts))
     }
 
     /// Refuses a known probability outside (0, 1), and one that parameters without bounds can bring there.

@@ -173,7 +173,8 @@ fn in_sizes(op: BinaryOp, a: &Type, b: &Type) -> Option<Size> {
     }
 }
 
-fn row_of(op: BinaryOp) -> &'static ScalarRow {
+/// The elementwise operation that an operator is.
+pub fn row_of(op: BinaryOp) -> &'static ScalarRow {
     match op {
         BinaryOp::Or => &scalar::OR,
         BinaryOp::And => &scalar::AND,

@@ -41,6 +41,7 @@ mod unknown;
 mod warnings;
 mod weights;
 
+pub use binary::row_of;
 pub use call::density_function;
 pub use constraint::{is_matrix, transform_of};
 pub use counted::{Counted, counted, name_of};
@@ -57,13 +58,14 @@ pub use loops::MAX_ITERATIONS;
 pub use ode::{unsorted_times, wrong_rates};
 pub use parameter::{MAX_COORDINATES, cannot_noncenter};
 pub use problems::{Problems, declared_names, defined};
-pub use prose::{defined_elements, described_names, has_word, single_elements};
+pub use prose::{declared_name, defined_elements, described_names, has_word, single_elements};
 pub use reach::unbounded;
 pub use region::{beyond_support, discrete_latent, prior_of_data};
 pub use said::{is_proper, priors};
 pub use sizes::Sizes;
 pub use statement::condition_not_data;
 pub use types::Type;
+pub use weights::sums_to_one;
 
 use crate::graph::Builder;
 use crate::source::{Checked, Diagnostic, Span};

@@ -123,7 +123,7 @@ pub fn missing_without_distribution(program: &Program) -> impl Iterator<Item = (
 }
 
 /// The name that a statement declares.
-fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
+pub fn declared_name(stmt: &Stmt) -> Option<(String, Span)> {
     let name = match &stmt.kind {
         StmtKind::Param(p) => &p.name,
         StmtKind::Let(l) => &l.name,
