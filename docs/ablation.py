@@ -3,13 +3,13 @@
 neighbours, over the whole collection, and tables what changes.
 
 The collection is every posterior of ../shared/posteriordb that has a reference and takes less than a second,
-and the models of the calibration that `docs/calibration.py --keep DIR` has left in DIR with their truths.
+and the models of the calibration that `docs/calibration.py --keep CASES` has left with their truths.
 
     cargo build --release
-    python3 docs/calibration.py --n 200 --seed 11 --keep /tmp/cases > /tmp/table.md
-    python3 docs/ablation.py /tmp/cases                       # the tables of docs/internals/ablation.md
-    python3 docs/ablation.py /tmp/cases --only khat_light     # one threshold
-    python3 docs/ablation.py /tmp/cases --set khat_light=0.4 --set khat_adapted=0.45    # several at once
+    python3 docs/calibration.py --n 150 --seed 11 --keep CASES
+    python3 docs/ablation.py CASES                            # the tables of docs/internals/ablation.md
+    python3 docs/ablation.py CASES --only khat_light     # one threshold
+    python3 docs/ablation.py CASES --set khat_light=0.4 --set khat_adapted=0.45    # several at once
 
 A fit counts as changed if it is no longer the same to the digit. Errors are the largest of a mean, in
 standard deviations, and of a log standard deviation; right and wrong are those of docs/calibration.py.
